@@ -51,7 +51,7 @@ export default tseslint.config(
     ignores: ['tools/test/openapi/clients/**'],
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.test.json', 'apps/console/tsconfig.json'],
+        project: ['tsconfig.test.json', 'apps/console/tsconfig.json', 'apps/console/tsconfig.spec.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -82,7 +82,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.js'],
+    files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.{js,cjs}'],
     rules: { 'no-restricted-properties': 'off' },
   },
 );

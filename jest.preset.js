@@ -15,12 +15,15 @@ const esmOnly = [
   'fast-check',
   'commander',
 ];
+/** Suites that cost much: only `npm run test:all` runs them, and `npm test` where an argument names them. */
+const FULL = process.env.ISS_TEST_ALL === 'true' ? ['**/*.full-spec.ts'] : [];
+
 module.exports = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['iss-source', 'node', 'node-addons'] },
-  testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
+  testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', ...FULL],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-  modulePathIgnorePatterns: ['/dist/'],
+  modulePathIgnorePatterns: ['/dist/', '/.data/'],
   transform: { '^.+\\.(ts|js|mjs)$': ['@swc/jest', { configFile: `${__dirname}/.swcrc` }] },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
 };

@@ -20,7 +20,7 @@ make() {
   fi
 }
 
-for name in postgres_password database_owner_password database_password redis_password; do
+for name in postgres_password database_owner_password gateway_database_password worker_database_password redis_password; do
   hex 24 | make "$name"
 done
 # Both must stay the same for ever, or as long as what they sealed and named is there: keep them with the backups.
@@ -28,6 +28,7 @@ echo "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')" | make secrets_keys
 hex 32 | make snapshot_id_secret
 
 echo "postgres://iss_owner:$(cat database_owner_password)@postgres:5432/iss" | make database_owner_url
-echo "postgres://iss_service:$(cat database_password)@postgres:5432/iss" | make database_url
+echo "postgres://iss_gateway_login:$(cat gateway_database_password)@postgres:5432/iss" | make gateway_database_url
+echo "postgres://iss_worker_login:$(cat worker_database_password)@postgres:5432/iss" | make worker_database_url
 echo "requirepass $(cat redis_password)" | make redis_password_conf
 echo "redis://:$(cat redis_password)@redis:6379" | make queue_url

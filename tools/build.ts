@@ -6,6 +6,9 @@ import { buildConsole, CONSOLE_DIST } from './console/console.ts';
 import { UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
+/** Names TypeScript 7 within the repository. TypeScript 6 has a `tsc` as well, and npm links either one as `.bin/tsc`. */
+export const COMPILER = join('node_modules', 'typescript-native', 'bin', 'tsc');
+
 const entries = ['api-gateway', 'webhook-worker', 'cli'].map((app) => `apps/${app}/dist/main.js`);
 /** What `dist` folders are made of. The console is bundled with what it imports. */
 const COMPILED = [
@@ -50,9 +53,8 @@ async function unlessStamped(
 }
 
 async function compile(complete: boolean, abort: AbortSignal | undefined): Promise<void> {
-  const compiler = join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   // The compiler takes a dist folder that was half deleted for complete.
-  const compilerArguments = [compiler, '-b', 'tsconfig.json', ...(complete ? [] : ['--force'])];
+  const compilerArguments = [COMPILER, '-b', 'tsconfig.json', ...(complete ? [] : ['--force'])];
   const status = await new Promise<number | null>((resolve) => {
     const child = spawn(process.execPath, compilerArguments, {
       cwd: repositoryRoot,

@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { COMPILER } from './build.ts';
 import { repositoryRoot } from './root.ts';
 
 const openApi = existsSync(join(repositoryRoot, 'openapi.json')) ? [['redocly', 'lint', 'openapi.json']] : [];
 
 /**
- * `npm run check`: everything that must hold before a change is merged; all of it runs, whatever fails, unless it is told
- * to stop. The lanes of a stage run side by side, the steps of a lane one after the other.
+ * `npm run check`: everything that must hold before a change is merged. All steps run, even after one has failed. The lanes of
+ * a stage run side by side, and the steps of a lane one after the other.
  */
 const stages: string[][][][] = [
   [
@@ -17,18 +18,15 @@ const stages: string[][][][] = [
       ['prettier', '--check', '--log-level', 'warn', '.'],
       ['depcruise', 'apps', 'libs', '--config', 'dependency-cruiser.cjs'],
       ...openApi,
+      ['node', 'tools/run.mjs', 'advisories'],
     ],
     [
-      ['tsc', '-b', 'tsconfig.json'],
-      ['tsc', '-p', 'tsconfig.test.json'],
+      ['node', COMPILER, '-b', 'tsconfig.json'],
+      ['node', COMPILER, '-p', 'tsconfig.test.json'],
+      ['node', COMPILER, '-p', 'apps/console/tsconfig.spec.json'],
     ],
   ],
-  [
-    [
-      ['node', 'tools/run.mjs', 'test'],
-      ['node', 'tools/run.mjs', 'test', 'apps/console'],
-    ],
-  ],
+  [[['node', 'tools/run.mjs', 'test', '--all']]],
 ];
 
 interface Outcome {

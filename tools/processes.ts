@@ -1,4 +1,6 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
@@ -111,17 +113,38 @@ export function isPortFree(port: number, host?: string): Promise<boolean> {
   });
 }
 
-/** A loopback port that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('No free port'));
-      });
+/**
+ * Below the ports that Linux, macOS and Windows give to outgoing connections and to servers on port 0, so that no
+ * process gets one of these by chance.
+ */
+const RESERVED_PORTS = { first: 12_000, last: 31_999 };
+const MAX_TRIES = 500;
+const reservations = new Map<number, Socket>();
+
+/**
+ * Reserves a loopback port for as long as this process lives: nobody else who calls this function gets it, and a server
+ * that restarts finds it again. A UDP socket with the number of the port is the lock, which the kernel releases when the
+ * process ends. Reserves `wanted` if that is possible.
+ */
+export async function reservePort(wanted?: number): Promise<number> {
+  const { first, last } = RESERVED_PORTS;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const port = tries === 0 && wanted !== undefined ? wanted : randomInt(first, last + 1);
+    const isOurs = reservations.has(port) ? port === wanted : await lockPort(port);
+    // Some systems let a port be shared between one address and all addresses.
+    if (isOurs && (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'))) return port;
+  }
+  throw new Error(`No free port between ${first} and ${last}`);
+}
+
+function lockPort(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const lock = createSocket('udp4');
+    lock.once('error', () => lock.close(() => resolve(false)));
+    lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
+      lock.unref();
+      reservations.set(port, lock);
+      resolve(true);
     });
   });
 }

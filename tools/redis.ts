@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canInstall, installPackages } from './debian.ts';
-import { freePort, type OwnedProcess, startOwned, UserError } from './processes.ts';
+import { type OwnedProcess, reservePort, startOwned, UserError } from './processes.ts';
 import { waitFor } from './testing/wait-for.ts';
 
 export interface RedisServer {
@@ -21,7 +21,7 @@ export type OwnRedis = RedisServer & { readonly port: number; readonly process: 
 
 /**
  * A server of our own from `redis-server` or `valkey-server`, installed first where root runs this on Debian, on the
- * given port or a free one, with further settings as its command line takes them. With `asSentinel`, the text of a
+ * given port or a reserved one, with further settings as its command line takes them. With `asSentinel`, the text of a
  * configuration, it is a Sentinel. It keeps nothing when it stops. BullMQ needs `noeviction`.
  * @throws UserError when there is none to be had.
  */
@@ -29,7 +29,7 @@ export async function startOwnRedis(
   options: { port?: number; settings?: readonly string[]; asSentinel?: string } = {},
 ): Promise<OwnRedis> {
   const binary = findServer() ?? installServer();
-  const port = options.port ?? (await freePort());
+  const port = options.port ?? (await reservePort());
   const folder = fs.mkdtempSync(join(tmpdir(), 'iss-redis-'));
   const { asSentinel, settings = [] } = options;
   const place = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];

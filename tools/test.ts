@@ -5,20 +5,23 @@ import { reportError, UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 import { startTestServices } from './testing/services.ts';
 
-/** Two cores of their own need a quarter of it. What hangs is not waited for; whoever asks for more (FAULT_KILLS, FAULT_SECONDS) gives it more time too. */
+/** Ends a run that hangs. A trial that needs longer (FAULT_KILLS, FAULT_SECONDS) sets TEST_MINUTES. */
 const MINUTES = Number(process.env['TEST_MINUTES'] ?? 20);
 
-/** The console's suites take a browser and minutes of their own: `npm run test:console` runs them, and CI both. */
-const WITHOUT_CONSOLE = ['--ignoreProjects', 'console'];
-
-/** `npm test`: every Jest project but the console, against one PostgreSQL and one Redis. Arguments go to Jest, for any project. */
+/**
+ * `npm test`: every promise of the product once, on one PostgreSQL and one Redis. With `--all` (`npm run test:all`) also the
+ * suites that cost much: `*.full-spec.ts` and `*.browser-spec.ts`. Other arguments go to Jest.
+ */
+const [all, words] = [process.argv.includes('--all'), process.argv.slice(2).filter((word) => word !== '--all')];
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 let stopServices = async (): Promise<void> => undefined;
 try {
-  // Some tests run the built apps as processes.
-  await ensureBuilt(stop.signal);
-  stopServices = await startTestServices();
+  // Some tests run the built apps. The compiler and the servers use different cores.
+  const [built, services] = await Promise.allSettled([ensureBuilt(stop.signal), startTestServices()]);
+  if (services.status === 'rejected') throw services.reason;
+  stopServices = services.value;
+  if (built.status === 'rejected') throw built.reason;
   process.exitCode = stop.signal.aborted ? 1 : await runJest();
 } catch (error) {
   process.exitCode = reportError(error);
@@ -26,13 +29,23 @@ try {
   await stopServices();
 }
 
-/** @throws UserError when it takes longer than it may */
+/** @throws UserError when the run exceeds its minutes */
 async function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  // In a group of its own: Jest's workers would outlive it.
-  const words = process.argv.slice(2);
-  const child = spawn(process.execPath, [jest, ...(words.length === 0 ? WITHOUT_CONSOLE : words)], {
+  const runsAll = all || words.some((word) => /full-spec|browser-spec/.test(word));
+  // Jest gets a process group of its own, since its workers would outlive it.
+  const child = spawn(process.execPath, [jest, ...words], {
     cwd: repositoryRoot,
+    env: {
+      ...process.env,
+      // Vite leaves `production` here after it has built the console.
+      NODE_ENV: 'test',
+      // Suites allocate much and keep little: a larger young generation saves a tenth of the processor time.
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --max-semi-space-size=64`.trim(),
+      ISS_TEST_ALL: String(runsAll),
+      // All workers load the same packages; one of them compiles each.
+      NODE_COMPILE_CACHE: join(repositoryRoot, 'node_modules', '.cache', 'compiled'),
+    },
     stdio: 'inherit',
     detached: process.platform !== 'win32',
   });
@@ -55,7 +68,7 @@ async function runJest(): Promise<number> {
   stop.signal.removeEventListener('abort', endByRequest);
   if (isLate) {
     throw new UserError(
-      `The tests were ended after ${MINUTES} minutes, with the suites that have no line above. TEST_MINUTES gives them more.`,
+      `The tests were ended after ${MINUTES} minutes. The suites without a line above did not finish. Set TEST_MINUTES for more.`,
     );
   }
   if (signal !== null && !stop.signal.aborted) throw new UserError(`Jest was ended by ${signal}, from outside.`);

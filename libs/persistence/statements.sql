@@ -51,17 +51,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
@@ -89,6 +92,12 @@ LEFT JOIN LATERAL (SELECT * FROM grant_changes h
   WHERE h.grant_id = b.grant_id AND (-h.grant_change_id) < -b.grant_change_id
   ORDER BY (-h.grant_change_id) DESC LIMIT 1) next ON true
 ORDER BY b.created_at DESC, b.grant_id DESC;
+
+-- acts_as
+--   asked by schemaFaults, requireNothingHidden (schema-faults.ts)
+--   enters no index
+PREPARE acts_as AS
+SELECT current_user::text AS "actsAs";
 
 -- audit_of_tenant
 --   asked by AuditStore.ofTenant (stores/records/audit.store.ts)
@@ -160,10 +169,10 @@ SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 100
 --   $2 principalId text
 --   $3 after bigint
 --   $4 lookedAt bigint
---   enters grants_to_all_by_grantee, log_feed_pkey, memberships_pkey, shared_feed_pkey, tenant_feed_pkey
+--   enters granted_feeds_under_way, log_feed_pkey, memberships_pkey, shared_feed_pkey, tenant_feed_pkey
 PREPARE change_places (text, text, bigint, bigint) AS
 WITH caller AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, l.size, concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time()) AS epoch,
+  SELECT i.tenant_id, f.*, l.size, l.granted_size, concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time()) AS epoch,
     f.member_status = 'active'
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AS may_read
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
@@ -176,30 +185,12 @@ WITH caller AS MATERIALIZED (
   ) f ON true
   WHERE l.is_one
 ), own AS MATERIALIZED (
-  SELECT e.log_index FROM caller f CROSS JOIN LATERAL (
-    SELECT e.log_index
-    FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
-      WHERE (t.tenant_id, t.last_index) > (f.tenant_id, $3::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
-      ORDER BY t.tenant_id, t.last_index LIMIT $4) t
-    CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
-    WHERE e.log_index > $3::bigint AND e.log_index < f.size
-    ORDER BY t.last_index, e.log_index LIMIT $4
-  ) e
-), of_grantors AS MATERIALIZED (
   SELECT e.log_index
   FROM caller f
   CROSS JOIN LATERAL (
-    SELECT g.grantor_tenant_id FROM grants g
-    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (f.tenant_id, '') AND g.grantee_tenant_id <= f.tenant_id
-      AND g.revoked_at IS NULL AND -g.subject_key = 0 AND f.may_read AND f.allow_counterparty_access
-      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 100
-  ) g
-  CROSS JOIN LATERAL (
     SELECT e.log_index
     FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
-      WHERE (t.tenant_id, t.last_index) > (g.grantor_tenant_id, $3::bigint) AND t.tenant_id <= g.grantor_tenant_id
-        AND f.may_read
+      WHERE (t.tenant_id, t.last_index) > (f.tenant_id, $3::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
       ORDER BY t.tenant_id, t.last_index LIMIT $4) t
     CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
     WHERE e.log_index > $3::bigint AND e.log_index < f.size
@@ -224,8 +215,15 @@ SELECT f.role AS "facts.membership?.role",
   f.epoch,
   (SELECT array_agg(l.log_index ORDER BY l.log_index)::float8[]
   FROM (SELECT log_index
-    FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
-    ORDER BY log_index LIMIT $4) l) AS places
+    FROM (SELECT * FROM own UNION SELECT * FROM shared) u
+    ORDER BY log_index LIMIT $4) l) AS places,
+  CASE WHEN f.may_read AND f.allow_counterparty_access THEN
+  CASE WHEN f.granted_size < f.size THEN 0
+  ELSE (SELECT g.next_index::float8 FROM granted_feeds g
+  WHERE (g.grantee_tenant_id, g.next_index) >= (f.tenant_id, 0) AND g.grantee_tenant_id <= f.tenant_id
+    AND g.turn IS NOT NULL
+  ORDER BY g.grantee_tenant_id, g.next_index LIMIT 1) END
+  END AS "copiedTo"
 FROM caller f;
 
 -- changes
@@ -245,6 +243,9 @@ SELECT k.log_index::float8 AS "logIndex",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -315,7 +316,7 @@ SELECT coalesce(((SELECT g.scopes FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', $1::text, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', $1::text)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
       LIMIT 1)) && '{read_latest,read_lineage}', false) AS "mayFollow"
 FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM unnest($2::bigint[], $3::text[])
     WITH ORDINALITY AS i(subject_key, owner_tenant_id, ord)) s
@@ -369,8 +370,8 @@ WITH asked AS MATERIALIZED (
         WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
           > (s.owner_tenant_id || '/', d.tenant_id, statement_timestamp())
           AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', d.tenant_id)
-          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)) && '{read_latest,read_lineage}'
-    LIMIT 1) IS TRUE
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+        LIMIT 1)) && '{read_latest,read_lineage}' LIMIT 1) IS TRUE
     ELSE true END AS may_know FROM asked d
   WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
 ), claimed AS (
@@ -578,7 +579,10 @@ WITH looked AS MATERIALIZED (
   LIMIT $5::int
 )
 SELECT d.delivery_id AS "item.deliveryId", d.subscription_id AS "item.subscriptionId", d.tenant_id AS "item.tenantId",
-  d.founder_id AS "item.founderId", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
+  d.founder_id AS "item.founderId",
+  (extract(epoch
+    FROM clock_timestamp() - d.next_at) * 1000)::float8 AS "item.dueForMs", s.target_url AS "targetUrl", (SELECT count(*)
+  FROM looked)::int AS looked,
   (SELECT ARRAY[next_at::text, delivery_id::text] FROM looked
   ORDER BY looked.next_at DESC, looked.delivery_id DESC LIMIT 1)
   AS position
@@ -717,20 +721,32 @@ RETURNING delivery_id AS "deliveryId";
 
 -- disclosure_record
 --   asked by DisclosureStore.record (stores/records/disclosure.store.ts)
---   $1 inputs.subjectKey bigint[]
---   $2 inputs.disclosedOn text[]
---   $3 inputs.granteeTenantId text[]
---   $4 inputs.principalId text[]
---   $5 inputs.via text[]
---   $6 inputs.fromVersion integer[]
---   $7 inputs.toVersion integer[]
---   $8 inputs.requestId text[]
---   enters no index
-PREPARE disclosure_record (bigint[], text[], text[], text[], text[], integer[], integer[], text[]) AS
-INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
-SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::text[])
-  WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id, ord)
+--   $1 inputs.grantId uuid[]
+--   $2 inputs.subjectKey bigint[]
+--   $3 inputs.disclosedOn text[]
+--   $4 inputs.granteeTenantId text[]
+--   $5 inputs.principalId text[]
+--   $6 inputs.via text[]
+--   $7 inputs.fromVersion integer[]
+--   $8 inputs.toVersion integer[]
+--   $9 inputs.requestId text[]
+--   enters grants_pkey
+PREPARE disclosure_record (uuid[], bigint[], text[], text[], text[], text[], integer[], integer[], text[]) AS
+WITH used AS MATERIALIZED (
+  SELECT g.grant_id
+  FROM (SELECT DISTINCT u.grant_id FROM unnest($1::uuid[]) AS u(grant_id) ORDER BY u.grant_id) u
+  CROSS JOIN LATERAL (SELECT g.grant_id FROM grants g
+    WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL AND g.subject_key = 0) IS TRUE
+    LIMIT 1 FOR NO KEY UPDATE) g
+), accepted AS (
+  UPDATE grants g SET accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0 FROM used u
+  WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL) IS TRUE
+)
+INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id)
+SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.principal_id, i.via, i.from_version, i.to_version,
+  i.request_id
+FROM unnest($2::bigint[], $3::text[], $4::text[], $1::uuid[], $5::text[], $6::text[], $7::int[], $8::int[], $9::text[])
+  WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id, ord)
 ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
   i.from_version, i.to_version
 ON CONFLICT DO NOTHING;
@@ -746,7 +762,7 @@ ON CONFLICT DO NOTHING;
 --   $7 subjectType text
 --   $8 subjectId text
 --   $9 granteeTenantId text
---   enters disclosures_of_subject, grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key
+--   enters disclosures_of_subject, grants_live, grants_pkey, grants_to_all_live, memberships_pkey, subjects_identity_key
 PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -759,6 +775,8 @@ SELECT f.role AS "facts.membership?.role",
   d.from_version AS "item?.fromVersion",
   d.to_version AS "item?.toVersion",
   d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.grant_id AS "item?.grantId",
+  (SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1) AS "item?.purpose",
   d.principal_id AS "item?.principalId",
   d.via AS "item?.via",
   d.first_at AS "item?.firstAt",
@@ -774,17 +792,20 @@ FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
@@ -805,7 +826,7 @@ ORDER BY d.first_at DESC, d.disclosure_id DESC;
 --   $4 from timestamp with time zone
 --   $5 tenantId text
 --   $6 principalId text
---   enters disclosures_to_grantee, memberships_pkey, subjects_pkey
+--   enters disclosures_to_grantee, grants_pkey, memberships_pkey, subjects_pkey
 PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -818,6 +839,8 @@ SELECT f.role AS "facts.membership?.role",
   d.from_version AS "item?.fromVersion",
   d.to_version AS "item?.toVersion",
   d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.grant_id AS "item?.grantId",
+  (SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1) AS "item?.purpose",
   d.principal_id AS "item?.principalId",
   d.via AS "item?.via",
   d.first_at AS "item?.firstAt",
@@ -936,17 +959,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.public_id = i.erasure_id LIMIT 1) er
@@ -977,14 +1003,15 @@ FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid) er
 CROSS JOIN LATERAL (
   SELECT er.tenant_id
   UNION ALL
-  SELECT g.grantee_tenant_id FROM ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+  SELECT g.grantee_tenant_id FROM ((SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
       WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (er.subject_key, statement_timestamp())
         AND g.subject_key <= er.subject_key AND g.revoked_at IS NULL
       ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
     UNION ALL
-      (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
       WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (er.tenant_id, statement_timestamp())
         AND g.grantor_tenant_id <= er.tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+        AND g.accepted_at IS NOT NULL
       ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
 ) t
 CROSS JOIN LATERAL (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = t.tenant_id
@@ -1020,23 +1047,26 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   (SELECT m.principal_type FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS "principalType",
-  s.subject_key AS "subjectKey", (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion"
+  s.subject_key AS "subjectKey", (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true;
 
@@ -1111,17 +1141,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM erasures er
@@ -1185,14 +1218,15 @@ WITH owned AS (
   SELECT g.grantee_tenant_id, i.log_index
   FROM unnest($6::bigint[], $7::text[], $8::bigint[])
     AS i(subject_key, owner, log_index)
-  CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+  CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
       WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
         AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
       ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
     UNION ALL
-      (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
       WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (i.owner, statement_timestamp())
         AND g.grantor_tenant_id <= i.owner AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+        AND g.accepted_at IS NOT NULL
       ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
   UNION
   SELECT i.tenant_id, e.log_index
@@ -1211,6 +1245,61 @@ WITH owned AS (
 )
 SELECT EXISTS (SELECT FROM grown) AS "isNext";
 
+-- feed_copy_granted
+--   asked by FeedIntegrationStore.copy (stores/feed/feed-integration.store.ts)
+--   $1 granteeTenantId text
+--   $2 grantorTenantId text
+--   $3 most bigint
+--   enters grant_changes_pkey, granted_feeds_by_share, granted_feeds_pkey, grants_pkey, grants_to_all_live, log_entries_pkey, tenant_feed_pkey
+PREPARE feed_copy_granted (text, text, bigint) AS
+WITH job AS MATERIALIZED (
+  SELECT f.*, (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (f.grantor_tenant_id || '/', f.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (f.grantor_tenant_id || '/', f.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+    LIMIT 1) IS TRUE AS is_live
+  FROM granted_feeds f
+  WHERE f.grantee_tenant_id = $1 AND f.grantor_tenant_id = $2
+), places AS MATERIALIZED (
+  SELECT e.log_index
+  FROM job f
+  CROSS JOIN LATERAL (
+    SELECT e.log_index
+    FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+      WHERE (t.tenant_id, t.last_index) >= (f.grantor_tenant_id, f.next_index)
+        AND (t.tenant_id, t.last_index) < (f.grantor_tenant_id, f.until_index + 2000) AND f.is_live
+      ORDER BY t.tenant_id, t.last_index LIMIT $3) t
+    CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+    WHERE e.log_index >= f.next_index AND e.log_index < f.until_index
+    ORDER BY t.last_index, e.log_index LIMIT $3
+  ) e
+), copied AS (
+  INSERT INTO shared_feed (tenant_id, log_index)
+  SELECT f.grantee_tenant_id, e.log_index
+  FROM job f
+  CROSS JOIN places e
+  CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = e.log_index LIMIT 1) k
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+    LIMIT 1) h ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+    LIMIT 1) g ON true
+  WHERE k.entry_type IN (1, 6)
+    OR (g.subject_key = 0 AND g.grantee_tenant_id = f.grantee_tenant_id AND g.accepted_at IS NOT NULL)
+  ORDER BY 1, 2
+  ON CONFLICT DO NOTHING
+), come AS MATERIALIZED (
+  SELECT count(*) = $3 AS is_more, max(log_index) + 1 AS next_index FROM places
+)
+UPDATE granted_feeds f
+SET next_index = CASE WHEN c.is_more THEN c.next_index
+  WHEN j.is_live THEN f.until_index ELSE f.next_index END,
+  turn = CASE WHEN c.is_more THEN (SELECT w.turn FROM granted_feeds w
+  WHERE (w.share, w.turn) >= (j.share, 0) AND w.share <= j.share AND w.turn IS NOT NULL
+  ORDER BY w.share DESC, w.turn DESC LIMIT 1) + 1 END
+FROM job j CROSS JOIN come c
+WHERE f.grantee_tenant_id = $1 AND f.grantor_tenant_id = $2;
+
 -- feed_entries
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 from bigint
@@ -1218,14 +1307,15 @@ SELECT EXISTS (SELECT FROM grown) AS "isNext";
 --   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_live_by_subject, grants_pkey, grants_to_all_by_end, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE feed_entries (bigint, bigint) AS
 SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey", g.grantee_tenant_id AS "granteeTenantId",
-  (SELECT count(*)::int FROM (SELECT FROM ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+  (SELECT count(*)::int FROM (SELECT FROM ((SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
         WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (s.subject_key, statement_timestamp())
           AND g.subject_key <= s.subject_key AND g.revoked_at IS NULL
         ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
       UNION ALL
-        (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+        (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
         WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (s.owner_tenant_id, statement_timestamp())
           AND g.grantor_tenant_id <= s.owner_tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+          AND g.accepted_at IS NOT NULL
         ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g LIMIT 100) counted) AS readers,
   coalesce((SELECT e.snapshot_version FROM log_entries e
     WHERE e.subject_key = g.subject_key AND e.entry_type = 1
@@ -1237,6 +1327,7 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "granted?.subjectId",
   g.scopes AS "granted?.scopes",
   g.expires_at AS "granted?.expiresAt",
+  (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AS "isForGrantee",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
   n.tenant_id AS "snapshot?.tenantId",
@@ -1247,6 +1338,9 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -1347,20 +1441,90 @@ PREPARE feed_readers_told (integer[], bigint[], text[], text[]) AS
 SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
 FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
   AS i(place, subject_key, owner, at)
-CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
     WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
       AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
     ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
   UNION ALL
-    (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+    (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
     WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (i.owner, statement_timestamp())
       AND g.grantor_tenant_id <= i.owner AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+      AND g.accepted_at IS NOT NULL
     ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
 WHERE g.scopes && '{read_latest,read_lineage}'
+  AND date_trunc('milliseconds', g.created_at) <= i.at::timestamptz
   AND (SELECT true FROM webhook_subscription_types y
   WHERE y.tenant_id = g.grantee_tenant_id AND y.event_type = 'shared.snapshot.created'
     AND y.created_at <= i.at::timestamptz LIMIT 1)
 ORDER BY 1, 2;
+
+-- feed_seek_accepted
+--   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
+--   $1 most bigint
+--   $2 size bigint
+--   enters granted_feeds_by_share, granted_feeds_in_turn, grants_feed_due, grants_pkey, tenants_pkey
+PREPARE feed_seek_accepted (bigint, bigint) AS
+WITH due AS MATERIALIZED (
+  SELECT g.grant_id FROM grants g WHERE g.is_feed_due ORDER BY g.grant_id LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+), taken AS (
+  UPDATE grants g SET is_feed_due = false FROM due WHERE g.grant_id = due.grant_id
+  RETURNING g.grant_id, g.grantee_tenant_id, g.grantor_tenant_id
+), given AS MATERIALIZED (
+  SELECT DISTINCT t.grantee_tenant_id, t.grantor_tenant_id, $2::bigint AS until_index FROM taken t
+), sharing AS MATERIALIZED (
+  SELECT v.*, coalesce(t.founded_by, v.grantor_tenant_id) AS share
+  FROM given v
+  LEFT JOIN LATERAL (SELECT * FROM tenants t WHERE t.tenant_id = v.grantor_tenant_id LIMIT 1) t ON true
+), waiting AS (
+  INSERT INTO granted_feeds AS f (grantee_tenant_id, grantor_tenant_id, share, until_index, turn)
+  SELECT s.grantee_tenant_id, s.grantor_tenant_id, s.share, s.until_index,
+    greatest((SELECT w.turn FROM granted_feeds w WHERE w.turn IS NOT NULL ORDER BY w.turn LIMIT 1),
+      (SELECT w.turn FROM granted_feeds w
+      WHERE (w.share, w.turn) >= (s.share, 0) AND w.share <= s.share AND w.turn IS NOT NULL
+      ORDER BY w.share DESC, w.turn DESC LIMIT 1), 0)
+    + row_number() OVER (PARTITION BY s.share ORDER BY s.until_index, s.grantee_tenant_id, s.grantor_tenant_id)
+  FROM sharing s
+  ORDER BY 1, 2
+  ON CONFLICT (grantee_tenant_id, grantor_tenant_id) DO UPDATE
+  SET until_index = greatest(f.until_index, excluded.until_index), turn = coalesce(f.turn, excluded.turn)
+)
+SELECT t.grant_id AS "grantId" FROM taken t;
+
+-- feed_seek_granted
+--   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
+--   $1 from bigint
+--   $2 to bigint
+--   enters grant_changes_pkey, granted_feeds_by_share, granted_feeds_in_turn, grants_pkey, log_entries_pkey, log_feed_pkey, tenants_pkey
+PREPARE feed_seek_granted (bigint, bigint) AS
+WITH given AS MATERIALIZED (
+  SELECT g.grantee_tenant_id, g.grantor_tenant_id, max(k.log_index) AS until_index
+  FROM (SELECT * FROM log_entries
+    WHERE log_index >= $1::bigint AND log_index < $2::bigint
+      AND entry_type IN (2, 5)
+    ORDER BY log_index) k
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+    LIMIT 1) h ON true
+  CROSS JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id) LIMIT 1) g
+  WHERE g.subject_key = 0 AND g.accepted_at IS NOT NULL
+  GROUP BY 1, 2
+), sharing AS MATERIALIZED (
+  SELECT v.*, coalesce(t.founded_by, v.grantor_tenant_id) AS share
+  FROM given v
+  LEFT JOIN LATERAL (SELECT * FROM tenants t WHERE t.tenant_id = v.grantor_tenant_id LIMIT 1) t ON true
+), waiting AS (
+  INSERT INTO granted_feeds AS f (grantee_tenant_id, grantor_tenant_id, share, until_index, turn)
+  SELECT s.grantee_tenant_id, s.grantor_tenant_id, s.share, s.until_index,
+    greatest((SELECT w.turn FROM granted_feeds w WHERE w.turn IS NOT NULL ORDER BY w.turn LIMIT 1),
+      (SELECT w.turn FROM granted_feeds w
+      WHERE (w.share, w.turn) >= (s.share, 0) AND w.share <= s.share AND w.turn IS NOT NULL
+      ORDER BY w.share DESC, w.turn DESC LIMIT 1), 0)
+    + row_number() OVER (PARTITION BY s.share ORDER BY s.until_index, s.grantee_tenant_id, s.grantor_tenant_id)
+  FROM sharing s
+  ORDER BY 1, 2
+  ON CONFLICT (grantee_tenant_id, grantor_tenant_id) DO UPDATE
+  SET until_index = greatest(f.until_index, excluded.until_index), turn = coalesce(f.turn, excluded.turn)
+)
+UPDATE log_feed SET granted_size = $2::bigint WHERE is_one;
 
 -- feed_size
 --   asked by FeedStore.size (stores/feed/feed.store.ts)
@@ -1372,9 +1536,17 @@ SELECT size::float8 AS size FROM log_feed WHERE is_one;
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   enters log_feed_pkey, log_tree_pkey
 PREPARE feed_take AS
-SELECT f.size::float8 AS size, f.began_at AS "beganAt", t.size::float8 AS "treeSize"
+SELECT f.size::float8 AS size, f.granted_size::float8 AS "grantedSize", f.began_at AS "beganAt",
+  t.size::float8 AS "treeSize"
 FROM log_feed f CROSS JOIN log_tree t
 WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED;
+
+-- feed_take_granted
+--   asked by FeedIntegrationStore.copy (stores/feed/feed-integration.store.ts)
+--   enters granted_feeds_in_turn
+PREPARE feed_take_granted AS
+SELECT f.grantee_tenant_id AS "granteeTenantId", f.grantor_tenant_id AS "grantorTenantId"
+FROM granted_feeds f WHERE f.turn IS NOT NULL ORDER BY f.turn LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- fill_hashes_next
 --   asked by fillHashes (stores/snapshots/fill-hashes.ts)
@@ -1479,7 +1651,10 @@ WHERE is_one;
 --   $2 snapshotVersion integer
 --   enters snapshot_provenance_pkey, snapshots_version_key
 PREPARE fill_provenance_texts (bigint, integer) AS
-SELECT n.envelope, CASE
+SELECT n.snapshot_id AS "own.snapshotId", n.envelope AS "own.envelope", encode(n.envelope_hash, 'hex') AS "own.envelopeHash",
+  CASE WHEN b.envelope IS NOT NULL THEN b.snapshot_id END AS "base?.snapshotId", b.envelope AS "base?.envelope",
+  encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
+  CASE
   WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
 FROM (SELECT $1::bigint AS subject_key, $2::integer AS snapshot_version) i
 CROSS JOIN LATERAL (SELECT * FROM snapshots n
@@ -1501,6 +1676,57 @@ INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, orig
 VALUES ($1::bigint, $2::integer, $3::text, $4::bytea)
 ON CONFLICT DO NOTHING
 RETURNING snapshot_version AS "snapshotVersion";
+
+-- grant_accept
+--   asked by GrantStore.accept (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   $4 requestId text
+--   $5 managers text[]
+--   enters grants_pkey, memberships_pkey, subjects_pkey
+PREPARE grant_accept (text, text, uuid, text, text[]) AS
+WITH found AS MATERIALIZED (
+  SELECT f.*, g.*, s.subject_type, s.subject_id
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+    ON g.grantee_tenant_id = i.tenant_id
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+  CROSS JOIN (SELECT set_config('iss.acting_principal', $2::text, true) AS principal_id,
+      set_config('iss.acting_request', $4::text, true) AS request_id) acting
+), accepted AS (
+  UPDATE grants g SET accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0
+  WHERE g.grant_id = (SELECT grant_id FROM found WHERE member_status = 'active' AND role = ANY ($5::text[]))
+    AND (g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND g.accepted_at IS NULL) IS TRUE
+  RETURNING g.accepted_at
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.grant_id AS "grant?.grantId",
+  f.grantor_tenant_id AS "grant?.grantorTenantId",
+  f.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_type END AS "grant?.subjectType",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_id END AS "grant?.subjectId",
+  f.scopes AS "grant?.scopes",
+  f.expires_at AS "grant?.expiresAt",
+  f.created_at AS "grant?.createdAt",
+  f.revoked_at AS "grant?.revokedAt",
+  CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
+  f.granted_by AS "grant?.grantedBy",
+  f.purpose AS "grant?.purpose",
+  f.accepted_at AS "grant?.acceptedAt", a.accepted_at AS "acceptedNowAt"
+FROM found f LEFT JOIN accepted a ON true;
 
 -- grant_change
 --   asked by GrantStore.change (stores/grants/grant.store.ts)
@@ -1568,7 +1794,8 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
   WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
   f.granted_by AS "grant?.grantedBy",
-  f.purpose AS "grant?.purpose", (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  f.purpose AS "grant?.purpose",
+  f.accepted_at AS "grant?.acceptedAt", (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
   changed.grant_id IS NOT NULL AS "isChanged"
 FROM judged f LEFT JOIN changed ON true;
 
@@ -1734,7 +1961,8 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
   WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
   f.granted_by AS "grant?.grantedBy",
-  f.purpose AS "grant?.purpose", r.revoked_at AS "revokedNowAt"
+  f.purpose AS "grant?.purpose",
+  f.accepted_at AS "grant?.acceptedAt", r.revoked_at AS "revokedNowAt"
 FROM found f LEFT JOIN revoked r ON true;
 
 -- grants_expired
@@ -1814,22 +2042,26 @@ SELECT f.role AS "facts.membership?.role",
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
   ARRAY[g.created_at::text, g.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
@@ -1872,6 +2104,7 @@ SELECT f.role AS "facts.membership?.role",
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
   ARRAY[g.created_at::text, g.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -1882,6 +2115,92 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantor_tenant_id = i.tenant_id
     AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_offered
+--   asked by GrantStore.received (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 beforeTime timestamp with time zone
+--   $4 beforeId uuid
+--   $5 rows bigint
+--   enters grants_offered, memberships_pkey, subjects_pkey
+PREPARE grants_offered (text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
+    AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_received
+--   asked by GrantStore.received (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 beforeTime timestamp with time zone
+--   $4 beforeId uuid
+--   $5 rows bigint
+--   enters grants_received, memberships_pkey, subjects_pkey
+PREPARE grants_received (text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
+    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
   ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -1938,6 +2257,19 @@ DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamp
 PREPARE idempotency_keep (text, bytea, bytea, timestamp with time zone) AS
 UPDATE idempotency_keys SET answer = $1, subject_hash = $2::bytea WHERE key_hash = $3
   AND (started_at = $4::timestamptz AND answer IS NULL) IS TRUE;
+
+-- invitations_of_principal
+--   asked by TenancyStore.invitations (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   $2 after text
+--   $3 rows bigint
+--   enters memberships_pending, tenants_pkey
+PREPARE invitations_of_principal (text, text, bigint) AS
+SELECT t.tenant_id AS "tenantId", t.name AS "tenantName", m.api_functional_role AS role, m.tenancy_role AS "tenancyRole",
+  m.invited_by AS "invitedBy", m.invited_at AS "invitedAt"
+FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
+WHERE m.principal_id = $1 AND m.status = 'pending' AND m.tenant_id > $2
+ORDER BY m.tenant_id LIMIT $3;
 
 -- legacy_tenant_ensure
 --   asked by LegacyTenantStore.ensure (stores/tenancy/legacy-tenant.store.ts)
@@ -2039,9 +2371,9 @@ WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-      erasure_id, restart_id, salt)
+      erasure_id, restart_id, announcement_id, is_late, names_writer, salt)
   SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-    erasure_id, restart_id,
+    erasure_id, restart_id, announcement_id, is_late, CASE entry_type WHEN 1 THEN true END,
     substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
   FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
   ORDER BY place
@@ -2057,12 +2389,12 @@ SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) 
 
 -- log_checkpoint_newest
 --   asked by LogCheckpointStore.newest (stores/log/log-checkpoint.store.ts)
---   enters log_checkpoints_pkey
+--   enters log_checkpoints_served
 PREPARE log_checkpoint_newest AS
 SELECT c.origin AS "origin",
   c.size::float8 AS "size",
   c.note AS "note",
-  c.signed_at AS "signedAt" FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1;
+  c.signed_at AS "signedAt" FROM log_checkpoints c WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id) LIMIT 1;
 
 -- log_checkpoint_of_size
 --   asked by LogCheckpointStore.ofSize (stores/log/log-checkpoint.store.ts)
@@ -2073,18 +2405,20 @@ WITH c AS MATERIALIZED (SELECT * FROM log_checkpoints WHERE size = $1::bigint)
 SELECT c.origin AS "origin",
   c.size::float8 AS "size",
   c.note AS "note",
-  c.signed_at AS "signedAt" FROM c ORDER BY c.checkpoint_id DESC LIMIT 1;
+  c.signed_at AS "signedAt" FROM c WHERE c.marked_at IS NULL ORDER BY c.checkpoint_id DESC LIMIT 1;
 
 -- log_checkpoint_publish
 --   asked by LogCheckpointStore.publish (stores/log/log-checkpoint.store.ts)
 --   $1 origin text
 --   $2 size bigint
 --   $3 note text
---   enters log_checkpoints_pkey
-PREPARE log_checkpoint_publish (text, bigint, text) AS
-INSERT INTO log_checkpoints (origin, size, note)
-SELECT $1, $2::bigint, $3
-WHERE coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) <= $2::bigint
+--   $4 completeAt timestamp with time zone
+--   enters log_checkpoints_served
+PREPARE log_checkpoint_publish (text, bigint, text, timestamp with time zone) AS
+INSERT INTO log_checkpoints (origin, size, note, complete_at)
+SELECT $1, $2::bigint, $3, $4::timestamptz
+WHERE coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
+    ORDER BY (-c.checkpoint_id) LIMIT 1), 0) <= $2::bigint
 RETURNING size::float8 AS size;
 
 -- log_checkpoint_thin
@@ -2095,9 +2429,11 @@ PREPARE log_checkpoint_thin (bigint) AS
 WITH old AS MATERIALIZED (
   SELECT c.checkpoint_id, date_trunc('hour', c.signed_at) AS hour,
     (SELECT date_trunc('hour', later.signed_at) FROM log_checkpoints later
-    WHERE later.checkpoint_id > c.checkpoint_id ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
+    WHERE later.checkpoint_id > c.checkpoint_id AND (later.marked_at IS NULL) IS TRUE
+    ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
   FROM log_checkpoints c
   WHERE c.signed_at < now() - interval '1 day' AND c.signed_at > now() - interval '3 days'
+    AND (c.marked_at IS NULL) IS TRUE
   ORDER BY c.signed_at
 ), deleted AS (
   DELETE FROM log_checkpoints WHERE checkpoint_id = ANY (ARRAY(
@@ -2111,6 +2447,13 @@ SELECT count(*)::int AS deleted FROM deleted;
 --   enters no index
 PREPARE log_checkpoint_turn AS
 SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
+
+-- log_checkpoints_marked
+--   asked by LogCheckpointStore.marked (stores/log/log-checkpoint.store.ts)
+--   $1 size bigint
+--   enters log_checkpoints_by_size
+PREPARE log_checkpoints_marked (bigint) AS
+SELECT c.note FROM log_checkpoints c WHERE c.size = $1::bigint AND c.marked_at IS NOT NULL;
 
 -- log_entries_of_versions
 --   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
@@ -2131,6 +2474,9 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2200,6 +2546,9 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2275,6 +2624,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2361,6 +2713,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2444,6 +2799,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2521,6 +2879,9 @@ SELECT found.erasure_id IS NOT NULL AS "isErased",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2597,6 +2958,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -2670,7 +3034,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
@@ -2685,19 +3049,17 @@ SELECT f.role AS "facts.membership?.role",
   n.snapshot_version AS "snapshot?.snapshotVersion",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.created_at AS "snapshot?.createdAt"
+  n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter"
 FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, known_salt, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT * FROM log_entries e
-  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
-    AND e.entry_type = 1 LIMIT 1) placed ON true
-LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -2727,14 +3089,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_snapshot_by_id')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -2743,6 +3107,17 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_snapshot_by_id']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = r.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) placed ON true
+LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+LEFT JOIN LATERAL (SELECT found.*
+  WHERE r.subject_key IS NOT NULL AND (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- log_entry_of_snapshot_tenant
@@ -2759,7 +3134,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
@@ -2774,57 +3149,146 @@ SELECT f.role AS "facts.membership?.role",
   n.snapshot_version AS "snapshot?.snapshotVersion",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.created_at AS "snapshot?.createdAt"
+  n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter"
 FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, known_salt, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT * FROM log_entries e
-  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
-    AND e.entry_type = 1 LIMIT 1) placed ON true
-LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_snapshot_by_id}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_snapshot_by_id']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = r.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) placed ON true
+LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+LEFT JOIN LATERAL (SELECT found.*
+  WHERE r.subject_key IS NOT NULL AND (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 ORDER BY i.ord;
+
+-- log_key_announce
+--   asked by LogKeyStore.announce (stores/log/log-key.store.ts)
+--   $1 vkey text
+--   enters no index
+PREPARE log_key_announce (text) AS
+INSERT INTO log_key_announcements (vkey) VALUES ($1)
+ON CONFLICT (vkey) WHERE ended_at IS NULL DO NOTHING RETURNING true AS "isNew";
+
+-- log_key_checkpoints
+--   asked by LogKeyStore.checkpoints (stores/log/log-key.store.ts)
+--   $1 from bigint
+--   $2 to bigint
+--   $3 after bigint
+--   $4 limit bigint
+--   enters log_checkpoints_by_size
+PREPARE log_key_checkpoints (bigint, bigint, bigint, bigint) AS
+WITH c AS MATERIALIZED (
+  SELECT * FROM log_checkpoints WHERE size BETWEEN $1::bigint AND $2::bigint
+)
+SELECT c.checkpoint_id::float8 AS "checkpointId", c.size::float8 AS size, c.note FROM c
+WHERE c.marked_at IS NULL AND c.checkpoint_id > $3::bigint
+ORDER BY c.checkpoint_id LIMIT $4;
+
+-- log_key_end
+--   asked by LogKeyStore.end (stores/log/log-key.store.ts)
+--   $1 vkey text
+--   enters log_key_announcements_live, log_keys_pkey
+PREPARE log_key_end (text) AS
+WITH announced AS (
+  UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user
+  WHERE vkey = $1 AND ended_at IS NULL RETURNING 1
+), used AS (
+  UPDATE log_keys SET until_at = now() WHERE vkey = $1 AND (until_at IS NULL) IS TRUE RETURNING 1
+)
+SELECT EXISTS (SELECT FROM announced) OR EXISTS (SELECT FROM used) AS "isEnded";
+
+-- log_key_live
+--   asked by LogKeyStore.live (stores/log/log-key.store.ts)
+--   enters log_key_announcements_live
+PREPARE log_key_live AS
+SELECT vkey FROM log_key_announcements WHERE ended_at IS NULL ORDER BY vkey;
+
+-- log_key_mark
+--   asked by LogKeyStore.mark (stores/log/log-key.store.ts)
+--   $1 checkpointIds bigint[]
+--   enters log_checkpoints_pkey
+PREPARE log_key_mark (bigint[]) AS
+WITH marked AS (
+  UPDATE log_checkpoints SET marked_at = now(), marked_by = session_user
+  WHERE checkpoint_id = ANY ($1::bigint[]) AND (marked_at IS NULL) IS TRUE RETURNING 1
+)
+SELECT count(*)::int AS marked FROM marked;
 
 -- log_keys
 --   asked by LogCheckpointStore.keys (stores/log/log-checkpoint.store.ts)
---   enters no index
+--   enters log_key_announcements_live, log_keys_pkey
 PREPARE log_keys AS
-SELECT vkey, used_at AS "from", until_at AS until FROM log_keys ORDER BY used_at, vkey;
+SELECT vkey, used_at AS "from", until_at AS until FROM log_keys
+UNION ALL
+SELECT a.vkey, NULL, NULL FROM log_key_announcements a
+WHERE a.ended_at IS NULL AND (SELECT true FROM log_keys k WHERE k.vkey = a.vkey LIMIT 1) IS NULL
+ORDER BY "from" NULLS LAST, vkey;
+
+-- log_keys_announce_first
+--   asked by LogCheckpointStore.announceFirst (stores/log/log-checkpoint.store.ts)
+--   $1 vkeys text[]
+--   enters no index
+PREPARE log_keys_announce_first (text[]) AS
+SELECT announce_first_log_keys($1::text[]) AS "isFirst";
+
+-- log_keys_unannounced
+--   asked by LogCheckpointStore.unannounced (stores/log/log-checkpoint.store.ts)
+--   $1 vkeys text[]
+--   $2 size bigint
+--   enters log_entries_of_announcements, log_key_announcements_live
+PREPARE log_keys_unannounced (text[], bigint) AS
+SELECT i.vkey
+FROM unnest($1::text[]) WITH ORDINALITY AS i(vkey, ord)
+LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.vkey = i.vkey AND a.ended_at IS NULL
+  LIMIT 1) a ON true
+LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.announcement_id = a.announcement_id LIMIT 1) e ON true
+WHERE (a.is_first OR e.log_index < $2::bigint) IS NOT TRUE
+ORDER BY i.ord;
 
 -- log_keys_use
 --   asked by LogCheckpointStore.useKeys (stores/log/log-checkpoint.store.ts)
 --   $1 vkeys text[]
---   enters no index
+--   enters log_key_announcements_live
 PREPARE log_keys_use (text[]) AS
-WITH ended AS (
-  UPDATE log_keys SET until_at = now() WHERE until_at IS NULL AND vkey <> ALL ($1::text[])
-)
-INSERT INTO log_keys (vkey) SELECT unnest($1::text[])
+INSERT INTO log_keys (vkey)
+SELECT a.vkey FROM unnest($1::text[]) AS i(vkey) CROSS JOIN LATERAL (SELECT * FROM log_key_announcements a
+  WHERE a.vkey = i.vkey AND a.ended_at IS NULL LIMIT 1) a
 ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL;
 
 -- log_lag
 --   asked by LogCheckpointStore.lagMs (stores/log/log-checkpoint.store.ts)
---   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_checkpoints_served, log_entries_pkey, log_key_announcements_pkey, log_restarts_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_lag AS
 SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
-FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC
-      LIMIT 1), 0) AS published
+FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
+      ORDER BY (-c.checkpoint_id) LIMIT 1), 0) AS published
   FROM log_tree t WHERE t.is_one) tree
 CROSS JOIN LATERAL (SELECT tree.size - tree.published AS entries) p
 LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = tree.published LIMIT 1) e ON p.entries > 0
@@ -2835,7 +3299,9 @@ LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
     coalesce(e.entry_type, w.entry_type) AS entry_type,
     coalesce(e.grant_change_id, w.grant_change_id) AS grant_change_id,
     coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
-    coalesce(e.erasure_id, w.erasure_id) AS erasure_id) k ON true
+    coalesce(e.erasure_id, w.erasure_id) AS erasure_id,
+    coalesce(e.restart_id, w.restart_id) AS restart_id,
+    coalesce(e.announcement_id, w.announcement_id) AS announcement_id) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
@@ -2849,8 +3315,12 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.own
 LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s
   WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
-CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
-      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END) AS at) f;
+LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
+LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = k.announcement_id
+  LIMIT 1) a ON true
+CROSS JOIN LATERAL (SELECT coalesce(coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
+        CASE k.entry_type
+        WHEN 3 THEN g.revoked_at ELSE g.created_at END), coalesce(r.restarted_at, a.announced_at)) AS at) f;
 
 -- log_policy
 --   asked by LogCheckpointStore.policy (stores/log/log-checkpoint.store.ts)
@@ -2871,7 +3341,7 @@ ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy;
 
 -- log_restart_before
 --   asked by LogRestartStore.before (stores/log/log-restart.store.ts)
---   enters log_backfill_pkey, log_checkpoints_pkey, log_restarts_pkey, log_tree_pkey, log_waiting_pkey
+--   enters log_backfill_pkey, log_checkpoints_served, log_restarts_pkey, log_tree_pkey, log_waiting_pkey
 PREPARE log_restart_before AS
 SELECT t.size::float8 AS size, t.root, c.size::float8 AS "publishedSize",
   coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC
@@ -2879,7 +3349,8 @@ SELECT t.size::float8 AS size, t.root, c.size::float8 AS "publishedSize",
   (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS TRUE
   OR (SELECT true FROM log_waiting w WHERE w.waiting_id < 0 ORDER BY w.waiting_id LIMIT 1) IS TRUE AS "isBusy"
 FROM log_tree t
-LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id)
+  LIMIT 1) c ON true
 WHERE t.is_one;
 
 -- log_restart_begin
@@ -2944,8 +3415,8 @@ SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   enters log_backfill_pkey, log_tree_pkey
 PREPARE log_tree_take AS
-SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one
-  LIMIT 1) IS NULL AS "isBackfilled"
+SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b
+  WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
 FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
 
 -- log_waiting_drop
@@ -2958,7 +3429,7 @@ DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
 -- log_waiting_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 limit bigint
---   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_restarts_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_key_announcements_pkey, log_restarts_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_waiting_take (bigint) AS
 SELECT k.waiting_id::float8 AS "waitingId",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -2971,6 +3442,9 @@ SELECT k.waiting_id::float8 AS "waitingId",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.created_at AS "snapshot?.createdAt",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
   CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
@@ -3011,8 +3485,12 @@ SELECT k.waiting_id::float8 AS "waitingId",
   r.previous_root AS "restart?.previousRoot",
   encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex') AS "restart?.previousCheckpointHash",
   r.reason AS "restart?.reason",
-  r.restarted_at AS "restart?.restartedAt"
-FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
+  r.restarted_at AS "restart?.restartedAt",
+  CASE WHEN a.announcement_id IS NOT NULL THEN 'log.key_announced' END AS "announcement?.type",
+  a.vkey AS "announcement?.vkey",
+  a.announced_by AS "announcement?.announcedBy",
+  a.announced_at AS "announcement?.announcedAt"
+FROM (SELECT *, true AS names_writer FROM log_waiting ORDER BY waiting_id LIMIT $1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
@@ -3027,6 +3505,8 @@ LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id 
 LEFT JOIN LATERAL (SELECT * FROM subjects s
   WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
+LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = k.announcement_id
+  LIMIT 1) a ON true
 ORDER BY k.waiting_id;
 
 -- member_facts
@@ -3086,7 +3566,7 @@ LEFT JOIN LATERAL (
 ORDER BY m.principal_id;
 
 -- membership_cancel_offers
---   asked by TenancyStore.changeMembership (stores/tenancy/tenancy.store.ts)
+--   asked by TenancyStore.changeMembership, TenancyStore.block (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 mayHandOver boolean
@@ -3140,27 +3620,31 @@ WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1;
 --   $6 principalType text
 --   $7 allowCounterpartyAccess boolean
 --   $8 status text
+--   $9 actingId text
 --   enters limit_overrides_pkey, memberships_pkey
-PREPARE membership_put (text, integer, text, text, text, text, boolean, text) AS
+PREPARE membership_put (text, integer, text, text, text, text, boolean, text, text) AS
 WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
       WHERE l.scope = 'tenant' AND l.scope_id = $1 AND l.limit_name = 'members_per_tenant'
       LIMIT 1), $2::int) AS value),
 put AS (
   INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-      allow_counterparty_access, status)
+      allow_counterparty_access, status, invited_by, invited_at)
   SELECT $1::text, $3::text, $4::text, $5::text, $6::text,
-    $7::boolean, $8::text
+    $7::boolean, $8::text, CASE $8 WHEN 'pending' THEN $9::text END,
+    CASE $8 WHEN 'pending' THEN statement_timestamp() END
   FROM cap
-  WHERE CASE WHEN $8::text = 'active'
-    AND (SELECT held.status FROM memberships held
-    WHERE held.tenant_id = $1 AND held.principal_id = $3 LIMIT 1) IS DISTINCT FROM 'active'
-    THEN (SELECT count(*)::int FROM (SELECT FROM memberships c WHERE c.tenant_id = $1
-        AND (c.status = 'active') IS TRUE LIMIT cap.value) counted) < cap.value
+  WHERE CASE WHEN $8::text <> 'removed'
+    AND coalesce((SELECT held.status FROM memberships held
+      WHERE held.tenant_id = $1 AND held.principal_id = $3 LIMIT 1), 'removed') = 'removed'
+    THEN (SELECT count(*)::int FROM (SELECT FROM memberships c WHERE c.tenant_id = $1 AND c.status <> 'removed'
+      LIMIT cap.value) counted) < cap.value
     ELSE true END
   ON CONFLICT (tenant_id, principal_id) DO UPDATE
   SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
     principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
-    status = excluded.status
+    status = excluded.status,
+    invited_by = CASE WHEN m.status = 'removed' THEN excluded.invited_by ELSE m.invited_by END,
+    invited_at = CASE WHEN m.status = 'removed' THEN excluded.invited_at ELSE m.invited_at END
   RETURNING *
 )
 SELECT m.principal_id AS "member?.principalId",
@@ -3330,7 +3814,7 @@ SELECT clock_timestamp() AS at;
 --   $3 principalId text
 --   $4 subjectType text
 --   $5 subjectId text
---   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_by_subject, erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_latest_global (integer, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3338,7 +3822,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3347,20 +3831,23 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
-  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins,
+  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key
+    AND (er.status = 'erased') IS TRUE
+  ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -3390,14 +3877,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -3405,7 +3894,14 @@ LEFT JOIN LATERAL (
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
-) f ON true;
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true;
 
 -- provenance_latest_tenant
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
@@ -3414,7 +3910,7 @@ LEFT JOIN LATERAL (
 --   $3 principalId text
 --   $4 subjectType text
 --   $5 subjectId text
---   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_by_subject, erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_latest_tenant (integer, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3422,7 +3918,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3431,32 +3927,44 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
-  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins,
+  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key
+    AND (er.status = 'erased') IS TRUE
+  ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-) f ON true;
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true;
 
 -- provenance_nearest
 --   asked by ProvenanceStore.nearest (stores/provenance/provenance.store.ts)
@@ -3480,7 +3988,7 @@ WHERE s.subject_type = $2 AND s.subject_id = $3;
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 version integer
---   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_by_subject, erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_version_global (integer, text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3488,7 +3996,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3497,20 +4005,23 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
-  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins,
+  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key
+    AND (er.status = 'erased') IS TRUE
+  ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id, $6::int AS version) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -3540,14 +4051,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -3555,7 +4068,14 @@ LEFT JOIN LATERAL (
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
-) f ON true;
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true;
 
 -- provenance_version_tenant
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
@@ -3565,7 +4085,7 @@ LEFT JOIN LATERAL (
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 version integer
---   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_by_subject, erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_version_tenant (integer, text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3573,7 +4093,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3582,32 +4102,44 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
-  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins,
+  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key
+    AND (er.status = 'erased') IS TRUE
+  ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id, $6::int AS version) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-) f ON true;
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true;
 
 -- provenance_versions
 --   asked by ProvenanceStore.versions (stores/provenance/provenance.store.ts)
@@ -3617,7 +4149,7 @@ LEFT JOIN LATERAL (
 --   enters snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_versions (integer[], text, text) AS
 SELECT n.snapshot_version AS "snapshotVersion", n.created_at AS "createdAt", n.generated_at AS "generatedAt",
-  p.changed_by AS "changedBy"
+  p.changed_by AS "changedBy", n.written_by AS "writtenBy", n.write_request_id AS "writeRequestId"
 FROM subjects s
 CROSS JOIN unnest($1::int[]) v
 CROSS JOIN LATERAL (SELECT * FROM snapshots n
@@ -3731,17 +4263,20 @@ WITH facts AS MATERIALIZED (
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-      || (SELECT g.scopes FROM grants g
-      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+      CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      LIMIT 1) one ON true
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-    FROM memberships m
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
 ),
@@ -4031,12 +4566,28 @@ RETURNING event_id AS "eventId";
 -- refresh_request_version_texts
 --   asked by LaterVersionStore.texts (stores/refresh-requests/later-version.store.ts)
 --   $1 snapshotIds uuid[]
---   enters snapshot_provenance_pkey, snapshots_snapshot_id_key
+--   enters erasures_pkey, snapshot_provenance_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE refresh_request_version_texts (uuid[]) AS
-SELECT n.snapshot_id AS "snapshotId", n.envelope, (SELECT p.origins FROM snapshot_provenance p
+SELECT n.snapshot_id AS "snapshotId",
+  s.subject_type AS "subjectType",
+  s.subject_id AS "subjectId",
+  n.snapshot_version AS "snapshotVersion",
+  n.generated_at AS "generatedAt",
+  n.created_at AS "createdAt",
+  encode(n.envelope_hash, 'hex') AS "envelopeHash",
+  encode(n.prev_hash, 'hex') AS "prevHash",
+  n.written_by AS "writtenBy",
+  n.write_request_id AS "writeRequestId",
+  n.envelope AS "envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasedAt",
+  (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
 FROM unnest($1::uuid[]) i (snapshot_id)
-CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n;
+CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n
+CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s;
 
 -- refresh_requests_incoming
 --   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
@@ -4358,7 +4909,7 @@ SELECT count(*)::int AS deleted FROM deleted;
 --   $8 privileges.column text[]
 --   enters pg_class_oid_index, pg_policy_polrelid_polname_index, pg_trigger_tgrelid_tgname_index
 PREPARE schema_faults (text[], text[], text[], text[], text[], text[], text[], text[]) AS
-SELECT current_user::text AS "actsAs",
+SELECT
   ARRAY(SELECT e.name FROM unnest($1::text[], $2::text[]) AS e(name, "table")
   WHERE (SELECT t.tgenabled IN ('O', 'A') FROM pg_trigger t
     WHERE t.tgrelid = to_regclass(e."table") AND t.tgname = e.name LIMIT 1) IS NOT TRUE) AS "missingTriggers",
@@ -4435,11 +4986,11 @@ SELECT current_setting('server_version') AS version,
 --   $17 inputs.changedBy text[]
 --   $18 inputs.origins bytea[]
 --   $19 inputs.firstChangedBy text[]
---   $20 inputs.generatedAt text[]
---   $21 inputs.envelopeHash text[]
---   $22 inputs.prevHash text[]
---   $23 inputs.envelope text[]
---   $24 inputs.requestId text[]
+--   $20 inputs.requestId text[]
+--   $21 inputs.generatedAt text[]
+--   $22 inputs.envelopeHash text[]
+--   $23 inputs.prevHash text[]
+--   $24 inputs.envelope text[]
 --   $25 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subject_identifiers_pkey, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], uuid[], integer[], text[], text[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
@@ -4529,22 +5080,24 @@ new_identifier AS (
 ),
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($20::text[])[ord],
-    decode(($21::text[])[ord], 'hex'), decode(($22::text[])[ord], 'hex'),
-    ($23::text[])[ord]
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
+      prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($20::text[])[ord],
+    ($21::text[])[ord],
+    decode(($22::text[])[ord], 'hex'), decode(($23::text[])[ord], 'hex'),
+    ($24::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($24::text[])[ord],
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
     ($25::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 ),
 applied_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($24::text[])[ord],
+  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($20::text[])[ord],
     ($25::text[])[ord]
   FROM ready
   WHERE applied_event_id IS NOT NULL
@@ -4561,23 +5114,26 @@ SELECT f.role AS "facts.membership?.role",
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
 LEFT JOIN LATERAL (
-  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n
+    WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
   FROM (SELECT w.place IS NULL AS is_refused) r
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-      || (SELECT g.scopes FROM grants g
-      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+      CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      LIMIT 1) one ON true
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-    FROM memberships m
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
   WHERE r.is_refused LIMIT 1
@@ -4598,11 +5154,11 @@ ORDER BY i.ord;
 --   $10 inputs.hasCarried boolean[]
 --   $11 names text[]
 --   $12 eventIds uuid[]
---   $13 inputs.generatedAt text[]
---   $14 inputs.envelopeHash text[]
---   $15 inputs.prevHash text[]
---   $16 inputs.envelope text[]
---   $17 inputs.requestId text[]
+--   $13 inputs.requestId text[]
+--   $14 inputs.generatedAt text[]
+--   $15 inputs.envelopeHash text[]
+--   $16 inputs.prevHash text[]
+--   $17 inputs.envelope text[]
 --   $18 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], text[], text[], text[], text[], text[], text[]) AS
@@ -4637,15 +5193,17 @@ ready AS MATERIALIZED (
 ),
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($13::text[])[ord],
-    decode(($14::text[])[ord], 'hex'), decode(($15::text[])[ord], 'hex'),
-    ($16::text[])[ord]
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
+      prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($13::text[])[ord],
+    ($14::text[])[ord],
+    decode(($15::text[])[ord], 'hex'), decode(($16::text[])[ord], 'hex'),
+    ($17::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($17::text[])[ord],
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
     ($18::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
@@ -4661,23 +5219,26 @@ SELECT f.role AS "facts.membership?.role",
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
 LEFT JOIN LATERAL (
-  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n
+    WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
   FROM (SELECT w.place IS NULL AS is_refused) r
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-      || (SELECT g.scopes FROM grants g
-      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+      CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      LIMIT 1) one ON true
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-    FROM memberships m
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
   WHERE r.is_refused LIMIT 1
@@ -4701,11 +5262,11 @@ ORDER BY i.ord;
 --   $13 identifiers.ord integer[]
 --   $14 identifiers.scheme text[]
 --   $15 identifiers.value text[]
---   $16 inputs.generatedAt text[]
---   $17 inputs.envelopeHash text[]
---   $18 inputs.prevHash text[]
---   $19 inputs.envelope text[]
---   $20 inputs.requestId text[]
+--   $16 inputs.requestId text[]
+--   $17 inputs.generatedAt text[]
+--   $18 inputs.envelopeHash text[]
+--   $19 inputs.prevHash text[]
+--   $20 inputs.envelope text[]
 --   $21 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_create_found (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
@@ -4754,15 +5315,17 @@ new_identifier AS (
 ),
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($16::text[])[ord],
-    decode(($17::text[])[ord], 'hex'), decode(($18::text[])[ord], 'hex'),
-    ($19::text[])[ord]
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
+      prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($16::text[])[ord],
+    ($17::text[])[ord],
+    decode(($18::text[])[ord], 'hex'), decode(($19::text[])[ord], 'hex'),
+    ($20::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($16::text[])[ord],
     ($21::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
@@ -4778,23 +5341,26 @@ SELECT f.role AS "facts.membership?.role",
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
 LEFT JOIN LATERAL (
-  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n
+    WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
   FROM (SELECT w.place IS NULL AS is_refused) r
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-      || (SELECT g.scopes FROM grants g
-      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+      CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      LIMIT 1) one ON true
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-    FROM memberships m
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
   WHERE r.is_refused LIMIT 1
@@ -4817,7 +5383,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -4826,6 +5392,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -4838,11 +5406,9 @@ FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -4872,14 +5438,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_snapshot_by_id')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -4888,6 +5456,13 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_snapshot_by_id']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- snapshot_id_tenant
@@ -4906,7 +5481,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -4915,6 +5490,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -4927,23 +5504,31 @@ FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_snapshot_by_id}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_snapshot_by_id']))) r ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- snapshot_latest_global
@@ -4963,7 +5548,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -4972,6 +5557,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -4983,13 +5570,9 @@ SELECT f.role AS "facts.membership?.role",
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5019,14 +5602,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_latest')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5035,6 +5620,15 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_latest']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- snapshot_latest_tenant
@@ -5054,7 +5648,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5063,6 +5657,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -5074,25 +5670,32 @@ SELECT f.role AS "facts.membership?.role",
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_latest}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_latest']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- snapshot_lineage_above
@@ -5111,6 +5714,8 @@ SELECT n.snapshot_id AS "snapshotId",
   n.created_at AS "createdAt",
   encode(n.envelope_hash, 'hex') AS "envelopeHash",
   encode(n.prev_hash, 'hex') AS "prevHash",
+  n.written_by AS "writtenBy",
+  n.write_request_id AS "writeRequestId",
   n.envelope AS "envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
@@ -5144,7 +5749,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5153,6 +5758,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5163,7 +5770,7 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5193,14 +5800,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5209,13 +5818,18 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
@@ -5238,7 +5852,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5247,6 +5861,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5257,26 +5873,33 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
@@ -5298,6 +5921,8 @@ SELECT n.snapshot_id AS "snapshotId",
   n.created_at AS "createdAt",
   encode(n.envelope_hash, 'hex') AS "envelopeHash",
   encode(n.prev_hash, 'hex') AS "prevHash",
+  n.written_by AS "writtenBy",
+  n.write_request_id AS "writeRequestId",
   n.envelope AS "envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
@@ -5331,6 +5956,8 @@ SELECT n.snapshot_id AS "snapshot.snapshotId",
   n.created_at AS "snapshot.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot.prevHash",
+  n.written_by AS "snapshot.writtenBy",
+  n.write_request_id AS "snapshot.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasureId",
@@ -5365,6 +5992,8 @@ SELECT n.snapshot_id AS "snapshot.snapshotId",
   n.created_at AS "snapshot.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot.prevHash",
+  n.written_by AS "snapshot.writtenBy",
+  n.write_request_id AS "snapshot.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasureId",
@@ -5399,7 +6028,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5408,6 +6037,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5418,7 +6049,7 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5448,14 +6079,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5464,13 +6097,18 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
@@ -5493,7 +6131,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5502,6 +6140,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5512,26 +6152,33 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
@@ -5579,9 +6226,9 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
-  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
+  (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = r.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
   n.snapshot_version AS "last?.version",
   encode(n.envelope_hash, 'hex') AS "last?.hash",
   e.erasures, e.erased
@@ -5589,7 +6236,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5619,14 +6266,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5635,15 +6284,20 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version <= $5::bigint
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version <= $5::bigint
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT count(DISTINCT e.erasure_id)::int AS erasures,
     coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
       FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
         AND v.version > n.snapshot_version - $6::bigint), '[]') AS erased
-  FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+  FROM (SELECT * FROM erasures e WHERE e.subject_key = r.subject_key
     ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
   CROSS JOIN unnest(e.versions) AS v(version)
 ) e ON true;
@@ -5664,9 +6318,9 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
-  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
+  (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = r.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
   n.snapshot_version AS "last?.version",
   encode(n.envelope_hash, 'hex') AS "last?.hash",
   e.erasures, e.erased
@@ -5674,28 +6328,35 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version <= $5::bigint
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version <= $5::bigint
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT count(DISTINCT e.erasure_id)::int AS erasures,
     coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
       FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
         AND v.version > n.snapshot_version - $6::bigint), '[]') AS erased
-  FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+  FROM (SELECT * FROM erasures e WHERE e.subject_key = r.subject_key
     ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
   CROSS JOIN unnest(e.versions) AS v(version)
 ) e ON true;
@@ -5716,7 +6377,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5725,6 +6386,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5735,7 +6398,7 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5765,14 +6428,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5781,15 +6446,20 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before,
     count(*) OVER ()::int AS found
   FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
   CROSS JOIN LATERAL (SELECT * FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version = v.version LIMIT 1) n
 ) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.place;
 
@@ -5809,7 +6479,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5818,6 +6488,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -5828,28 +6500,35 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-  WHERE subject_key = s.subject_key) h ON true
+  WHERE subject_key = r.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
     - coalesce(octet_length(n.envelope), 0) AS bytes_before,
     count(*) OVER ()::int AS found
   FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
   CROSS JOIN LATERAL (SELECT * FROM snapshots n
-    WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+    WHERE n.subject_key = r.subject_key AND n.snapshot_version = v.version LIMIT 1) n
 ) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.place;
 
@@ -5867,7 +6546,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5876,18 +6555,21 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
-  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  found.snapshot_id IS NOT NULL AS "isThere"
 FROM unnest($2::text[], $3::text[], $4::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
-LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
-LEFT JOIN subjects s ON s.subject_key = n.subject_key
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -5917,14 +6599,15 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id,
+      (array_agg(g.grant_id ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_diff')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -5933,6 +6616,12 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_diff']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true
 ORDER BY i.ord;
 
 -- snapshot_pair_ids_tenant
@@ -5949,7 +6638,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -5958,30 +6647,41 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
-  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  found.snapshot_id IS NOT NULL AS "isThere"
 FROM unnest($2::text[], $3::text[], $4::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
-LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
-LEFT JOIN subjects s ON s.subject_key = n.subject_key
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_diff}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_diff']))) r ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true
 ORDER BY i.ord;
 
 -- snapshot_pair_versions_global
@@ -6000,7 +6700,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -6009,19 +6709,20 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
-  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  found.snapshot_id IS NOT NULL AS "isThere"
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -6051,14 +6752,15 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id,
+      (array_agg(g.grant_id ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_diff')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -6067,6 +6769,14 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_diff']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true
 ORDER BY i.ord;
 
 -- snapshot_pair_versions_tenant
@@ -6085,7 +6795,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -6094,31 +6804,42 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
-  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  found.snapshot_id IS NOT NULL AS "isThere"
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_diff}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_diff']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true
 ORDER BY i.ord;
 
 -- snapshot_parent
@@ -6142,6 +6863,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   n.envelope AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
@@ -6154,17 +6877,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
@@ -6190,15 +6916,16 @@ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
+--   $9 inputs.asLatest boolean[]
 --   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[], boolean[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -6207,6 +6934,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -6215,16 +6944,12 @@ SELECT f.role AS "facts.membership?.role",
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
-FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
-  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[], $9::boolean[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, as_latest, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -6254,14 +6979,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -6270,6 +6997,21 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_snapshot_by_id', 'read_lineage']))
+    OR i.as_latest
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_snapshot_by_id', 'read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- snapshot_version_tenant
@@ -6282,15 +7024,16 @@ ORDER BY i.ord;
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
+--   $9 inputs.asLatest boolean[]
 --   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[], boolean[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -6299,6 +7042,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.written_by AS "snapshot?.writtenBy",
+  n.write_request_id AS "snapshot?.writeRequestId",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -6307,28 +7052,42 @@ SELECT f.role AS "facts.membership?.role",
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
-FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
-  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[], $9::boolean[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, as_latest, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
-      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE
+    WHEN one.scopes && '{read_snapshot_by_id,read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_snapshot_by_id', 'read_lineage']))
+    OR i.as_latest
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_snapshot_by_id', 'read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 ORDER BY i.ord;
 
 -- subject_owner
@@ -6350,17 +7109,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true;
 
@@ -6373,7 +7135,7 @@ LEFT JOIN LATERAL (
 --   $5 rows bigint
 --   $6 afterType text
 --   $7 afterId text
---   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_accepted, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_pkey
 PREPARE subjects_accessible (text, text, uuid, text, bigint, text, text) AS
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
@@ -6400,12 +7162,12 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
 ), live AS MATERIALIZED (
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose FROM looked_at g
+    granted_by, purpose, accepted_at FROM looked_at g
   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
   UNION ALL
   SELECT g.* FROM ended e
   CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-      granted_by, purpose FROM grants g
+      granted_by, purpose, accepted_at FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
       AND (e.tenant_id, e.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
@@ -6415,13 +7177,14 @@ WITH RECURSIVE caller AS MATERIALIZED (
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) IS NULL
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) IS NULL
   ORDER BY one.subject_key LIMIT $5
 ), owners AS (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
   FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
     FROM ended)
@@ -6429,7 +7192,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
   FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
 ), of_all AS MATERIALIZED (
@@ -6441,6 +7205,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
     coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
     CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
     CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    CASE WHEN one.grant_id IS NULL THEN every.accepted_at ELSE one.accepted_at END AS accepted_at,
     ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position, s.subject_type, s.name
   FROM owners o
   CROSS JOIN caller c
@@ -6448,7 +7213,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every
   CROSS JOIN LATERAL (
     SELECT * FROM subjects s
     WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
@@ -6468,7 +7233,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
   UNION ALL
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose, position, 2, row_number() OVER (ORDER BY position) FROM of_all
+    granted_by, purpose, accepted_at, position, 2, row_number() OVER (ORDER BY position) FROM of_all
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -6488,6 +7253,8 @@ SELECT f.role AS "facts.membership?.role",
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
+  g.accepted_at AS "item?.grant.acceptedAt",
+  s.subject_key::float8 AS "item?.subjectKey",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -6496,6 +7263,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest?.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  n.written_by AS "item?.latest?.writtenBy",
+  n.write_request_id AS "item?.latest?.writeRequestId",
   NULL::text AS "item?.latest?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
@@ -6525,7 +7294,7 @@ ORDER BY g.part, g.place;
 --   $7 rows bigint
 --   $8 afterType text
 --   $9 afterId text
---   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subject_identifiers_by_owner, subject_identifiers_pkey, subjects_identity_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_accepted, grants_to_all_live, memberships_pkey, snapshots_version_key, subject_identifiers_by_owner, subject_identifiers_pkey, subjects_identity_key, subjects_pkey
 PREPARE subjects_accessible_by_identifier (text, text, uuid, text, text, text, bigint, text, text) AS
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
@@ -6552,12 +7321,12 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
 ), live AS MATERIALIZED (
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose FROM looked_at g
+    granted_by, purpose, accepted_at FROM looked_at g
   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
   UNION ALL
   SELECT g.* FROM ended e
   CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-      granted_by, purpose FROM grants g
+      granted_by, purpose, accepted_at FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
       AND (e.tenant_id, e.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
@@ -6566,20 +7335,21 @@ WITH RECURSIVE caller AS MATERIALIZED (
     SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
       CASE WHEN every.scopes IS NULL THEN l.scopes
       ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
-      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
+      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose, l.accepted_at
     FROM live l
     LEFT JOIN LATERAL (SELECT * FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (l.grantor_tenant_id || '/', l.grantee_tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (l.grantor_tenant_id || '/', l.grantee_tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every ON true
     WHERE l.scopes && '{read_latest}'
   ) one
   WHERE (SELECT true FROM grants g
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+      AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
     AND (SELECT d.value FROM subject_identifiers d
     WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, $5) AND (one.subject_key, $5) LIMIT 1) = $6
   ORDER BY one.subject_key LIMIT $7
@@ -6587,7 +7357,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
   FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
     FROM ended)
@@ -6595,7 +7366,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
   FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
 ), of_all AS MATERIALIZED (
@@ -6607,6 +7379,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
     coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
     CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
     CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    CASE WHEN one.grant_id IS NULL THEN every.accepted_at ELSE one.accepted_at END AS accepted_at,
     ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position, s.subject_type, s.name
   FROM owners o
   CROSS JOIN caller c
@@ -6614,7 +7387,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) every
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+      AND g.scopes && '{read_latest}' LIMIT 1) every
   CROSS JOIN LATERAL (
     SELECT s.* FROM (
       SELECT * FROM subject_identifiers d
@@ -6638,7 +7412,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
   UNION ALL
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, -subject_key)
+    granted_by, purpose, accepted_at, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, -subject_key)
   FROM of_all
 )
 SELECT f.role AS "facts.membership?.role",
@@ -6659,6 +7433,8 @@ SELECT f.role AS "facts.membership?.role",
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
+  g.accepted_at AS "item?.grant.acceptedAt",
+  s.subject_key::float8 AS "item?.subjectKey",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -6667,6 +7443,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest?.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  n.written_by AS "item?.latest?.writtenBy",
+  n.write_request_id AS "item?.latest?.writeRequestId",
   NULL::text AS "item?.latest?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
@@ -6697,7 +7475,7 @@ ORDER BY g.part, g.place;
 --   $8 afterName text
 --   $9 afterId text
 --   $10 upTo text
---   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_name, subjects_identity_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_accepted, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_name, subjects_identity_key, subjects_pkey
 PREPARE subjects_accessible_by_name (text, text, uuid, text, text, bigint, text, text, text, text) AS
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
@@ -6724,12 +7502,12 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
 ), live AS MATERIALIZED (
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose FROM looked_at g
+    granted_by, purpose, accepted_at FROM looked_at g
   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
   UNION ALL
   SELECT g.* FROM ended e
   CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-      granted_by, purpose FROM grants g
+      granted_by, purpose, accepted_at FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
       AND (e.tenant_id, e.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
@@ -6738,27 +7516,29 @@ WITH RECURSIVE caller AS MATERIALIZED (
     SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
       CASE WHEN every.scopes IS NULL THEN l.scopes
       ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
-      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
+      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose, l.accepted_at
     FROM live l
     LEFT JOIN LATERAL (SELECT * FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (l.grantor_tenant_id || '/', l.grantee_tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (l.grantor_tenant_id || '/', l.grantee_tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every ON true
     WHERE l.scopes && '{read_latest}'
   ) one
   WHERE (SELECT true FROM grants g
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+      AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
     AND (SELECT starts_with(s.name, $5) FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)
   ORDER BY one.subject_key LIMIT $6
 ), owners AS (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
   FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
     FROM ended)
@@ -6766,7 +7546,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
-      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
   FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
 ), of_all AS MATERIALIZED (
@@ -6778,6 +7559,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
     coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
     CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
     CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    CASE WHEN one.grant_id IS NULL THEN every.accepted_at ELSE one.accepted_at END AS accepted_at,
     ARRAY[o.tenant_id, s.subject_type, s.subject_id, s.name]::text[] AS position, s.subject_type, s.name
   FROM owners o
   CROSS JOIN caller c
@@ -6785,7 +7567,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
     WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) every
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL
+      AND g.scopes && '{read_latest}' LIMIT 1) every
   CROSS JOIN LATERAL (
     SELECT s.* FROM unnest('{entity,individual,organization}'::text[]) AS range(subject_type)
     CROSS JOIN LATERAL (
@@ -6815,7 +7598,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
   UNION ALL
   SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-    granted_by, purpose, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, name, subject_key)
+    granted_by, purpose, accepted_at, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, name, subject_key)
   FROM of_all
 )
 SELECT f.role AS "facts.membership?.role",
@@ -6836,6 +7619,8 @@ SELECT f.role AS "facts.membership?.role",
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
+  g.accepted_at AS "item?.grant.acceptedAt",
+  s.subject_key::float8 AS "item?.subjectKey",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -6844,6 +7629,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest?.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  n.written_by AS "item?.latest?.writtenBy",
+  n.write_request_id AS "item?.latest?.writeRequestId",
   NULL::text AS "item?.latest?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
@@ -6889,6 +7676,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  n.written_by AS "item?.latest.writtenBy",
+  n.write_request_id AS "item?.latest.writeRequestId",
   NULL::text AS "item?.latest.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
@@ -6950,6 +7739,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  n.written_by AS "item?.latest.writtenBy",
+  n.write_request_id AS "item?.latest.writeRequestId",
   NULL::text AS "item?.latest.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
@@ -7010,6 +7801,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  n.written_by AS "item?.latest.writtenBy",
+  n.write_request_id AS "item?.latest.writeRequestId",
   NULL::text AS "item?.latest.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
@@ -7066,6 +7859,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  n.written_by AS "item?.latest.writtenBy",
+  n.write_request_id AS "item?.latest.writeRequestId",
   NULL::text AS "item?.latest.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
@@ -7122,6 +7917,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "item?.latest.createdAt",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  n.written_by AS "item?.latest.writtenBy",
+  n.write_request_id AS "item?.latest.writeRequestId",
   NULL::text AS "item?.latest.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
@@ -7152,6 +7949,32 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 ORDER BY s.subject_type, s.subject_id;
+
+-- tenant_block
+--   asked by TenancyStore.block (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   $2 tenantId text
+--   enters no index
+PREPARE tenant_block (text, text) AS
+INSERT INTO tenant_blocks (principal_id, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
+
+-- tenant_block_find
+--   asked by TenancyStore.changeMembership, TenancyStore.block (stores/tenancy/tenancy.store.ts)
+--   $1 targetId text
+--   $2 tenantId text
+--   enters tenant_blocks_pkey
+PREPARE tenant_block_find (text, text) AS
+SELECT FROM tenant_blocks b WHERE b.principal_id = $1 AND b.tenant_id = $2;
+
+-- tenant_blocks_of_principal
+--   asked by TenancyStore.blocks (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   $2 after text
+--   $3 rows bigint
+--   enters tenant_blocks_pkey
+PREPARE tenant_blocks_of_principal (text, text, bigint) AS
+SELECT b.tenant_id AS "tenantId", b.blocked_at AS "blockedAt" FROM tenant_blocks b
+WHERE b.principal_id = $1 AND b.tenant_id > $2 ORDER BY b.tenant_id LIMIT $3;
 
 -- tenant_change
 --   asked by TenancyStore.change (stores/tenancy/tenancy.store.ts)
@@ -7270,6 +8093,14 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true LEFT JOIN tenants t ON t.tenant_id = i.tenant_id;
 
+-- tenant_founder
+--   asked by TenancyStore.founder (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE tenant_founder (text) AS
+SELECT coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = $1::text
+    LIMIT 1), $1::text) AS "founderId";
+
 -- tenant_lock_founder
 --   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
 --   $1 principalId text
@@ -7279,6 +8110,14 @@ PREPARE tenant_lock_founder (text, text) AS
 SELECT pg_advisory_xact_lock(hashtextextended('founder/' || acting.principal_id, 0))
 FROM (SELECT set_config('iss.acting_principal', $1::text, true) AS principal_id,
     set_config('iss.acting_request', $2::text, true) AS request_id) acting;
+
+-- tenant_unblock
+--   asked by TenancyStore.unblock (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   $2 tenantId text
+--   enters tenant_blocks_pkey
+PREPARE tenant_unblock (text, text) AS
+DELETE FROM tenant_blocks b WHERE b.principal_id = $1 AND b.tenant_id = $2;
 
 -- tenants_of_principal
 --   asked by TenancyStore.ofPrincipal (stores/tenancy/tenancy.store.ts)
@@ -7496,24 +8335,28 @@ SELECT f.role AS "facts.membership?.role",
   u.withdrawn_at AS "update?.withdrawnAt"
 FROM (SELECT $1::uuid AS update_id, $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
-  ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
-LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) found
+  ON found.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR found.subject_key = p.subject_key)
+LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, found.subject_key)
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-) f ON true;
+) f ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true;
 
 -- update_for_apply
 --   asked by UpdateStore.forApply (stores/updates/update.store.ts)
@@ -7546,8 +8389,8 @@ SELECT f.role AS "facts.membership?.role",
   u.applied_at AS "update?.appliedAt",
   u.applied_snapshot_id AS "update?.appliedSnapshotId",
   u.withdrawn_at AS "update?.withdrawnAt",
-  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
   t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
   (octet_length(u.patch_ops) + octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge",
   n.snapshot_id AS "base?.snapshotId",
@@ -7558,6 +8401,8 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "base?.createdAt",
   encode(n.envelope_hash, 'hex') AS "base?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "base?.prevHash",
+  n.written_by AS "base?.writtenBy",
+  n.write_request_id AS "base?.writeRequestId",
   CASE
   WHEN NOT (octet_length(u.patch_ops) + octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "base?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
@@ -7569,24 +8414,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
-  ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
-LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) found
+  ON found.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR found.subject_key = p.subject_key)
+LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, found.subject_key)
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) n ON true
 LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
@@ -7625,8 +8474,7 @@ WITH facts AS MATERIALIZED (
       LIMIT f.tenant_cap) counted) END AS pending_of_tenant
   FROM (
     SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
-      WHERE n.subject_key = s.subject_key
-      ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
+      WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
       coalesce((SELECT l.value FROM limit_overrides l
         WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_subject'
         LIMIT 1), $2::int) AS subject_cap,
@@ -7639,17 +8487,20 @@ WITH facts AS MATERIALIZED (
     LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
     LEFT JOIN LATERAL (
       SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-        s.owner_tenant_id = i.tenant_id AS owns_subject,
-        CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-          AND (i.tenant_id, s.subject_key)
-          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-        || (SELECT g.scopes FROM grants g
-        WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+        CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+      FROM memberships m
+      LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+        WHERE s.owner_tenant_id <> i.tenant_id
+          AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        LIMIT 1) one ON true
+      LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+        WHERE s.owner_tenant_id <> i.tenant_id
+          AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
           > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
           AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-      FROM memberships m
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
       WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
     ) f ON true
     ORDER BY i.tenant_id, i.request_id
@@ -7716,24 +8567,28 @@ WITH found AS MATERIALIZED (
   SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id
   FROM (SELECT $1::uuid AS update_id, $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
   LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
-    ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
-  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) found
+    ON found.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR found.subject_key = p.subject_key)
+  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, found.subject_key)
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-      || (SELECT g.scopes FROM grants g
-      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+      CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      LIMIT 1) one ON true
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+      WHERE s.owner_tenant_id <> i.tenant_id
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-    FROM memberships m
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
+  LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true
 ),
 withdrawn AS (
   UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
@@ -7811,17 +8666,20 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
@@ -7942,13 +8800,13 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -7978,14 +8836,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -7994,17 +8854,23 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version AS passed
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
-        AND n.subject_key >= s.subject_key AND n.snapshot_version > 1
+      WHERE (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
+        AND n.subject_key >= r.subject_key AND n.snapshot_version > 1
       ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT 1)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond')
       LIMIT 1)) n
   ORDER BY n.at DESC, n.snapshot_version DESC LIMIT 1
@@ -8012,11 +8878,11 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT min(n.at) AS at
   FROM ((SELECT effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at)) > (s.subject_key, '-infinity')
-        AND n.subject_key <= s.subject_key AND n.snapshot_version > 1
+      WHERE (n.subject_key, effective_time(n.generated_at)) > (r.subject_key, '-infinity')
+        AND n.subject_key <= r.subject_key AND n.snapshot_version > 1
       ORDER BY n.subject_key, effective_time(n.generated_at), n.snapshot_version LIMIT 1)
     UNION ALL
-      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = s.subject_key
+      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = r.subject_key
         AND n.snapshot_version = 1 LIMIT 1)) n
   WHERE v.passed IS NULL
 ) first ON true;
@@ -8036,36 +8902,45 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE
+    WHEN one.scopes && '{read_latest,read_snapshot_by_id,read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff']))) r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version AS passed
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
-        AND n.subject_key >= s.subject_key AND n.snapshot_version > 1
+      WHERE (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
+        AND n.subject_key >= r.subject_key AND n.snapshot_version > 1
       ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT 1)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond')
       LIMIT 1)) n
   ORDER BY n.at DESC, n.snapshot_version DESC LIMIT 1
@@ -8073,11 +8948,11 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT min(n.at) AS at
   FROM ((SELECT effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at)) > (s.subject_key, '-infinity')
-        AND n.subject_key <= s.subject_key AND n.snapshot_version > 1
+      WHERE (n.subject_key, effective_time(n.generated_at)) > (r.subject_key, '-infinity')
+        AND n.subject_key <= r.subject_key AND n.snapshot_version > 1
       ORDER BY n.subject_key, effective_time(n.generated_at), n.snapshot_version LIMIT 1)
     UNION ALL
-      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = s.subject_key
+      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = r.subject_key
         AND n.snapshot_version = 1 LIMIT 1)) n
   WHERE v.passed IS NULL
 ) first ON true;
@@ -8097,13 +8972,13 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -8133,14 +9008,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -8149,7 +9026,13 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   WITH RECURSIVE search (low, high) AS (
@@ -8161,11 +9044,11 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) v ON true
-LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = r.subject_key
     AND n.snapshot_version = 1 AND v.passed = 0 LIMIT 1) first ON true;
 
 -- version_as_of_recorded_tenant
@@ -8183,26 +9066,35 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
+  i.tenant_id AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE
+    WHEN one.scopes && '{read_latest,read_snapshot_by_id,read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access
+        AND f.grant_scopes && ARRAY['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff']))) r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   WITH RECURSIVE search (low, high) AS (
@@ -8214,11 +9106,11 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) v ON true
-LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = r.subject_key
     AND n.snapshot_version = 1 AND v.passed = 0 LIMIT 1) first ON true;
 
 -- versions_effective_within_asc_global
@@ -8243,7 +9135,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -8273,14 +9165,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -8289,21 +9183,26 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version, n.at
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
-        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
-        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (r.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (r.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
         AND n.snapshot_version > 1
       ORDER BY n.subject_key ASC, effective_time(n.generated_at) ASC, n.snapshot_version ASC LIMIT $8)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')
         AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity')
         AND (effective_time(n.generated_at), n.snapshot_version) > (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
@@ -8334,34 +9233,41 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version, n.at
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
-        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
-        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (r.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (r.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
         AND n.snapshot_version > 1
       ORDER BY n.subject_key ASC, effective_time(n.generated_at) ASC, n.snapshot_version ASC LIMIT $8)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')
         AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity')
         AND (effective_time(n.generated_at), n.snapshot_version) > (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
@@ -8392,7 +9298,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -8422,14 +9328,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -8438,21 +9346,26 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version, n.at
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
-        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
-        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (r.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (r.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
         AND n.snapshot_version > 1
       ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT $8)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity')
         AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')
         AND (effective_time(n.generated_at), n.snapshot_version) < (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
@@ -8483,34 +9396,41 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
-  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+  WHERE n.subject_key = r.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
 LEFT JOIN LATERAL (
   SELECT n.snapshot_version, n.at
   FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
-      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
-        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
-        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (r.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (r.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (r.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
         AND n.snapshot_version > 1
       ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT $8)
     UNION ALL
       (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1
         AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity')
         AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')
         AND (effective_time(n.generated_at), n.snapshot_version) < (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
@@ -8539,7 +9459,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
+    h.grant_scopes, h.grantee_tenant_id, h.grant_id
   FROM (SELECT (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
@@ -8569,14 +9489,16 @@ LEFT JOIN LATERAL (
       ) m
     )
     SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id,
+      (array_agg(g.grant_id
+        ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN ('read_lineage')))[1] AS grant_id
     FROM met m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
       UNION ALL
-      SELECT g.scopes FROM grants g
+      SELECT g.scopes, g.grant_id, true FROM grants g
       WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
         > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
@@ -8585,7 +9507,12 @@ LEFT JOIN LATERAL (
     WHERE m.allow_counterparty_access
   ) h
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))
+    OR i.principal_id = 'anyone') r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   WITH RECURSIVE search (low, high) AS (
@@ -8597,7 +9524,7 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) b ON true
@@ -8611,7 +9538,7 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) v ON true;
@@ -8636,20 +9563,27 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-    || (SELECT g.scopes FROM grants g
-    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+    s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+    CASE WHEN one.scopes && '{read_lineage}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+  FROM memberships m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
       > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
       AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
-      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
-  FROM memberships m
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+LEFT JOIN LATERAL (SELECT s.subject_key
+  WHERE f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.member_status = 'active'
+    AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY['read_lineage']))) r ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
 LEFT JOIN LATERAL (
   WITH RECURSIVE search (low, high) AS (
@@ -8661,7 +9595,7 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) b ON true
@@ -8675,7 +9609,7 @@ LEFT JOIN LATERAL (
       WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.high ELSE b.middle END
     FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
     CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
-      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
   )
   SELECT low::int AS passed FROM search WHERE high - low = 1
 ) v ON true;

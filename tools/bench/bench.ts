@@ -1,91 +1,67 @@
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../build.ts';
 import { reportError, UserError } from '../processes.ts';
-import { currentCommit, describeMachine, document, load, store } from './report.ts';
-import { comparison, costTable, type Outcome, profileTable, type Run, table } from './run.ts';
-import type { Bench, Effort } from './scenarios/scenario.ts';
-import { openStage } from './stage.ts';
+import { ALL_PARTS, isPart, type Part, QUICK_PARTS } from './parts.ts';
+import { openPerformer } from './performer.ts';
+import { currentCommit, describeMachine, document, load, store, storePlots } from './report.ts';
+import { runParts } from './run-parts.ts';
+import { comparison, partText, type Run, summary } from './run.ts';
 
 /**
- * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look at
- * what has a target, `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into
- * docs/performance.md, `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
+ * `npm run bench`: everything on this machine, with the ceilings measured in the same run.
+ * - `--quick`: a first look in four minutes
+ * - `--only reads,writes`: these parts alone
+ * - `--name NAME`: the name of the results file
+ * - `--document`: writes the results into docs/performance.md, unless a part failed
+ * - `--compare A B`: compares two finished runs
+ * - `--cpu-profiles FOLDER`: stores CPU profiles of the processes
  */
-// Loaded when it is their turn: they need the built libraries, and the first command may have to build them.
-const PARTS = {
-  documents: async (bench: Bench) => (await import('./scenarios/documents.ts')).documents(bench),
-  reads: async (bench: Bench) => (await import('./scenarios/reads.ts')).reads(bench),
-  writes: async (bench: Bench) => (await import('./scenarios/writes.ts')).writes(bench),
-  profile: async (bench: Bench) => (await import('./scenarios/profile.ts')).profiles(bench),
-  deliveries: async (bench: Bench) => (await import('./scenarios/deliveries.ts')).deliveries(bench),
-  audience: async (bench: Bench) => (await import('./scenarios/audience.ts')).audience(bench),
-  growth: async (bench: Bench) => (await import('./scenarios/growth.ts')).growth(bench),
-  scale: async (bench: Bench) => (await import('./scenarios/scale.ts')).scale(bench),
-  memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
-  log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
-  client: async (bench: Bench) => (await import('./scenarios/client.ts')).client(bench),
-  console: async (bench: Bench) => (await import('./scenarios/console.ts')).consolePage(bench),
-  hostile: async (bench: Bench) => (await import('./scenarios/hostile.ts')).hostile(bench),
-} as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
-type Part = keyof typeof PARTS;
+const MINUTE_MS = 60_000;
+/** The longest that one part may take, where a quick run chooses the parts and otherwise. */
+const DEADLINE_MS = { quick: 3 * MINUTE_MS, full: 60 * MINUTE_MS };
 
-/** These explain and size, and have no targets. */
-const FULL_ONLY: readonly Part[] = ['profile', 'scale'];
-
-const QUICK: Effort = { rounds: 2, uncounted: 1, warmUpMs: 200, measureMs: 600, quick: true };
-const FULL: Effort = { rounds: 3, uncounted: 1, warmUpMs: 800, measureMs: 3000, quick: false };
-
-const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
+function partsOf({ quick, only }: { quick: boolean; only: string | undefined }): readonly Part[] {
+  if (only === undefined) return quick ? QUICK_PARTS : ALL_PARTS;
+  return only.split(',').map((name) => {
+    if (isPart(name)) return name;
+    throw new UserError(`--only ${name}: the parts are ${ALL_PARTS.join(', ')}.`);
+  });
+}
 
 async function measure(options: {
   quick: boolean;
   only: string | undefined;
+  name: string;
   cpuProfiles: string | undefined;
 }): Promise<Run> {
-  const standard = Object.keys(PARTS).filter((name) => !(options.quick && FULL_ONLY.some((part) => part === name)));
-  const names = options.only?.split(',') ?? standard;
-  const unknown = names.find((name) => !isPart(name));
-  if (unknown !== undefined) throw new UserError(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}.`);
+  const { quick, name, cpuProfiles } = options;
+  const parts = partsOf(options);
   await ensureBuilt();
-  const startedAt = performance.now();
-  const log = (text: string): void =>
-    console.error(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${text}`);
-  const stage = await openStage(options.cpuProfiles === undefined ? {} : { cpuProfiles: options.cpuProfiles });
-  try {
-    const bench: Bench = {
-      stage,
-      effort: options.quick ? QUICK : FULL,
-      gateway: await stage.startGateway(),
-      noOp: await stage.startNoOp(),
-      owner: await stage.authorization('owner'),
-      grantee: await stage.authorization('grantee'),
-    };
-    await (await import('./scenarios/seed.ts')).seedTenants(bench);
-    const run: Run = {
-      at: new Date().toISOString(),
-      commit: currentCommit(),
-      machine: describeMachine(await stage.postgresVersion(), await stage.redisVersion()),
-      quick: options.quick,
-      lines: [],
-      costs: [],
-      curves: [],
-      profiles: [],
-    };
-    for (const name of names.filter(isPart)) {
-      log(`measuring ${name}`);
-      const { lines, costs = [], curves = [], profiles = [] } = await PARTS[name](bench);
-      run.lines.push(...lines);
-      run.costs.push(...costs);
-      run.curves.push(...curves);
-      run.profiles.push(...profiles);
-    }
-    log('done');
-    return run;
-  } finally {
-    await stage.close();
-  }
+  const empty: Run = {
+    at: new Date().toISOString(),
+    commit: currentCommit(),
+    machine: describeMachine('unknown', 'unknown'),
+    quick,
+    parts: [],
+    lines: [],
+    costs: [],
+    curves: [],
+    profiles: [],
+  };
+  console.error(`Measuring ${parts.join(', ')} …`);
+  return runParts(empty, parts, {
+    open: () => openPerformer({ quick, cpuProfiles }),
+    deadlineMs: quick && options.only === undefined ? DEADLINE_MS.quick : DEADLINE_MS.full,
+    clock: () => performance.now(),
+    afterPart(run, report, outcome) {
+      store(run, name);
+      console.log(`${partText(report, outcome)}\n`);
+    },
+  });
 }
 
+// The process that started this one may be killed.
+if (process.channel) process.once('disconnect', () => process.exit(1));
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -103,16 +79,14 @@ try {
     if (a === undefined || b === undefined) throw new UserError('--compare takes the names or files of two runs.');
     console.log(comparison(load(a), load(b)));
   } else {
-    const run = await measure({ quick: values.quick, only: values.only, cpuProfiles: values['cpu-profiles'] });
-    const name = values.name ?? (values.quick ? 'quick' : 'latest');
+    const { quick, only, name = quick ? 'quick' : 'latest', 'cpu-profiles': cpuProfiles } = values;
+    const run = await measure({ quick, only, name, cpuProfiles });
     const file = store(run, name);
-    if (values.document) document(run, name);
-    const tables = [
-      ...(run.lines.length === 0 ? [] : [table(run.lines)]),
-      ...(run.costs.length === 0 ? [] : [costTable(run.costs)]),
-      ...(run.profiles.length === 0 ? [] : [profileTable(run.profiles)]),
-    ];
-    console.log([...tables, `Stored in ${file}`].join('\n\n'));
+    storePlots(run, name);
+    const isComplete = run.parts.every(({ result }) => result !== 'failed');
+    if (values.document && isComplete) document(run, name);
+    console.log(`${summary(run)}\nStored in ${file}`);
+    process.exitCode = isComplete ? 0 : 1;
   }
 } catch (error) {
   process.exitCode = reportError(error);

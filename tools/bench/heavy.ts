@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ensureBuilt } from '../build.ts';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { envelopeText, SUBJECT_TYPE } from './flows.ts';
 import { runLoad } from './load-generator.ts';
 import { openStage, type Server } from './stage.ts';
@@ -20,7 +20,7 @@ const CHAIN = 200;
 
 await ensureBuilt();
 const stage = await openStage();
-const metricsPort = await freePort();
+const metricsPort = await reservePort();
 const gateway = await stage.startGateway({ METRICS_PORT: String(metricsPort), LOG_LEVEL: 'fatal' });
 const heavy = await stage.authorization('heavy');
 const other = await stage.authorization('other');

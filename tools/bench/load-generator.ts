@@ -43,8 +43,11 @@ export async function runLoad(load: Load): Promise<LoadFigures> {
     child.once('exit', exited);
     child.once('message', (message: LoadFigures | { fault: string }) => {
       child.off('exit', exited);
-      if ('fault' in message) reject(new Error(message.fault));
-      else resolve(message);
+      if ('fault' in message) {
+        // It may still be sending.
+        child.kill();
+        reject(new Error(message.fault));
+      } else resolve(message);
     });
     child.send(load);
   });

@@ -5,11 +5,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'pg';
-import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { envelopeText } from './flows.ts';
+import { Missing } from './run.ts';
 
 const CONCURRENCY = 64;
+/** The longest that the installation of Emmett may take. */
+const INSTALL_MS = 60_000;
 
 /** Runs `work` from many callers at once for a while; gives how often a second it was done. */
 export async function perSecond(
@@ -33,16 +35,17 @@ export async function perSecond(
 /**
  * Appends one event of our size to a new stream of Emmett, in process. Emmett is installed for the bench alone, into a
  * folder of its own: the product must not depend on it, and its packages name no licence.
+ * @throws Missing when npm cannot install it.
  */
 export async function openEmmett(
   databaseUrl: string,
 ): Promise<{ append: () => Promise<unknown>; close: () => Promise<void> }> {
   const folder = join(repositoryRoot, 'tools', 'bench', 'peers');
-  if (!existsSync(join(folder, 'node_modules'))) {
-    const npm = spawnSync('npm', ['ci', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'], {
-      stdio: ['ignore', 2, 2],
-    });
-    if (npm.status !== 0) throw new UserError('The bench could not install Emmett: see what npm printed above.');
+  // npm writes this file last.
+  if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) {
+    const words = ['ci', '--prefix', folder, '--no-audit', '--no-fund', '--fetch-retries=0'];
+    const npm = spawnSync('npm', words, { stdio: 'ignore', timeout: INSTALL_MS });
+    if (npm.status !== 0) throw new Missing('There is no Emmett. Install it: npm ci --prefix tools/bench/peers');
   }
   const entry = createRequire(join(folder, 'package.json')).resolve('@event-driven-io/emmett-postgresql');
   const module: { getPostgreSQLEventStore: (url: string) => EmmettStore } = await import(pathToFileURL(entry).href);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../processes.ts';
@@ -40,21 +40,26 @@ function plotsOf(run: Run, name: string): { file: string; svg: string }[] {
   ];
 }
 
-/** Stores the run as JSON and its plots as SVG; gives the JSON file's path. */
-export function store(run: Run, name: string): string {
-  mkdirSync(RESULTS, { recursive: true });
-  const file = join(RESULTS, `${name}.json`);
-  writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
-  for (const plot of plotsOf(run, name)) writeFileSync(join(RESULTS, plot.file), plot.svg);
+/** Stores the run as JSON in one step, so that a killed bench leaves a complete file. Returns its path. */
+export function store(run: Run, name: string, folder = RESULTS): string {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}.json`);
+  writeFileSync(`${file}.partial`, `${JSON.stringify(run, null, 2)}\n`);
+  renameSync(`${file}.partial`, file);
   return file;
 }
 
-/** A stored run by its name, or by its file. */
+/** Stores the plots of a run as SVG, beside its JSON. */
+export function storePlots(run: Run, name: string, folder = RESULTS): void {
+  for (const { file, svg } of plotsOf(run, name)) writeFileSync(join(folder, file), svg);
+}
+
+/** Reads a stored run by its name or its file. */
 export function load(nameOrFile: string): Run {
   const file = nameOrFile.endsWith('.json') ? nameOrFile : join(RESULTS, `${nameOrFile}.json`);
   if (!existsSync(file)) throw new UserError(`There is no run ${nameOrFile}: ${file} does not exist.`);
   // Earlier runs have fewer kinds of results.
-  return { costs: [], profiles: [], ...JSON.parse(readFileSync(file, 'utf8')) };
+  return { parts: [], costs: [], profiles: [], ...JSON.parse(readFileSync(file, 'utf8')) };
 }
 
 const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];

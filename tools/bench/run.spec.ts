@@ -24,6 +24,7 @@ const run = (lines: Line[], more: Partial<Run> = {}): Run => ({
   commit: 'abc',
   machine: { cpu: 'CPU', cores: 2, memoryGiB: 8, node: 'v26', postgres: '18', redis: '7' },
   quick: false,
+  parts: [],
   lines,
   costs: [],
   curves: [],

@@ -37,15 +37,30 @@ export interface Profile {
   us: Readonly<Record<string, number>>;
 }
 
-/** What one part of the bench found. */
+/** The results of one part of the bench. */
 export interface Outcome {
   lines: Line[];
   costs?: Cost[];
   curves?: Curve[];
   profiles?: Profile[];
+  /** One line for each measurement that this machine cannot make, and how to make it possible. */
+  skipped?: string[];
 }
 
-export interface Run extends Required<Outcome> {
+/** Means that a part needs what this machine does not have. The message says how to get it. */
+export class Missing extends Error {}
+
+export interface PartReport {
+  part: string;
+  /** `skipped` when nothing of the part could be measured. */
+  result: 'measured' | 'skipped' | 'failed';
+  seconds: number;
+  /** Why the part failed, or what it skipped. */
+  notes: string[];
+}
+
+export interface Run extends Required<Omit<Outcome, 'skipped'>> {
+  parts: PartReport[];
   at: string;
   commit: string;
   machine: { cpu: string; cores: number; memoryGiB: number; node: string; postgres: string; redis: string };
@@ -120,6 +135,27 @@ export function profileTable(profiles: readonly Profile[]): string {
     ]);
   const totals = ['All', ...profiles.map((profile) => round(total(profile)))];
   return markdown(["The gateway's main thread, µs a request", ...profiles.map(({ what }) => what)], [...rows, totals]);
+}
+
+const noteLines = ({ part, result, notes }: PartReport): string[] =>
+  notes.map((note) => `${result === 'failed' ? 'failed' : 'skipped'}: ${part}: ${note}`);
+
+/** Formats what one part contributed, as it is printed when the part ends. */
+export function partText(report: PartReport, { lines, costs = [], profiles = [] }: Outcome): string {
+  return [
+    `## ${report.part} (${report.result}, ${report.seconds.toFixed(0)} s)`,
+    ...(lines.length === 0 ? [] : [table(lines)]),
+    ...(costs.length === 0 ? [] : [costTable(costs)]),
+    ...(profiles.length === 0 ? [] : [profileTable(profiles)]),
+    ...(report.notes.length === 0 ? [] : [noteLines(report).join('\n')]),
+  ].join('\n\n');
+}
+
+/** Formats how long each part took, and which parts were skipped or failed. */
+export function summary({ parts }: Run): string {
+  const times = parts.map(({ part, seconds }) => `${part} ${seconds.toFixed(0)} s`).join(', ');
+  const total = parts.reduce((sum, { seconds }) => sum + seconds, 0);
+  return [`Parts: ${times} (${total.toFixed(0)} s in total)`, ...parts.flatMap(noteLines)].join('\n');
 }
 
 /** Beyond this share of a core the latencies' tail grows long. */

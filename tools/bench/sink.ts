@@ -64,6 +64,7 @@ function serve(): void {
     const address = server.address();
     if (address !== null && typeof address === 'object') send({ port: address.port });
   });
+  process.on('disconnect', () => process.exit());
   process.on('message', (command: Command) => {
     if ('reset' in command) {
       count = 0;

@@ -3,10 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { appUrl } from '../app-login.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.ts';
-import { APP_FLAGS, freePort, type OwnedProcess, startOwned } from '../processes.ts';
-import { startRedis } from '../redis.ts';
+import { APP_FLAGS, reservePort, type OwnedProcess, startOwned, UserError } from '../processes.ts';
+import { type RedisServer, startRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { startTestIssuer } from '../testing/test-issuer.ts';
 import { waitFor } from '../testing/wait-for.ts';
@@ -27,10 +28,11 @@ interface Profiling {
   cpuProfiles?: string;
 }
 
-/** Real PostgreSQL (fsync on), real Redis, and the means to start the product's processes on them as they are shipped. */
+/** Real PostgreSQL (fsync on), real Redis where there is one, and the means to start the product's processes on them as they are shipped. */
 export interface Stage {
   databaseUrl: string;
-  queueUrl: string;
+  /** Undefined where there is no Redis: the product then queues on PostgreSQL. */
+  queueUrl: string | undefined;
   /** The database's superuser. */
   sql: Client;
   /** What seals webhook secrets, for those that are written by SQL. */
@@ -61,9 +63,11 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     durable: true,
     temporaryFolder: folder,
   });
-  const redis = await startRedis();
+  const redis = await redisUnlessMissing();
   const issuer = await startTestIssuer();
-  await applyMigrations(postgres.url, redis.url);
+  await applyMigrations(postgres.url, redis?.url);
+  const gatewayUrl = await appUrl(postgres.url, 'gateway', 'bench');
+  const workerUrl = await appUrl(postgres.url, 'worker', 'bench');
   const sql = new Client({ connectionString: postgres.url });
   await sql.connect();
 
@@ -74,7 +78,7 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     NODE_ENV: 'production',
     APP_ENV: 'local',
     DATABASE_URL: postgres.url,
-    QUEUE_URL: redis.url,
+    QUEUE_URL: redis?.url,
     SECRETS_KEYS: secretsKeys,
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
@@ -88,7 +92,7 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     env: Record<string, string>,
     { cpuProfiles }: Profiling = options,
   ): Promise<Server> => {
-    const port = await freePort();
+    const port = await reservePort();
     const log = openSync(join(folder, `${name}.log`), 'a');
     const profile = cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProfiles}`];
     const child = await startOwned(process.execPath, [...APP_FLAGS, ...profile, join(repositoryRoot, file)], {
@@ -99,12 +103,13 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     });
     closeSync(log);
     started.push(child);
-    const answers = async (): Promise<boolean> => {
-      if (!child.running)
-        throw new Error(`${name} ended: ${readFileSync(join(folder, `${name}.log`), 'utf8').slice(-500)}`);
-      return (await fetch(`http://127.0.0.1:${port}/${name === 'no-op' ? 'no-op' : 'health'}`)).ok;
-    };
-    await waitFor(answers, { deadlineMs: START_MS, what: name });
+    const path = name === 'no-op' ? 'no-op' : 'health';
+    const isUpOrGone = async (): Promise<boolean> =>
+      !child.running || (await fetch(`http://127.0.0.1:${port}/${path}`)).ok;
+    await waitFor(isUpOrGone, { deadlineMs: START_MS, what: name });
+    if (!child.running) {
+      throw new Error(`${name} ended: ${readFileSync(join(folder, `${name}.log`), 'utf8').slice(-500)}`);
+    }
     return {
       pid: child.pid,
       port,
@@ -117,7 +122,7 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
 
   return {
     databaseUrl: postgres.url,
-    queueUrl: redis.url,
+    queueUrl: redis?.url,
     sql,
     secretsKeys,
     postgresCpuMs: () => processorMsWithChildren(postgres.process.pid),
@@ -126,13 +131,15 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
       return { Authorization: `Bearer ${await issuer.mint(user, { exp })}` };
     },
     startGateway: (env = {}, profiling = options) =>
-      start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', env, profiling),
-    startWorker: (env = {}) => start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', env),
+      start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', { DATABASE_URL: gatewayUrl, ...env }, profiling),
+    startWorker: (env = {}) =>
+      start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', { DATABASE_URL: workerUrl, ...env }),
     async postgresVersion() {
       const { rows } = await sql.query<{ server_version: string }>('SHOW server_version');
       return rows[0]?.server_version ?? 'unknown';
     },
     async redisVersion() {
+      if (redis === undefined) return 'none';
       const client = new Redis(redis.url);
       const version = /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
       client.disconnect();
@@ -143,9 +150,18 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
       for (const child of started) await child.stop(STOP_MS);
       await sql.end();
       await issuer.stop();
-      await redis.stop();
+      await redis?.stop();
       await postgres.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function redisUnlessMissing(): Promise<RedisServer | undefined> {
+  try {
+    return await startRedis();
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
 }

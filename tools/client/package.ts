@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { repositoryRoot } from '../root.ts';
 
 const CLIENT = join(repositoryRoot, 'libs/client');
-const ENTRIES = ['index', 'node', 'indexeddb'] as const;
+const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
 
 /**
  * Makes the package in a folder, as it is published: one file an entry, which needs no other package, and the types beside it.
@@ -44,6 +44,7 @@ export async function makePackage(folder: string): Promise<void> {
       '.': entryOf('index'),
       './node': entryOf('node'),
       './indexeddb': entryOf('indexeddb'),
+      './bundle': entryOf('bundle'),
       './package.json': './package.json',
     },
   };

@@ -7,8 +7,11 @@ try {
   const databaseUrl = process.env['DATABASE_URL'];
   if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database, as the owner of its tables.');
   const { fillProvenance } = await import('@iss/persistence');
-  const { versions, flagged } = await fillProvenance(databaseUrl);
+  const { versions, flagged, damaged } = await fillProvenance(databaseUrl);
   console.log(`${versions} versions got their provenance, ${flagged} subjects are marked for evidence to mend.`);
+  for (const snapshotId of new Set(damaged))
+    console.error(`Snapshot ${snapshotId} is damaged: restore it (docs/operations/runbooks.md), then run this again.`);
+  if (damaged.length > 0) process.exitCode = 1;
 } catch (error) {
   process.exitCode = reportError(error);
 }

@@ -4,14 +4,11 @@ import { reportError, UserError } from '../processes.ts';
 /** `npm run keys:rotate`: after a new key was put first in SECRETS_KEYS and both apps were restarted with it. */
 try {
   await loadEnvironment();
-  const [{ openDatabase, SealedSecretStore }, { EnvError, sharedEnv }, { resealSecrets }] = await Promise.all([
-    import('@iss/persistence'),
-    import('@iss/platform'),
-    import('./reseal-secrets.ts'),
-  ]);
+  const [{ openDatabase, SealedSecretStore }, { APP_ROLES, EnvError, sharedEnv }, { resealSecrets }] =
+    await Promise.all([import('@iss/persistence'), import('@iss/platform'), import('./reseal-secrets.ts')]);
   try {
     const { databaseUrl: url, secretBox } = sharedEnv();
-    const database = await openDatabase({ url, poolSize: 1, applicationName: 'rotate-keys' });
+    const database = await openDatabase({ url, role: APP_ROLES.gateway, poolSize: 1, applicationName: 'rotate-keys' });
     const rotation = await resealSecrets(new SealedSecretStore(database.sql), secretBox);
     await database.close();
     console.log(`${rotation.resealed} subscriptions sealed anew under the key ${secretBox.currentKeyId}.`);

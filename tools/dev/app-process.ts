@@ -85,7 +85,7 @@ async function spawnApp({ name, entry, args = [], env, logFile }: AppSettings, f
   }
 }
 
-/** The apps say one line a fault in plain text before they have a logger, and JSON lines after. */
+/** The apps say JSON lines. Node itself, and what ends it, says plain ones. */
 function faultLines(log: string): string[] {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
   const faults = lines.flatMap((line) => {

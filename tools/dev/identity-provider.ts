@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { importJWK, SignJWT, type JWK } from 'jose';
-import type { Context, interactionPolicy, Provider } from 'oidc-provider';
+import type { Context, errors as providerErrors, interactionPolicy, Provider } from 'oidc-provider';
 import { listenOnLoopback, readBody, sendHtml, stopServers } from './loopback-server.ts';
 import { escapeHtml, page } from './page.ts';
 import { DEVELOPERS } from './world/people.ts';
@@ -33,8 +33,8 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
   const mount = `/${settings.projectId}`;
   const issuer = `http://localhost:${settings.port}${mount}`;
   const provider = await withoutNotices(async () => {
-    const { interactionPolicy: policy, Provider: OidcProvider } = await import('oidc-provider');
-    return new OidcProvider(issuer, configuration(issuer, mount, policy, settings));
+    const { errors, interactionPolicy: policy, Provider: OidcProvider } = await import('oidc-provider');
+    return new OidcProvider(issuer, configuration(issuer, mount, { errors, policy }, settings));
   });
   provider.on('server_error', (_context, error) => console.error(`identity provider: ${error.message}`));
   const handle = provider.callback();
@@ -124,15 +124,16 @@ function signInPage(client: string, fault: string): string {
 function configuration(
   issuer: string,
   mount: string,
-  policy: typeof interactionPolicy,
+  { errors, policy }: { errors: typeof providerErrors; policy: typeof interactionPolicy },
   settings: IdentityProviderSettings,
 ): Record<string, unknown> {
   const resource = `${issuer}/api`;
-  // A developer who signs in again wants to be somebody else, so the page is shown every time.
+  const resources = [resource, ...settings.gatewayOrigins];
+  // A developer who signs in again wants to be somebody else. A page that is loaded again (`prompt=none`) stays who it is.
   const askAlways = new policy.Check(
     'ask_always',
     'The sign-in page is always shown',
-    (context: Context) => context.oidc.result?.login === undefined,
+    ({ oidc: { result, prompts } }: Context) => result?.login === undefined && !prompts.has('none'),
   );
   return {
     clients: [
@@ -178,7 +179,7 @@ function configuration(
       const { client, session, provider } = context.oidc;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
       grant.addOIDCScope('openid profile');
-      grant.addResourceScope(resource, 'openid profile');
+      for (const one of resources) grant.addResourceScope(one, 'openid profile');
       await grant.save();
       return grant;
     },
@@ -192,13 +193,17 @@ function configuration(
         enabled: true,
         defaultResource: () => resource,
         useGrantedResource: () => true,
-        getResourceServerInfo: () => ({
-          scope: 'openid profile',
-          audience: settings.audience,
-          accessTokenTTL: TOKEN_LIFETIME_SECONDS,
-          accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'RS256' } },
-        }),
+        getResourceServerInfo: (_context: unknown, indicator: string) => {
+          // The gateway alone gets tokens. A stranger that names this issuer is refused (RFC 8707, section 2).
+          if (!resources.includes(indicator)) throw new errors.InvalidTarget();
+          return {
+            scope: 'openid profile',
+            audience: settings.audience,
+            accessTokenTTL: TOKEN_LIFETIME_SECONDS,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256' } },
+          };
+        },
       },
     },
     ttl: {

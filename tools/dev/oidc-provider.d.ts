@@ -7,6 +7,7 @@ declare module 'oidc-provider' {
       client: { clientId: string };
       session: { accountId: string };
       result?: { login?: { accountId: string } };
+      prompts: ReadonlySet<string>;
     };
   }
 
@@ -32,6 +33,10 @@ declare module 'oidc-provider' {
       result: Record<string, unknown>,
     ): Promise<void>;
     on(event: string, listener: (context: unknown, error: Error) => void): void;
+  }
+
+  export namespace errors {
+    class InvalidTarget extends Error {}
   }
 
   export namespace interactionPolicy {

@@ -1,5 +1,6 @@
 import { relative, join } from 'node:path';
 import { Client } from 'pg';
+import { appUrl } from '../app-login.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { loadEnvironment } from '../environment.ts';
 import { clusterFolder, startPostgres, type PostgresServer } from '../postgres.ts';
@@ -83,10 +84,15 @@ await lifetime.run(async () => {
   const empty = await isEmpty(databaseUrl);
   if (log.witness !== undefined && witness !== undefined) await witnessAnswers(log.witness.url, witness);
   lifetime.checkpoint();
-  const apps = await startApps(folder, settings, {
-    ...log.env,
-    ...appEnvironment(settings, secrets, databaseUrl),
-  });
+  const apps = await startApps(
+    folder,
+    settings,
+    {
+      ...log.env,
+      ...appEnvironment(settings, secrets, databaseUrl),
+    },
+    (app) => appUrl(databaseUrl, app, secrets.database_password),
+  );
   if (witness !== undefined) apps.push(witness);
   const status: dataFolder.RunStatus = {
     base_url: `http://localhost:${settings.ports.gateway}`,
@@ -209,14 +215,19 @@ function appEnvironment(
   };
 }
 
-/** `METRICS_PORT` is each app's own, so that here, where both have one environment, each is told its. */
-async function startApps(folder: string, { ports }: StartSettings, shared: NodeJS.ProcessEnv): Promise<App[]> {
+/** `METRICS_PORT` and the login are each app's own, so that here, where both have one environment, each is told its. */
+async function startApps(
+  folder: string,
+  { ports }: StartSettings,
+  shared: NodeJS.ProcessEnv,
+  urlOf: (app: 'worker' | 'gateway') => Promise<string>,
+): Promise<App[]> {
   const apps: App[] = [];
   for (const [name, entry, metricsPort] of [
     ['worker', 'apps/webhook-worker/dist/main.js', ports.workerMetrics],
     ['gateway', 'apps/api-gateway/dist/main.js', ports.gatewayMetrics],
   ] as const) {
-    const env = { ...shared, METRICS_PORT: String(metricsPort) };
+    const env = { ...shared, METRICS_PORT: String(metricsPort), DATABASE_URL: await urlOf(name) };
     const app = await startApp({ name, entry, env, logFile: join(folder, 'logs', `${name}.log`) });
     lifetime.onStop(() => app.stop(APP_STOP_DEADLINE_MS));
     apps.push(app);

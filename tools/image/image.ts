@@ -15,7 +15,7 @@ const MAX_BYTES = 300e6;
 try {
   const { values } = parseArgs({
     options: {
-      base: { type: 'string', default: 'docker.io/library/node:26.10-slim' },
+      base: { type: 'string' },
       name: { type: 'string' },
       engine: { type: 'string' },
       output: { type: 'string' },
@@ -23,6 +23,7 @@ try {
       'tree-only': { type: 'boolean', default: false },
     },
   });
+  const base = values['tree-only'] ? '' : pinned(values.base);
   await ensureBuilt();
   const source = imageSource(values.revision);
   const folder = join(repositoryRoot, 'dist', 'image');
@@ -36,7 +37,7 @@ try {
     const engine = engineNamed(values.engine);
     const name = values.name ?? `identity-state-service:${source.version}`;
     const dockerfile = join(repositoryRoot, 'docker', 'Dockerfile');
-    const digest = engine.build({ ...source, name, base: values.base, tree, dockerfile });
+    const digest = engine.build({ ...source, name, base, tree, dockerfile });
     const bytes = engine.bytes(name);
     console.log(`image   ${megabytes(bytes)}: ${name}`);
     console.log(`digest  ${digest}`);
@@ -53,6 +54,15 @@ try {
   }
 } catch (error) {
   process.exitCode = reportError(error);
+}
+
+/** A tag of a registry may be another image tomorrow. One that was made here has no digest of a registry. */
+function pinned(base = ''): string {
+  if (/@sha256:[0-9a-f]{64}$/.test(base) || base.startsWith('localhost/')) return base;
+  throw new UserError(
+    '--base names an image by its digest, as docker.io/library/node@sha256:… (docker buildx imagetools inspect ' +
+      'docker.io/library/node:26.10-slim prints it), or one that npm run image:base made, localhost/….',
+  );
 }
 
 function megabytes(bytes: number): string {

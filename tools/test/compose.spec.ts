@@ -91,9 +91,10 @@ describe('docker/compose.yaml', () => {
       environment: { DATABASE_URL_FILE: '/run/secrets/database_owner_url' },
       depends_on: { postgres: { condition: 'service_healthy' } },
     });
-    for (const app of [ours['gateway'], ours['worker']]) {
+    for (const name of ['gateway', 'worker']) {
+      const app = ours[name];
       expect(app?.depends_on?.['migrate']).toEqual({ condition: 'service_completed_successfully' });
-      expect(app?.environment?.['DATABASE_URL_FILE']).toBe('/run/secrets/database_url');
+      expect(app?.environment?.['DATABASE_URL_FILE']).toBe(`/run/secrets/${name}_database_url`);
       expect(app?.secrets).not.toContain('database_owner_url');
     }
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ERROR_CODES } from '@iss/domain';
@@ -29,7 +30,21 @@ it('docs/operations/configuration.md names every variable that a process reads',
   expect(missing).toEqual([]);
 });
 
-it.each(globSync('{README,CONTRIBUTING,docs/**/*}.md', { cwd: repositoryRoot }))(
+it('docs/operations/asvs.md has each requirement of levels 1 and 2 once, with a test that there is or a reason', () => {
+  const rows = [...read('docs/operations/asvs.md').matchAll(/^\| (\d+\.\d+\.\d+) +\| ([12]) +\| (.*?) +\|$/gm)];
+  const ids = rows.map(([, id = '']) => id).sort();
+  // Of the ids of OWASP's own list (5.0.0), in their order as texts.
+  expect([ids.length, createHash('sha256').update(ids.join('\n')).digest('hex')]).toEqual([
+    253,
+    'f387fdbcc3a2d7d3a1dd4388a89f6fb57fa477ccba194db207529bca7e26fae4',
+  ]);
+  const held = rows.filter(([, , , text = '']) => text.includes(']('));
+  expect(held.length).toBeGreaterThan(120);
+  for (const [, , , text = ''] of held) expect(text).toMatch(/^(\[`[\w.-]+`\]\(\.\.\/\.\.\/[\w/.-]+spec\.ts\)(, )?)+$/);
+  expect(rows.filter(([, , , text = '']) => !text.includes('](') && text.length < 20)).toEqual([]);
+});
+
+it.each(globSync('{README,CONTRIBUTING,SECURITY,docs/**/*}.md', { cwd: repositoryRoot }))(
   'links of %s lead somewhere',
   (page) => {
     const targets = [...read(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');

@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(join(repositoryRoot, path), 
 interface Rule {
   alert: string;
   expr: string;
-  labels: { severity: string };
+  labels: { severity: string; needs?: string };
   annotations: { summary: string; runbook: string };
 }
 const { groups }: { groups: { rules: Rule[] }[] } = parse(read('deploy/observability/alerts.yaml'));
@@ -26,7 +26,7 @@ const operations = ['observability', 'runbooks'].map((page) => read(`docs/operat
 
 /** Every figure has one of these beginnings, and nothing else in an expression has. */
 const FIGURE =
-  /\b(?:build_info|service_ready|(?:dependency|database|http|work|webhook|log|feed|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
+  /\b(?:build_info|service_ready|(?:dependency|damaged|database|http|work|webhook|log|feed|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
 const bare = (name: string): string => name.replace(/_(bucket|count|sum)$/, '');
 const figuresOf = (expr: string): string[] => (expr.replace(/\{[^}]*\}/g, '').match(FIGURE) ?? []).map(bare);
 
@@ -86,6 +86,40 @@ it('alerts fire on what they are for, and not in a healthy hour (promtool)', () 
     return;
   }
   expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS')]);
+});
+
+it('the error budget counts every code that is a 5xx', () => {
+  const statuses = read('apps/api-gateway/src/http/errors/error-statuses.ts').matchAll(/^ {2}(\w+): 5\d\d,$/gm);
+  const codes = [...statuses].map(([, code]) => code).join('|');
+  const budgets = rules.filter(({ alert }) => alert.startsWith('IssErrorBudget'));
+  for (const { expr } of budgets) expect(expr.split(`http_errors_total{code=~"${codes}"}`)).toHaveLength(3);
+});
+
+it('while a dependency is away, alertmanager.yaml mutes what needs it and nothing else', () => {
+  const { inhibit_rules: inhibited }: { inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[] } =
+    parse(read('deploy/observability/alertmanager.yaml'));
+  const matches = (matcher: string, labels: Record<string, string | undefined>): boolean => {
+    const [, name = '', operator, value = ''] = /^(\w+) (=~?) "?([^"]*)"?$/.exec(matcher) ?? [];
+    return operator === '=~' ? new RegExp(`^(?:${value})$`).test(labels[name] ?? '') : labels[name] === value;
+  };
+  const mutedBy = (of: string): string[] =>
+    rules
+      .filter(({ alert, labels }) =>
+        inhibited.some(
+          (rule) =>
+            rule.source_matchers.every((one) => matches(one, { alertname: 'IssDependencyAway', of })) &&
+            rule.target_matchers.every((one) => matches(one, { alertname: alert, ...labels })),
+        ),
+      )
+      .map(({ alert }) => alert);
+  const needing = (...needs: string[]): string[] =>
+    rules.filter(({ labels }) => needs.includes(labels.needs ?? '')).map(({ alert }) => alert);
+  expect(mutedBy('database')).toEqual(needing('database', 'database-and-issuer'));
+  expect(mutedBy('issuer')).toEqual(needing('database-and-issuer'));
+  expect(mutedBy('issuer')).toContain('IssNoGateway');
+  expect(
+    rules.flatMap(({ labels }) => labels.needs ?? []).filter((one) => !/^database(-and-issuer)?$/.test(one)),
+  ).toEqual([]);
 });
 
 it('every alert has a case in which it fires, and one in which it does not', () => {

@@ -1,102 +1,20 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newWebhookSecret, signDelivery } from '@iss/domain';
-import { freePort } from '../processes.ts';
-import { repositoryRoot } from '../root.ts';
-import { waitFor } from '../testing/wait-for.ts';
+import { signDelivery } from '@iss/domain';
+import {
+  deliveries,
+  type Delivery,
+  describeReceiver,
+  isPresent,
+  itWith,
+  page,
+  sample,
+  secret,
+} from './webhook-receivers.ts';
 
 jest.setTimeout(120_000);
-
-const page = readFileSync(join(repositoryRoot, 'docs', 'webhooks.md'), 'utf8');
-const BODY =
-  '{"id":"evt_1","type":"webhook.test","created_at":"2026-01-15T10:00:00.000Z","tenant_id":"Zürich 🏔","data":{}}';
-const secret = newWebhookSecret();
-const oldSecret = newWebhookSecret();
-
-/** A program of the page, and how it is started: both stand where its file is named, `// receiver.mjs: node receiver.mjs`. */
-function sample(file: string): { text: string; command: string; args: string[] } {
-  const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
-  const told = new RegExp(`^(?://|#) ${file.replace('.', '\\.')}: (\\S+) (.*?)(?: \\(.*\\)| <.*)?$`, 'm');
-  const found = blocks.flatMap((text) => {
-    const [, command = '', args = ''] = told.exec(text) ?? [];
-    return command === '' ? [] : [{ text, command, args: args.split(' ') }];
-  });
-  const [only, ...others] = found;
-  if (only === undefined || others.length > 0) throw new Error(`docs/webhooks.md has ${found.length} programs ${file}`);
-  return only;
-}
-
-type Headers = Record<string, string>;
-interface Delivery {
-  what: string;
-  headers: Headers;
-  body: string;
-}
-
-function signed(options: { secrets?: string[]; ageSeconds?: number } = {}): Headers {
-  const { secrets = [secret], ageSeconds = 0 } = options;
-  return signDelivery({ secrets, id: 'evt_1', timestampSeconds: Date.now() / 1_000 - ageSeconds, body: BODY });
-}
-
-/** By scheme, what a receiver that knows `secret` takes and what it refuses. */
-function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]; forged: Delivery[] } {
-  const one = (what: string, headers: Headers, body = BODY): Delivery => ({ what, headers, body });
-  const without = (name: string): Headers =>
-    Object.fromEntries(Object.entries(signed()).filter(([header]) => header !== name));
-  const header = scheme === 'service' ? 'x-service-signature' : 'webhook-signature';
-  const common = [
-    one('another secret', signed({ secrets: [oldSecret] })),
-    one('another body', signed(), BODY.replace('evt_1', 'evt_2')),
-    one('no signature', without(header)),
-    one('an empty signature', { ...signed(), [header]: '' }),
-    one('a cut signature', { ...signed(), [header]: (signed()[header] ?? '').slice(0, -2) }),
-  ];
-  if (scheme === 'service')
-    return { genuine: [one('its own secret', signed()), one('again', signed())], forged: common };
-  return {
-    genuine: [
-      one('its own secret', signed()),
-      one('again', signed()),
-      one('four minutes old', signed({ ageSeconds: 240 })),
-      one('a rotation with grace', signed({ secrets: [oldSecret, secret] })),
-    ],
-    forged: [
-      ...common,
-      one('six minutes old', signed({ ageSeconds: 360 })),
-      one('six minutes ahead', signed({ ageSeconds: -360 })),
-      one('another id', { ...signed(), 'webhook-id': 'evt_2' }),
-      one('another time', { ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 10) }),
-      one('a time that is none', { ...signed(), 'webhook-timestamp': 'now' }),
-      one('no time', without('webhook-timestamp')),
-      one('another version', {
-        ...signed(),
-        'webhook-signature': (signed()['webhook-signature'] ?? '').replace('v1', 'v0'),
-      }),
-    ],
-  };
-}
-
-const isPresent = (command: string, flag: string): boolean => spawnSync(command, [flag]).status === 0;
-
-/** `it`, or a line that says why not. */
-function itWith(runtime: string, are: boolean): jest.It {
-  if (are) return it;
-  process.stderr.write(`docs/webhooks.md: ${runtime} is not installed here; its sample is not run.\n`);
-  return it.skip;
-}
-
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'iss-webhook-docs-'));
-  symlinkSync(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
 
 it('the example carries its own signatures', () => {
   const [, head = '', body = ''] = /```http\n([\s\S]*?)\n\n([\s\S]*?)\n```/.exec(page) ?? [];
@@ -108,56 +26,26 @@ it('the example carries its own signatures', () => {
   expect(headers).toMatchObject(signDelivery({ secrets: [shown], id: JSON.parse(body).id, timestampSeconds, body }));
 });
 
-const BOTH = ['webhook', 'service'] as const;
-const receivers = [
-  { file: 'receiver.mjs', versionFlag: '--version', schemes: BOTH },
-  { file: 'library.mjs', versionFlag: '--version', schemes: ['webhook'] as const },
-  { file: 'receiver.py', versionFlag: '--version', schemes: BOTH },
-  { file: 'receiver.go', versionFlag: 'version', schemes: BOTH },
-  { file: 'Receiver.java', versionFlag: '--version', schemes: BOTH },
-];
-
 it('plain JavaScript comes first, then the library of Standard Webhooks', () => {
   const files = [...page.matchAll(/^(?:\/\/|#) (\S+\.\w+): /gm)].map(([, file]) => file);
-  expect(files).toEqual([...receivers.map(({ file }) => file), 'verify.sh']);
+  expect(files).toEqual(['receiver.mjs', 'library.mjs', 'receiver.py', 'receiver.go', 'Receiver.java', 'verify.sh']);
 });
 
-describe.each(receivers)('the receiver $file', ({ file, versionFlag, schemes }) => {
-  const { text, command, args } = sample(file);
-  itWith(command, isPresent(command, versionFlag)).each(schemes)('verifies by the scheme %s', async (scheme) => {
-    writeFileSync(join(folder, file), text);
-    const port = await freePort();
-    const env = {
-      ...process.env,
-      WEBHOOK_SECRET: secret,
-      WEBHOOK_SCHEME: scheme,
-      PORT: String(port),
-      NODE_OPTIONS: '',
-    };
-    const child = spawn(command, args, { cwd: folder, env, detached: true });
-    const printed = capture(child);
-    try {
-      const post = async ({ headers, body }: Delivery): Promise<number> =>
-        (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body })).status;
-      const { genuine, forged } = deliveries(scheme);
-      const [first, ...others] = [...genuine, ...forged];
-      if (first === undefined) throw new Error('there is nothing to deliver');
-      const isUp = async (): Promise<boolean> => child.exitCode !== null || (await post(first)) > 0;
-      await waitFor(isUp, { deadlineMs: 60_000, what: `${file} to listen` });
-      if (child.exitCode !== null) throw new Error(printed());
-      const verdicts = [[first.what, await post(first)]];
-      for (const delivery of others) verdicts.push([delivery.what, await post(delivery)]);
-      expect(verdicts).toEqual([...genuine.map(({ what }) => [what, 204]), ...forged.map(({ what }) => [what, 401])]);
-      await waitFor(printed, { what: 'the event to be printed' });
-      // Once, however often it came.
-      expect(printed().match(/evt_1/g)).toHaveLength(1);
-    } finally {
-      await stop(child);
-    }
-  });
-});
+describeReceiver({ file: 'receiver.mjs', versionFlag: '--version', schemes: ['webhook', 'service'] });
+describeReceiver({ file: 'library.mjs', versionFlag: '--version', schemes: ['webhook'] });
+describeReceiver({ file: 'receiver.py', versionFlag: '--version', schemes: ['webhook', 'service'] });
 
 describe('the shell script', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'iss-webhook-docs-'));
+  });
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
   const present = isPresent('bash', '--version') && isPresent('openssl', 'version');
   itWith('bash with openssl', present).each(['webhook', 'service'] as const)('verifies by the scheme %s', (scheme) => {
     const { text, command, args } = sample('verify.sh');
@@ -182,18 +70,3 @@ describe('the shell script', () => {
     ]);
   });
 });
-
-function capture(child: ChildProcess): () => string {
-  let output = '';
-  child.stdout?.on('data', (chunk) => (output += chunk));
-  child.stderr?.on('data', (chunk) => (output += chunk));
-  return () => output;
-}
-
-/** The process and what it has started: `go run` runs the program as a child of its own. */
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  process.kill(-child.pid, 'SIGKILL');
-  await ended;
-}

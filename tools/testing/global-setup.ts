@@ -6,8 +6,13 @@ import { startTestServices } from './services.ts';
  * is run alone gets its own. So it is with what is compiled, which the gateway's threads run.
  */
 export default async function globalSetup(): Promise<void> {
-  await ensureBuilt();
-  stopTestServices.current = await startTestServices();
+  const [built, started] = await Promise.allSettled([ensureBuilt(), startTestServices()]);
+  if (started.status === 'rejected') throw started.reason;
+  stopTestServices.current = started.value;
+  if (built.status === 'rejected') {
+    await started.value();
+    throw built.reason;
+  }
 }
 
 /** Jest loads setup and teardown as separate modules of one process; only globals pass between them. */

@@ -18,6 +18,7 @@ export async function lineageBundle(versions: number) {
   const entries: string[] = [];
   const indexes: number[] = [];
   let prevHash: string | null = null;
+  const [writtenBy, writeRequestId] = ['oidc:p#alice', 'request-1'];
   for (let version = 1; version <= versions; version++) {
     const snapshotId = randomUUID();
     const generatedAt = '2026-01-15T09:30:00Z';
@@ -40,6 +41,8 @@ export async function lineageBundle(versions: number) {
       created_at: createdAt.toISOString(),
       envelope_hash: sealed.hash,
       prev_hash: prevHash,
+      written_by: writtenBy,
+      write_request_id: writeRequestId,
       subject: SUBJECT,
       envelope: JSON.parse(sealed.text),
     });
@@ -53,6 +56,10 @@ export async function lineageBundle(versions: number) {
       envelopeHash: sealed.hash,
       prevHash,
       createdAt,
+      writtenBy,
+      writeRequestId,
+      // As in a log of which an earlier release made the beginning.
+      namesWriter: version > 1,
     } as const;
     entries.push(`another's entry ${version}`);
     indexes.push(entries.push(logEntryText(fact, Buffer.alloc(16, version))) - 1);

@@ -55,7 +55,8 @@ const ENTRIES = `
   SELECT e.entry_type, e.salt, to_jsonb(s) AS subject, g.scopes, g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id,
          g.created_at AS granted_at, g.expires_at, g.revoked_at,
          n.tenant_id, n.snapshot_id, n.snapshot_version, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
-         encode(n.prev_hash, 'hex') AS prev_hash,
+         encode(n.prev_hash, 'hex') AS prev_hash, n.written_by, n.write_request_id,
+         (e.names_writer AND n.written_by IS NOT NULL) IS TRUE AS names_writer,
          h.grant_id AS changed_grant_id, h.grantor_tenant_id AS changed_by_tenant, h.scopes AS new_scopes,
          h.expires_at AS new_expires_at, h.changed_at AS grant_changed_at, first.from_scopes, first.from_expires_at,
          c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at
@@ -94,6 +95,9 @@ interface EntryRow {
   created_at: Date;
   envelope_hash: string;
   prev_hash: string | null;
+  written_by: string | null;
+  write_request_id: string | null;
+  names_writer: boolean;
   owned: string;
   principal_id: string | null;
   from_principal_id: string | null;
@@ -134,6 +138,9 @@ function factOf(row: EntryRow): LogFact {
         envelopeHash: row.envelope_hash,
         prevHash: row.prev_hash,
         createdAt: row.created_at,
+        writtenBy: row.written_by,
+        writeRequestId: row.write_request_id,
+        namesWriter: row.names_writer,
       };
     case 2:
       return {

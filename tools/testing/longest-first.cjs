@@ -1,7 +1,14 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Where suites run whole processes: they take longest, and wait more than they compute. */
-const LONGEST = ['/tools/test/faults/', '/apps/webhook-worker/test/', '/tools/test/'];
+/** Folders of suites that run whole processes. They take longest, and wait more than they compute. */
+const LONGEST = [
+  '/tools/test/faults/',
+  '/tools/test/openapi/swagger-ui',
+  '/tools/test/start/',
+  '/apps/webhook-worker/test/',
+  '/apps/cli/test/commands',
+  '/tools/test/',
+];
 
 /**
  * Jest begins with what took longest the last time, and in a fresh clone with the largest files. The longest suites are

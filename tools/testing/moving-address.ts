@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { reservePort } from '../processes.ts';
 
 /**
  * Stands between a test and a server of Redis, so that one test can take it away without disturbing others, and as an
@@ -39,9 +40,12 @@ export class MovingAddress {
         one.pipe(other);
       }
     });
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    const address = server.address();
-    if (address !== null && typeof address === 'object') this.port = address.port;
+    // It listens again on the same port after a stop.
+    if (this.port === 0) this.port = await reservePort();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.port, '127.0.0.1', resolve);
+    });
     this.server = server;
   }
 

@@ -1,18 +1,44 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { APP_FLAGS, type OwnedProcess, startOwned } from '../processes.ts';
+import { join } from 'node:path';
+import { appUrl } from '../app-login.ts';
+import { APP_FLAGS, type OwnedProcess, reservePort, startOwned } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from './wait-for.ts';
 
-export interface ProductProcessSettings {
+export type AppName = 'api-gateway' | 'webhook-worker';
+
+export interface AppOptions {
+  app: AppName;
+  /** Unique in its folder. */
+  name: string;
+  /** Where its log and its checkpoint go. */
+  folder: string;
+  /** Wins over {@link COMMON}, and over the ports. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder of another build of the product. */
+  build?: string;
+  onUnexpectedEnd?: (how: string) => void;
+}
+
+interface ProductProcessSettings {
   name: string;
   /** Fixed, so that it is found again after a restart. */
   url: string;
   entry: string;
-  env: Record<string, string | undefined>;
+  env: Readonly<Record<string, string | undefined>>;
   logFile: string;
   onUnexpectedEnd: (how: string) => void;
 }
 
+/** The environment of every process of the product in tests and trials. */
+const COMMON = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+  APP_ENV: 'local',
+  LOG_LEVEL: 'warn',
+  METRICS_PORT: '0',
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+};
 const START_MS = 60_000;
 
 /** A built process of the product that can be killed and started again at the same URL. */
@@ -21,8 +47,34 @@ export class ProductProcess {
   private isEnding = false;
   private readonly settings: ProductProcessSettings;
 
-  constructor(settings: ProductProcessSettings) {
+  private constructor(settings: ProductProcessSettings) {
     this.settings = settings;
+  }
+
+  /** Prepares a process of a built app on a reserved port. It is not started yet. */
+  static async prepare(options: AppOptions): Promise<ProductProcess> {
+    const { app, name, folder, build = repositoryRoot, onUnexpectedEnd = () => undefined } = options;
+    const given = options.env['DATABASE_URL'];
+    // Another build may be of a release that acts as another role.
+    const isLogin = given === undefined || given === '' || build !== repositoryRoot;
+    const login = isLogin ? given : await appUrl(given, app === 'api-gateway' ? 'gateway' : 'worker', 'test');
+    const portVariable = app === 'api-gateway' ? 'PORT' : 'WORKER_PORT';
+    const port = options.env[portVariable] ?? String(await reservePort());
+    const checkpointFile = join(folder, `${name}.checkpoint`);
+    return new ProductProcess({
+      name,
+      url: `http://127.0.0.1:${port}`,
+      entry: join(build, 'apps', app, 'dist', 'main.js'),
+      env: {
+        ...COMMON,
+        LOG_CHECKPOINT_FILE: checkpointFile,
+        [portVariable]: port,
+        ...options.env,
+        DATABASE_URL: login,
+      },
+      logFile: join(folder, `${name}.log`),
+      onUnexpectedEnd,
+    });
   }
 
   get name(): string {
@@ -31,6 +83,10 @@ export class ProductProcess {
 
   get url(): string {
     return this.settings.url;
+  }
+
+  get logFile(): string {
+    return this.settings.logFile;
   }
 
   /** Of the process that runs now. */

@@ -6,10 +6,10 @@ import { Redis } from 'ioredis';
 import { Client, type QueryResultRow } from 'pg';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../postgres.ts';
-import { freePort, isAlive, type OwnedProcess } from '../processes.ts';
+import { isAlive, type OwnedProcess } from '../processes.ts';
 import { type OwnRedis, startOwnRedis } from '../redis.ts';
-import { repositoryRoot } from '../root.ts';
-import { ProductProcess } from './product-process.ts';
+import { type AppName, ProductProcess } from './product-process.ts';
+import { createTestDatabase } from './test-database.ts';
 import { startTestIssuer } from './test-issuer.ts';
 
 export type QueueKind = 'redis' | 'postgresql';
@@ -38,7 +38,7 @@ export interface Answer {
   tookMs: number;
 }
 
-/** The whole product as it is deployed: built processes on a PostgreSQL (fsync on) and a Redis of their own. */
+/** The whole product as it is deployed: built processes on PostgreSQL and perhaps Redis. */
 export interface Product {
   readonly gateways: readonly ProductProcess[];
   readonly workers: readonly ProductProcess[];
@@ -63,12 +63,18 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const STOP_MS = 10_000;
 const TAIL_LINES = 12;
 
-export async function startProduct(options: {
+export interface ProductOptions {
+  /** A Redis of its own, or PostgreSQL. */
   queue: QueueKind;
+  /** `own`: a server that a test may stop, with fsync. `tests`: a database in the cluster that all tests share. */
+  database?: 'own' | 'tests';
   gateways: number;
   workers: number;
   env: Record<string, string>;
-}): Promise<Product> {
+}
+
+/** Starts the product. The caller closes it. */
+export async function startProduct(options: ProductOptions): Promise<Product> {
   const closings: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const closing of closings.splice(0).reverse()) await closing();
@@ -82,57 +88,42 @@ export async function startProduct(options: {
 }
 
 async function openProduct(
-  options: Parameters<typeof startProduct>[0],
+  options: ProductOptions,
   closings: (() => Promise<void>)[],
 ): Promise<Omit<Product, 'close'>> {
   const folder = makeTemporaryFolder({ durable: true });
   closings.push(async () => rmSync(folder, { recursive: true, force: true }));
-  const database = await openPostgres(folder);
-  closings.push(async () => {
-    await database.start();
-    await database.server().stop();
-  });
+  const database = options.database === 'tests' ? await openTestDatabase() : await openPostgres(folder);
+  closings.push(() => database.close());
   const redis = options.queue === 'redis' ? await openRedis() : undefined;
   if (redis !== undefined) closings.push(() => redis.stop('immediately'));
   const issuer = await startTestIssuer();
   closings.push(() => issuer.stop());
-  const databaseUrl = database.server().url;
+  const databaseUrl = database.url;
   await applyMigrations(databaseUrl, redis?.server().url);
 
   const faults: string[] = [];
   const env = {
-    PATH: process.env['PATH'],
     NODE_ENV: 'production',
-    APP_ENV: 'local',
-    LOG_LEVEL: 'warn',
     DATABASE_URL: databaseUrl,
     QUEUE_URL: redis?.server().url ?? '',
     SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-    METRICS_PORT: '0',
     ...options.env,
   };
-  const launch = (name: string, app: string, portVariable: string) => async (): Promise<ProductProcess> => {
-    const port = await freePort();
-    const launched = new ProductProcess({
-      name,
-      url: `http://127.0.0.1:${port}`,
-      entry: join(repositoryRoot, 'apps', app, 'dist', 'main.js'),
-      env: { ...env, [portVariable]: String(port), LOG_CHECKPOINT_FILE: join(folder, `${name}.checkpoint`) },
-      logFile: join(folder, `${name}.log`),
-      onUnexpectedEnd: (how) => faults.push(`${name} ended: ${how}`),
-    });
+  const launch = async (app: AppName, name: string): Promise<ProductProcess> => {
+    const onUnexpectedEnd = (how: string): unknown => faults.push(`${name} ended: ${how}`);
+    const launched = await ProductProcess.prepare({ app, name, folder, env, onUnexpectedEnd });
     closings.push(() => launched.stop(STOP_MS));
     await launched.start();
     return launched;
   };
-  const several = (count: number, name: string, app: string, portVariable: string): Promise<ProductProcess[]> =>
-    Promise.all(Array.from({ length: count }, (_, index) => launch(`${name}-${index + 1}`, app, portVariable)()));
+  const several = (count: number, app: AppName, name: string): Promise<ProductProcess[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => launch(app, `${name}-${index + 1}`)));
   const [gateways, workers] = await Promise.all([
-    several(options.gateways, 'gateway', 'api-gateway', 'PORT'),
-    several(options.workers, 'worker', 'webhook-worker', 'WORKER_PORT'),
+    several(options.gateways, 'api-gateway', 'gateway'),
+    several(options.workers, 'webhook-worker', 'worker'),
   ]);
 
   const tokens = new Map<string, Promise<string>>();
@@ -229,23 +220,44 @@ function inShort(line: string): string {
   }
 }
 
-async function openPostgres(folder: string): Promise<Dependency & { server(): PostgresServer }> {
-  const start = (): Promise<PostgresServer> =>
+interface DatabaseDependency extends Dependency {
+  /** A superuser's. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+async function openTestDatabase(): Promise<DatabaseDependency> {
+  const { url, drop } = await createTestDatabase({ migrated: 'service and queue' });
+  return {
+    url,
+    stop: () => Promise.reject(new Error('Other tests use this PostgreSQL: take one of your own to stop it')),
+    start: () => Promise.resolve(),
+    close: drop,
+  };
+}
+
+async function openPostgres(folder: string): Promise<DatabaseDependency> {
+  const launch = (): Promise<PostgresServer> =>
     startPostgres({
       folder: clusterFolder(folder),
       logFile: join(folder, POSTGRES_LOG),
       durable: true,
       temporaryFolder: folder,
     });
-  let current = await start();
+  let current = await launch();
   const { url } = current;
+  const start = async (): Promise<void> => {
+    if (current.process.running) return signalAll(current.process.pid, 'SIGCONT');
+    current = await launch();
+    if (current.url !== url) throw new Error('PostgreSQL did not get its port again');
+  };
   return {
-    server: () => current,
+    url,
     stop: (how) => end(current, how, 'SIGQUIT'),
-    async start() {
-      if (current.process.running) return signalAll(current.process.pid, 'SIGCONT');
-      current = await start();
-      if (current.url !== url) throw new Error('PostgreSQL did not get its port again');
+    start,
+    async close() {
+      await start();
+      await current.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { type OwnRedis, startOwnRedis } from '../redis.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -119,7 +119,7 @@ export async function startCluster(): Promise<RedisGroup> {
       ];
       // Its nodes talk on a port of their own, which is far from the other one unless it is said.
       servers.push(
-        await startOwnRedis({ settings: [...AT_ONCE, ...settings, '--cluster-port', String(await freePort())] }),
+        await startOwnRedis({ settings: [...AT_ONCE, ...settings, '--cluster-port', String(await reservePort())] }),
       );
     }
     const [first, ...others] = servers;

@@ -9,10 +9,16 @@ import { startRedis } from '../redis.ts';
  * TEST_REDIS_FAULT says why, so that only the tests that need one fail. Gives the function that stops it all.
  */
 export async function startTestServices(): Promise<() => Promise<void>> {
-  const stops = [await startTestPostgres(), await startTestRedis()];
-  return async () => {
-    for (const stop of stops) await stop();
+  const started = await Promise.allSettled([startTestPostgres(), startTestRedis()]);
+  const stopAll = async (): Promise<void> => {
+    for (const one of started) if (one.status === 'fulfilled') await one.value();
   };
+  for (const one of started) {
+    if (one.status === 'fulfilled') continue;
+    await stopAll();
+    throw one.reason;
+  }
+  return stopAll;
 }
 
 async function startTestPostgres(): Promise<() => Promise<void>> {

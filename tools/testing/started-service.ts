@@ -1,101 +1,211 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../processes.ts';
+import type { DevelopmentSecrets, Run, RunStatus } from '../dev/data-folder.ts';
+import { mintToken } from '../dev/identity-provider.ts';
+import { clusterFolder } from '../postgres.ts';
+import { isPortFree, reservePort } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
+/** How a command ended, and what it printed. */
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const START_MS = 150_000;
+const END_MS = 30_000;
+/** The variables of the ports on which `npm start` listens. */
+const PORTS = ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'WITNESS_PORT'];
+
 /**
- * The whole service as `npm start` brings it up, with an identity provider and an inbox of its own. Seeded with the small
- * world, unless `changes` say otherwise (`SEED`).
+ * Starts the whole service as a person does, by `npm start`: on reserved ports, in a temporary folder, and in a database of
+ * the tests' cluster. It is seeded with the small world. `changes` are variables of its environment; with an empty
+ * DATABASE_URL it brings its own PostgreSQL.
  */
-export interface StartedService {
-  baseUrl: string;
-  inboxUrl: string;
-  /** A superuser's. */
-  databaseUrl: string;
-  /** Who signs its log, and who witnesses it. */
-  logPolicyFile: string;
-  /** DATA_DIR: what `npm start` keeps beside the database. */
-  dataFolder: string;
-  /** What `npm run -s token -- NAME` prints. */
-  token(user: string): Promise<string>;
-  close(): Promise<void>;
-}
-
-const START_MS = 120_000;
-
-const MAX_STARTS = 3;
-
-/** Starts it on free ports, in a temporary folder and a database of the tests' cluster. */
-export async function startService(changes: Record<string, string> = {}): Promise<StartedService> {
-  for (let start = 1; ; start++) {
-    try {
-      return await startOnce(changes);
-    } catch (error) {
-      // A port that was free a moment ago: other suites ask for some too.
-      if (start === MAX_STARTS || !/_?PORT.* is taken/.test(String(error))) throw error;
-    }
-  }
-}
-
-async function startOnce(changes: Record<string, string>): Promise<StartedService> {
-  const database = await createTestDatabase();
-  const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
-  chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort, witnessPort] = await Promise.all(
-    Array.from({ length: 7 }, () => freePort()),
-  );
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    DATA_DIR: dataFolder,
-    DATABASE_URL: database.url,
-    PORT: String(port),
-    WORKER_PORT: String(workerPort),
-    IDP_PORT: String(idpPort),
-    INBOX_PORT: String(inboxPort),
-    METRICS_PORT: String(metricsPort),
-    WORKER_METRICS_PORT: String(workerMetricsPort),
-    WITNESS_PORT: String(witnessPort),
-    SEED: 'small',
-    ...changes,
-  };
-  const npm = (...args: string[]): Promise<{ code: number | null; stdout: string }> => {
-    const child = spawn('npm', args, { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    let stdout = '';
-    child.stdout.on('data', (chunk) => (stdout += chunk));
-    return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout })));
-  };
-  const service = spawn('npm', ['start'], { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [service.stdout, service.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const ended = new Promise<void>((resolve) => service.once('close', () => resolve()));
-  const close = async (): Promise<void> => {
-    service.kill('SIGTERM');
-    await ended;
-    rmSync(dataFolder, { recursive: true, force: true });
-    await database.drop();
-  };
-  // `run.json` names the addresses as soon as everything answers and is seeded.
-  const isReady = (): boolean =>
-    service.exitCode !== null || 'status' in JSON.parse(readFileSync(join(dataFolder, 'run.json'), 'utf8'));
+export async function startService(changes: Environment = {}): Promise<StartedService> {
+  const service = await StartedService.prepare(changes);
   try {
-    await waitFor(isReady, { deadlineMs: START_MS, what: 'the start of the service' });
-    if (service.exitCode !== null) throw new Error(output);
+    await service.start();
+    return service;
   } catch (error) {
-    await close();
+    await service.close();
     throw error;
   }
-  return {
-    baseUrl: `http://localhost:${port}`,
-    inboxUrl: `http://localhost:${inboxPort}`,
-    databaseUrl: database.url,
-    dataFolder,
-    logPolicyFile: join(dataFolder, 'log-policy'),
-    token: async (user) => (await npm('run', '-s', 'token', '--', user)).stdout.trim(),
-    close,
-  };
+}
+
+/** What `npm start` has brought up, and the commands beside it. */
+export class StartedService {
+  /** DATA_DIR: what `npm start` keeps beside the database. */
+  readonly dataFolder: string;
+  /** The environment of every command. */
+  readonly env: Environment;
+  private readonly database: TestDatabase | undefined;
+  private current: { child: ChildProcess; outcome: Promise<Outcome> } | undefined;
+  private latest: (Run & { status: RunStatus }) | undefined;
+
+  private constructor(dataFolder: string, env: Environment, database: TestDatabase | undefined) {
+    this.dataFolder = dataFolder;
+    this.env = env;
+    this.database = database;
+  }
+
+  /** Prepares folder, ports and database, and starts nothing yet. */
+  static async prepare(changes: Environment = {}): Promise<StartedService> {
+    const database = changes['DATABASE_URL'] === '' ? undefined : await createTestDatabase();
+    const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
+    // Root lends the embedded PostgreSQL to another user, who must be able to get there.
+    chmodSync(dataFolder, 0o755);
+    const ports = await Promise.all(PORTS.map(async (name) => [name, String(await reservePort())] as const));
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      DATA_DIR: dataFolder,
+      DATABASE_URL: database?.url,
+      ...Object.fromEntries(ports),
+      SEED: 'small',
+      ...changes,
+    };
+    return new StartedService(dataFolder, env, database);
+  }
+
+  /** What `npm run -s status` prints. */
+  get status(): RunStatus {
+    return this.running().status;
+  }
+
+  get baseUrl(): string {
+    return this.status.base_url;
+  }
+
+  get inboxUrl(): string {
+    return this.status.inbox_url;
+  }
+
+  /** A superuser's, unless the service brought its own PostgreSQL. */
+  get databaseUrl(): string {
+    return this.status.database_url;
+  }
+
+  /** The policy that says who signs its log and who witnesses it. */
+  get logPolicyFile(): string {
+    return this.status.log_policy_file;
+  }
+
+  /** Resolves when everything answers and is seeded. Also starts it again after its end, on the same ports and data. */
+  async start(): Promise<void> {
+    const before = this.latest?.pid;
+    const current = this.spawn('npm', ['start'], {}, true);
+    this.current = current;
+    const { child } = current;
+    const run = await waitFor(
+      async (): Promise<Run | 'ended'> => {
+        if (child.exitCode !== null || child.signalCode !== null) return 'ended';
+        const found: Run = JSON.parse(readFileSync(join(this.dataFolder, 'run.json'), 'utf8'));
+        if (found.status === undefined || found.pid === before) throw new Error('It is still starting');
+        return found;
+      },
+      { deadlineMs: START_MS, what: 'the start of the service' },
+    );
+    if (run === 'ended') throw new Error(`npm start ended: ${JSON.stringify(await current.outcome)}`);
+    const { status } = run;
+    if (status === undefined) throw new Error('The service has no status');
+    this.latest = { ...run, status };
+  }
+
+  /** Runs a command in the repository, in the environment of the service with changes. */
+  run(command: string, args: readonly string[], changes: Environment = {}): Promise<Outcome> {
+    return this.spawn(command, args, changes, false).outcome;
+  }
+
+  /** Runs a script of package.json without npm's own output. */
+  npm(script: string, args: readonly string[] = [], changes: Environment = {}): Promise<Outcome> {
+    return this.run('npm', ['run', '-s', script, ...(args.length === 0 ? [] : ['--', ...args])], changes);
+  }
+
+  /** Runs a tool as its script of package.json does, without the half second that npm takes. */
+  tool(name: string, args: readonly string[] = [], changes: Environment = {}): Promise<Outcome> {
+    return this.run(process.execPath, ['tools/run.mjs', name, ...args], changes);
+  }
+
+  /** Signs an access token for a development user, as `npm run -s token -- NAME` does. */
+  async token(user: string): Promise<string> {
+    const { audience, status } = this.running();
+    const secrets: DevelopmentSecrets = JSON.parse(readFileSync(join(this.dataFolder, 'secrets.json'), 'utf8'));
+    return mintToken({ issuer: status.issuer, audience, signingKey: secrets.signing_key, user });
+  }
+
+  /** Sends a signal as a terminal does, to npm and everything under it, and waits for the end. Safe to call twice. */
+  async end(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<Outcome | undefined> {
+    const { current } = this;
+    if (current === undefined) return undefined;
+    const { child, outcome } = current;
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+      process.kill(-child.pid, signal);
+    return outcome;
+  }
+
+  /** Waits until no process of the service is left and every port is free again. */
+  async untilNothingIsLeft(): Promise<void> {
+    const isOver = async (): Promise<boolean> => {
+      const free = await Promise.all(PORTS.map((name) => isPortFree(Number(this.env[name]))));
+      return this.leftovers().length === 0 && free.every(Boolean);
+    };
+    await waitFor(isOver, { deadlineMs: END_MS, what: 'the end of every process' }).catch(() => {
+      throw new Error(`Left after ${END_MS} ms: ${this.leftovers().join('; ') || 'a server on a port'}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+    if (this.database === undefined) rmSync(clusterFolder(this.dataFolder), { recursive: true, force: true });
+    rmSync(this.dataFolder, { recursive: true, force: true });
+    await this.database?.drop();
+  }
+
+  private running(): Run & { status: RunStatus } {
+    if (this.latest === undefined) throw new Error('The service was never started');
+    return this.latest;
+  }
+
+  /** Processes that carry the data folder in their command line or environment. Linux only; elsewhere the ports must do. */
+  private leftovers(): string[] {
+    if (!existsSync('/proc/self/environ')) return [];
+    const textOf = (pid: string, file: string): string => {
+      try {
+        return readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ');
+      } catch {
+        return '';
+      }
+    };
+    return readdirSync('/proc')
+      .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
+      .filter((pid) => ['cmdline', 'environ'].some((file) => textOf(pid, file).includes(this.dataFolder)))
+      .map((pid) => `${pid} ${textOf(pid, 'cmdline')}`);
+  }
+
+  private spawn(
+    command: string,
+    args: readonly string[],
+    changes: Environment,
+    detached: boolean,
+  ): { child: ChildProcess; outcome: Promise<Outcome> } {
+    const env = { ...this.env, ...changes };
+    const child = spawn(command, args, { cwd: repositoryRoot, env, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk) => (stdout += chunk));
+    child.stderr.on('data', (chunk) => (stderr += chunk));
+    const outcome = new Promise<Outcome>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, stdout, stderr }));
+    });
+    return { child, outcome };
+  }
 }

@@ -4,7 +4,7 @@
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { deadlineMs = 10_000, what = 'the condition' }: { deadlineMs?: number; what?: string } = {},
+  { deadlineMs = 30_000, what = 'the condition' }: { deadlineMs?: number; what?: string } = {},
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + deadlineMs;
   let lastError: unknown;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { generateKeys } from '@iss/tlog';
-import { freePort, type OwnedProcess, startOwned } from '../processes.ts';
+import { reservePort, type OwnedProcess, startOwned } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -27,7 +27,7 @@ export async function prepareWitness(folder: string, name: string, logVkey: stri
   const file = (what: string): string => join(folder, `${name}-${what}`);
   writeFileSync(file('key'), signingKey);
   writeFileSync(file('logs'), logVkey);
-  const port = await freePort();
+  const port = await reservePort();
   const url = `http://127.0.0.1:${port}`;
   let child: OwnedProcess | undefined;
   return {

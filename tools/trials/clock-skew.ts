@@ -5,7 +5,8 @@ import { DeliveryRecorder } from './frame/deliveries.ts';
 import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
 import { programOf } from './frame/packages.ts';
 import { TrialPostgres } from './frame/postgres.ts';
-import { type App, TrialService } from './frame/service.ts';
+import type { AppName } from '../testing/product-process.ts';
+import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
@@ -33,7 +34,7 @@ await runTrial('clock-skew', async (trial) => {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   });
 
-  const judgeReadiness = async (app: App, skew: string): Promise<void> => {
+  const judgeReadiness = async (app: AppName, skew: string): Promise<void> => {
     const one = await service.startOne(app, faked(skew));
     const told = await waitFor(
       async () => {

@@ -23,7 +23,8 @@ await runTrial('connection-limit', async (trial) => {
   await server.start();
   await server.query('CREATE DATABASE iss', [], 'postgres');
   await server.query(
-    `CREATE ROLE iss_app NOLOGIN; CREATE ROLE iss_service LOGIN PASSWORD 'x'; GRANT iss_app TO iss_service`,
+    `CREATE ROLE iss_gateway NOLOGIN; CREATE ROLE iss_worker NOLOGIN;
+     CREATE ROLE iss_service LOGIN PASSWORD 'x' IN ROLE iss_gateway, iss_worker`,
   );
   const databaseUrl = `postgres://iss_service:x@127.0.0.1:${server.port}/iss`;
   const redis = await startOwnRedis();

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { programOf } from './frame/packages.ts';
@@ -123,7 +123,7 @@ async function startPostgres(trial: Trial, secrets: string): Promise<TrialPostgr
 }
 
 async function startRedis(trial: Trial, secrets: string): Promise<number> {
-  const port = await freePort();
+  const port = await reservePort();
   const settings = ['--bind', '127.0.0.1', '--save', '', '--maxmemory-policy', 'noeviction'];
   const file = join(secrets, 'redis_password_conf');
   await trial.run('redis', programOf('redis-server'), [file, '--port', String(port), ...settings]);
@@ -168,15 +168,20 @@ await runTrial('image', async (trial) => {
 
   const service = {
     ...owner,
-    DATABASE_URL_FILE: '/run/secrets/database_url',
     SECRETS_KEYS_FILE: '/run/secrets/secrets_keys',
   };
   for (const [command, portVariable] of [
     ['gateway', 'PORT'],
     ['worker', 'WORKER_PORT'],
   ] as const) {
-    const port = await freePort();
-    const environment = { ...service, AUTH_MODE: 'disabled', [portVariable]: String(port), METRICS_PORT: '0' };
+    const port = await reservePort();
+    const environment = {
+      ...service,
+      DATABASE_URL_FILE: `/run/secrets/${command}_database_url`,
+      AUTH_MODE: 'disabled',
+      [portVariable]: String(port),
+      METRICS_PORT: '0',
+    };
     const app = await trial.run(command, programOf('bubblewrap'), container.args([command], environment));
     const isReady = async (): Promise<boolean> => {
       if (!app.running) throw new Error(readFileSync(trial.path(`${command}.log`), 'utf8'));

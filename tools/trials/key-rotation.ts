@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOwnRedis } from '../redis.ts';
 import { startTestIssuer } from '../testing/test-issuer.ts';
+import { waitFor } from '../testing/wait-for.ts';
 import { DeliveryRecorder } from './frame/deliveries.ts';
 import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
 import { TrialPostgres } from './frame/postgres.ts';
@@ -11,7 +12,7 @@ import { runTrial } from './frame/trial.ts';
 
 /**
  * `npm run trial:key-rotation`: every key is replaced while a writer writes: the ring that seals secrets, by the steps of
- * docs/operations/keys.md; the log's signing key, with both signing for a while; the identity provider's, from one moment to the next.
+ * docs/operations/keys.md; the log's signing key, which is announced first, with both signing for a while; the identity provider's, from one moment to the next.
  */
 const STEP = 100;
 /** For how long a gateway does not ask its issuer again, and somewhat more. */
@@ -77,17 +78,35 @@ await runTrial('key-rotation', async (trial) => {
   await roll({ SECRETS_KEYS: newKey });
   trial.judge(writer.statuses.size === 1, `the ring is replaced under load: ${writer.summary}`);
 
-  // The log's key: both sign, then the new one alone.
+  // The log's key: it signs nothing until it is announced; both sign, then the new one alone; the old one is ended.
   const file = trial.path('log-2.key');
   const made = iss('log-key', '--origin', service.origin, '--out', file);
   const newVkey = made.stdout.trim();
   const [oldLogKey, newLogKey] = [service.environment['LOG_SIGNING_KEY'] ?? '', readFileSync(file, 'utf8').trim()];
+  await roll({ LOG_SIGNING_KEY: newLogKey });
+  const says = async (): Promise<string[]> =>
+    Promise.all(service.workers.map(async (worker) => (await service.readiness(worker)).body));
+  const command = `iss log-key add ${newVkey}`;
+  await waitFor(async () => (await says()).every((body) => body.includes(command))).catch(() => undefined);
+  const refusing = await says();
+  const keys = (await service.request('GET', '/log/keys')).body;
+  trial.judge(
+    refusing.every((body) => body.includes('"unknown_key"') && body.includes(command)) &&
+      !keys.includes(newVkey) &&
+      keys.includes('"until":null'),
+    `a key that is not announced signs nothing and ends no other: ${refusing.join(' ')}`,
+  );
+  const added = iss('log-key', 'add', newVkey, '--database-url', server.url());
+  trial.judge(added.status === 0, `iss log-key add: ${`${added.stdout}${added.stderr}`.trim()}`);
   await roll({ LOG_SIGNING_KEY: `${oldLogKey},${newLogKey}` });
-  await service.waitForLog(server.url()).catch(() => undefined);
-  const both = await service.request('GET', '/log/checkpoint');
-  const signatures = both.body.split('\n').filter((line) => line.startsWith('— ')).length;
+  const signaturesOf = async (): Promise<number> =>
+    (await service.request('GET', '/log/checkpoint')).body.split('\n').filter((line) => line.startsWith('— ')).length;
+  await waitFor(async () => (await signaturesOf()) === 2, { deadlineMs: 60_000 }).catch(() => undefined);
+  const signatures = await signaturesOf();
   trial.judge(signatures === 2, `signatures below a checkpoint while both keys sign: ${signatures}`);
   await roll({ LOG_SIGNING_KEY: newLogKey });
+  const ended = iss('log-key', 'end', service.vkey, '--database-url', server.url());
+  trial.judge(ended.status === 0, `iss log-key end: ${`${ended.stdout}${ended.stderr}`.trim()}`);
 
   // The issuer's key, from one moment to the next. A gateway that has just asked for keys asks again after its cooldown.
   const fetchedBefore = issuer.keySetRequests;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, type OwnedProcess } from '../processes.ts';
+import { reservePort, type OwnedProcess } from '../processes.ts';
 import { startOwnRedis } from '../redis.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { DeliveryRecorder } from './frame/deliveries.ts';
@@ -31,7 +31,7 @@ interface Node {
 }
 
 async function startEtcd(trial: Trial): Promise<number> {
-  const [client, peer] = [await freePort(), await freePort()];
+  const [client, peer] = [await reservePort(), await reservePort()];
   const url = (port: number): string => `http://127.0.0.1:${port}`;
   await trial.run('etcd', programOf('etcd-server'), [
     ...['--name', 'one', '--data-dir', trial.path('etcd'), '--enable-v2=true', '--log-level', 'warn'],
@@ -45,7 +45,7 @@ async function startEtcd(trial: Trial): Promise<number> {
 }
 
 async function prepareNode(trial: Trial, name: string, etcdPort: number): Promise<Node> {
-  const [port, restPort] = [await freePort(), await freePort()];
+  const [port, restPort] = [await reservePort(), await reservePort()];
   const home = folderForPostgres(trial.path(`node-${name}`));
   const file = trial.path(`patroni-${name}.yml`);
   // YAML takes JSON.
@@ -99,7 +99,7 @@ async function prepareNode(trial: Trial, name: string, etcdPort: number): Promis
 }
 
 async function startHaproxy(trial: Trial, nodes: readonly Node[]): Promise<number> {
-  const port = await freePort();
+  const port = await reservePort();
   const servers = nodes.map(
     (node) =>
       `  server ${node.name} 127.0.0.1:${node.port} check port ${node.restPort} inter 1s fall 2 rise 1 on-marked-down shutdown-sessions`,

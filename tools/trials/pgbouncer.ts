@@ -4,7 +4,7 @@ import { chownSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { startOwnRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
@@ -21,7 +21,8 @@ import { runTrial, type Trial } from './frame/trial.ts';
  * without. PATH is that of another PgBouncer than Debian's.
  */
 const WRITE_MS = 6_000;
-const LOGIN = 'iss_service';
+const LOGINS = { gateway: 'iss_gateway_login', worker: 'iss_worker_login' } as const;
+type Login = keyof typeof LOGINS;
 /** More than there are statements. */
 const PREPARED = 500;
 const PAGE = join(repositoryRoot, 'docs/operations/high-availability.md');
@@ -37,20 +38,24 @@ function versionOf(program: string): [number, number] {
   return [Number(major), Number(minor)];
 }
 
-const login = (port: number, database: string): string =>
-  `postgres://${LOGIN}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+const login = (port: number, database: string, app: Login = 'gateway'): string =>
+  `postgres://${LOGINS[app]}:${PASSWORD}@127.0.0.1:${port}/${database}`;
 
 /** What the page tells whoever sets up the login. */
 function recipe(): string {
-  const lines = [...readFileSync(PAGE, 'utf8').matchAll(/^ALTER ROLE iss_service SET .*;$/gm)].map(([line]) => line);
+  const lines = [...readFileSync(PAGE, 'utf8').matchAll(/^ALTER ROLE iss_gateway_login SET .*;$/gm)].map(
+    ([line]) => line,
+  );
   if (lines.length === 0) throw new Error(`${PAGE} has no settings of the login`);
-  return lines.join('\n');
+  const ofWorker = lines.map((line) => line.replaceAll('gateway', 'worker'));
+  return [...lines, ...ofWorker].join('\n');
 }
 
 async function startPooler(trial: Trial, postgres: TrialPostgres, mode: Mode): Promise<number> {
-  const port = await freePort();
+  const port = await reservePort();
   const [users, settings] = [trial.path(`${mode}.users`), trial.path(`${mode}.ini`)];
-  writeFileSync(users, `"${LOGIN}" "${PASSWORD}"\n"postgres" "${PASSWORD}"\n`, { mode: 0o600 });
+  const names = [...Object.values(LOGINS), 'postgres'];
+  writeFileSync(users, names.map((name) => `"${name}" "${PASSWORD}"\n`).join(''), { mode: 0o600 });
   const lines = [
     '[databases]',
     `* = host=127.0.0.1 port=${postgres.port}`,
@@ -101,23 +106,25 @@ await runTrial('pgbouncer', async (trial) => {
   const [major, minor] = versionOf(binary);
   const postgres = await TrialPostgres.create(trial, 'postgresql', { max_connections: '200' });
   await postgres.start();
-  await postgres.query(`CREATE ROLE ${LOGIN} LOGIN PASSWORD '${PASSWORD}'`, [], 'postgres');
+  for (const name of Object.values(LOGINS))
+    await postgres.query(`CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`, [], 'postgres');
   const redis = await startOwnRedis();
   trial.atEnd(() => redis.stop());
 
   const tryMode = async (mode: Mode): Promise<void> => {
     const database = `iss_${mode}`;
     await postgres.query(`CREATE DATABASE ${database}`, [], 'postgres');
-    await postgres.query(`ALTER ROLE ${LOGIN} RESET ALL`, [], 'postgres');
+    for (const name of Object.values(LOGINS)) await postgres.query(`ALTER ROLE ${name} RESET ALL`, [], 'postgres');
     const migrated = runTool('db/migrate', { DATABASE_URL: postgres.url(database), QUEUE_URL: redis.url });
     if (migrated.status !== 0) throw new Error(migrated.stderr);
-    await postgres.query(`GRANT iss_app TO ${LOGIN}`, [], 'postgres');
+    for (const app of ['gateway', 'worker'] as const)
+      await postgres.query(`GRANT iss_${app} TO ${LOGINS[app]}`, [], 'postgres');
     const port = await startPooler(trial, postgres, mode);
     const url = login(port, database);
     // Those of before keep what they were made with.
     const endServers = (): Promise<unknown> =>
       postgres.query(
-        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${LOGIN}'`,
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename IN ('${Object.values(LOGINS).join("', '")}')`,
         [],
         database,
       );
@@ -128,8 +135,13 @@ await runTrial('pgbouncer', async (trial) => {
       METRICS_PORT: '0',
       SECRETS_KEYS: `trial:${randomBytes(32).toString('base64')}`,
     };
-    judgeRefusal(trial, `${mode}, a login without settings`, refusal(bare), /acts as iss_service and not as iss_app/);
-    await postgres.query(`ALTER ROLE ${LOGIN} SET role = 'iss_app'`, [], 'postgres');
+    judgeRefusal(
+      trial,
+      `${mode}, a login without settings`,
+      refusal(bare),
+      /acts as iss_gateway_login and not as iss_gateway/,
+    );
+    await postgres.query(`ALTER ROLE ${LOGINS.gateway} SET role = 'iss_gateway'`, [], 'postgres');
     await endServers();
     judgeRefusal(
       trial,
@@ -149,6 +161,7 @@ await runTrial('pgbouncer', async (trial) => {
 
     const service = await TrialService.start(trial, {
       databaseUrl: url,
+      workerUrl: login(port, database, 'worker'),
       ownerUrl: postgres.url(database),
       queueUrl: redis.url,
       gateways: 2,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { addLineage } from '../testing/lineage.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { envelopeOf, judgeLedger, LedgerWriter } from './frame/ledger.ts';
@@ -143,7 +143,7 @@ await runTrial('replica', async (trial: Trial) => {
   const standby = await primary.standby('standby', { hot_standby_feedback: 'on' });
   await standby.start();
   await primary.query('CREATE DATABASE iss', [], 'postgres');
-  const metricsPort = await freePort();
+  const metricsPort = await reservePort();
   const service = await TrialService.start(trial, {
     databaseUrl: primary.url(),
     workers: 0,

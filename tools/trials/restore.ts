@@ -32,7 +32,8 @@ async function startPrimary(trial: Trial): Promise<TrialPostgres> {
   await server.start();
   await server.query('CREATE DATABASE iss', [], 'postgres');
   await server.query(
-    `CREATE ROLE iss_app NOLOGIN; CREATE ROLE iss_service LOGIN PASSWORD '${OLD_PASSWORD}'; GRANT iss_app TO iss_service`,
+    `CREATE ROLE iss_gateway NOLOGIN; CREATE ROLE iss_worker NOLOGIN;
+     CREATE ROLE iss_service LOGIN PASSWORD '${OLD_PASSWORD}' IN ROLE iss_gateway, iss_worker`,
   );
   return server;
 }
@@ -52,7 +53,7 @@ async function restoreDump(trial: Trial, operator: Operator, name: string, withR
         .replace(/pg_restore --exit-on-error (.*)/, 'pg_restore $1 2> refused || true');
   operator.set({ ADMIN_URL: server.url('postgres'), NEW_URL: server.url() });
   const { status, stdout, stderr } = operator.run(lines);
-  const how = withRole ? 'a dump' : 'a dump, into a server without the role iss_app,';
+  const how = withRole ? 'a dump' : 'a dump, into a server without the roles,';
   trial.judge(
     status === 0,
     `${how} is restored by the page; iss audit: ${stdout.trim().split('\n').join(' ')}${status === 0 ? '' : stderr.slice(0, 500)}`,

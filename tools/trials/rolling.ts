@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { startOwnRedis } from '../redis.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { DeliveryRecorder } from './frame/deliveries.ts';
@@ -28,7 +28,7 @@ interface Balancer {
 }
 
 async function startBalancer(trial: Trial, gateways: readonly string[]): Promise<Balancer> {
-  const [port, statsPort] = [await freePort(), await freePort()];
+  const [port, statsPort] = [await reservePort(), await reservePort()];
   const file = trial.path('haproxy.cfg');
   const servers = gateways.map((url, index) => `  server gateway-${index + 1} ${new URL(url).host}`);
   const config = [

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { makePackage } from '../client/package.ts';
-import { freePort } from '../processes.ts';
+import { reservePort } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { startService } from '../testing/started-service.ts';
 import { startTestServices } from '../testing/services.ts';
@@ -61,7 +61,7 @@ await runTrial('runtimes', async (trial) => {
     format: 'esm',
     outfile: trial.path('worker.js'),
   });
-  const port = await freePort();
+  const port = await reservePort();
   const binding = (name: string, text: string): string => `(name = "${name}", text = ${JSON.stringify(text)})`;
   // The issuer's token outlives the trial; workerd reaches loopback only where it is told to.
   writeFileSync(

@@ -5,6 +5,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
 import { Disclosures } from './access/disclosures';
+import { Founders } from './access/founders';
 import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
@@ -44,6 +45,7 @@ class ResourcesModule {
       { provide: Registry, useValue: metrics },
       { provide: SecretBox, useValue: settings.secretBox },
       AccessService,
+      Founders,
       ReadAccess,
       {
         provide: Disclosures,

@@ -1,6 +1,5 @@
 import { type Logger, NestLogger } from '@iss/platform';
 import { HttpAdapterHost, NestFactory } from '@nestjs/core';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type GatewayResources } from './app.module';
 import { WEBHOOKS } from './webhooks.openapi';
@@ -34,13 +33,13 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
 }
 
 /**
- * Ends the gateway without a request lost behind a load balancer: from now on it is not ready; for `delayMs`, in which that
- * is noticed, it serves what still comes, each answer the last one on its connection; then it takes no more, and resolves
- * when all that was begun is answered.
+ * Ends the gateway without a lost request behind a load balancer. The gateway is not ready from now on. Until `noticed`
+ * resolves, it serves what still comes, and each answer is the last one on its connection. Then it takes no more requests.
+ * Resolves when all requests are answered.
  */
-export async function drain(app: NestExpressApplication, delayMs: number): Promise<void> {
+export async function drain(app: NestExpressApplication, noticed: Promise<unknown>): Promise<void> {
   app.get(ReadinessService).drain();
   app.get<HttpAdapterHost<JsonAdapter>>(HttpAdapterHost).httpAdapter.closeAfterAnswers();
-  await wait(delayMs);
+  await noticed;
   await app.close();
 }

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
+  APP_ROLES,
   boot,
   createLogger,
   createRegistry,
@@ -28,13 +30,20 @@ async function main(): Promise<void> {
   const warn = warnTo(logger);
   const database = await openDatabase({
     url: settings.databaseUrl,
+    role: APP_ROLES.gateway,
+    refusesOwner: true,
     replicaUrl: settings.databaseReplicaUrl,
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'api-gateway',
     warn,
   });
-  const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: settings.databaseUrl, warn });
+  const queue = openQueue({
+    queueUrl: settings.queueUrl,
+    databaseUrl: settings.databaseUrl,
+    role: APP_ROLES.gateway,
+    warn,
+  });
   const handOver = new EventHandOver(queue, warn);
   const metricsServer = await startMetricsServer(metrics, settings);
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
@@ -42,7 +51,7 @@ async function main(): Promise<void> {
     logger,
     timeoutMs: settings.drainDelayMs + settings.shutdownTimeoutMs,
     close: async () => {
-      await drain(app, settings.drainDelayMs);
+      await drain(app, wait(settings.drainDelayMs));
       await endTelemetry();
       await metricsServer.close();
       await handOver.close();
@@ -50,8 +59,8 @@ async function main(): Promise<void> {
       await database.close();
     },
   });
-  await app.listen(settings.port);
+  await (settings.host === undefined ? app.listen(settings.port) : app.listen(settings.port, settings.host));
   logger.info({ port: settings.port, metrics_port: metricsServer.port }, 'listening');
 }
 
-boot(main, 'PORT');
+boot('api-gateway', main, 'PORT');

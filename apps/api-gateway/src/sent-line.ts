@@ -4,6 +4,8 @@ import type { DomainError } from '@iss/domain';
 export interface LineRefusal {
   error: DomainError;
   retryAfterSeconds?: number;
+  /** Replaces the status of the error's code. */
+  status?: number;
 }
 
 /** A line of a batch, numbered from 1 as its sender counts them: what it says, or why it was not even looked at. */

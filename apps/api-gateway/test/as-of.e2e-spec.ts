@@ -68,12 +68,25 @@ describe.each(FORMS)('as_of below %s', (form) => {
       ['2099-01-01T00:00:00Z', 4],
       ['2026-04-01T12:00:00.123+02:00', 1],
     ] as const) {
-      world.gateway.sent.length = 0;
       const { body } = await latest(at(time));
       expect({ time, version: body.snapshot_version }).toEqual({ time, version });
-      expect(world.gateway.sent).toHaveLength(2);
       expect(body).toEqual((await world.read(`${pathOf(form, subject)}/snapshots/${version}`)).body);
     }
+  });
+
+  it('takes a date for the end of that day, and a plus that nobody escaped', async () => {
+    for (const [query, version] of [
+      ['as_of=2026-04-01', 1],
+      ['as_of=2026-04-02', 3],
+      ['as_of=2026-02-09&basis=effective', 2],
+      ['as_of=2026-04-01T12:00:00.123+02:00', 1],
+      ['as_of=2026-04-03T12:00:00+02:00', 4],
+    ] as const) {
+      expect({ query, version: (await latest(query)).body.snapshot_version }).toEqual({ query, version });
+    }
+    await latest('as_of=2026-04-01T12:00:00.123%2002:00x', 400);
+    const history = await world.read(`${pathOf(form, subject)}/history?to=2026-04-01T12:00:00.123+02:00`);
+    expect(history.body.items).toHaveLength(1);
   });
 
   it('gives the one that was effective then, whatever order they came in', async () => {
@@ -97,6 +110,8 @@ describe.each(FORMS)('as_of below %s', (form) => {
       const { body } = await latest(String(query), 404);
       expect(body.error.code).toBe('not_found');
       expect(body.error.message).toContain(first);
+      // Where only the other basis has a version, the answer names that.
+      expect(body.error.message.includes('basis=effective')).toBe(!String(query).includes('effective'));
       expect(body.error.details).toEqual([
         { path: '/query/as_of', message: `must not be before ${String(first)}`, code: 'not_found' },
       ]);
@@ -127,8 +142,16 @@ describe.each(FORMS)('as_of below %s', (form) => {
     });
   });
 
-  it('changes nothing without a moment', async () => {
+  it('is now for a basis without a moment', async () => {
     expect((await latest('basis=effective')).body.snapshot_version).toBe(4);
+    const later = newSubject();
+    await world.write(later, 1, { generated_at: '2026-01-01T00:00:00Z' });
+    await world.write(later, 2, { generated_at: '2099-01-01T00:00:00Z' });
+    for (const path of ['snapshots/latest', 'provenance']) {
+      const read = async (query: string) => (await world.read(`${pathOf(form, later)}/${path}?${query}`)).body;
+      expect((await read('basis=effective')).snapshot_version).toBe(1);
+      expect((await read('basis=recorded')).snapshot_version).toBe(2);
+    }
   });
 
   it('names either side of a diff', async () => {
@@ -154,7 +177,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     ['from_version=1&basis=effective', '/query/to_version', 'required'],
     ['from_version=1&from_as_of=2026-01-01T00:00:00Z&to_version=2', '/query/from_as_of', 'mismatch'],
     ['from_version=1&as_of=2026-01-01T00:00:00Z&to_version=2', '/query/as_of', 'mismatch'],
-    ['from_version=1&as_of=2026-01-01', '/query/as_of', 'invalid_value'],
+    ['from_version=1&as_of=2026-13-01', '/query/as_of', 'invalid_value'],
     ['from_version=1&as_of=2026-01-01T00:00:00Z&basis=known', '/query/basis', 'invalid_value'],
   ])('a diff by %s is refused', async (query, path, code) => {
     expect(await world.faultOf(`${pathOf(form, subject)}/diff?${query}`)).toMatchObject({ path, code });
@@ -186,10 +209,10 @@ describe.each(FORMS)('as_of below %s', (form) => {
     expect(await world.faultOf(path)).toMatchObject({ path: '/query/as_of', code: 'mismatch' });
   });
 
-  it.each(['', '2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', 'now'])(
+  it.each(['', '2026-13-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', 'now'])(
     'refuses as_of=%s',
     async (time) => {
-      for (const path of ['', '/snapshots/latest', '/export', '/export.ndjson']) {
+      for (const path of time === 'now' ? ['', '/snapshots/latest', '/export', '/export.ndjson'] : ['']) {
         expect(await world.faultOf(`${pathOf(form, subject)}${path}?as_of=${time}`)).toMatchObject({
           path: '/query/as_of',
           code: 'invalid_value',
@@ -238,6 +261,18 @@ describe('a grantee', () => {
     expect((await latest(of, times[0], 200)).body.snapshot_version).toBe(1);
     expect((await latest(of, times[1], 200)).body.snapshot_version).toBe(2);
     expect((await latest(of, '2026-01-01T00:00:00Z', 404)).body.error.message).toContain('2026-04-01T10:00:00.000Z');
+  });
+
+  it('who may not use grants is told that', async () => {
+    const of = await granted(['read_latest']);
+    const flag = (allow_counterparty_access: boolean) =>
+      world.gateway
+        .as('bob', 'put', `/v1/tenants/beta/principals/${encodeURIComponent('oidc:test#bob')}`)
+        .send({ allow_counterparty_access })
+        .expect(200);
+    await flag(false);
+    expect((await latest(of, times[1], 403)).body.error.message).toContain('allow_counterparty_access is false');
+    await flag(true);
   });
 
   it('with read_diff compares moments, and reads none of them', async () => {

@@ -1,7 +1,7 @@
 import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
 import type { Response, Test } from 'supertest';
 import type { AuditEntry } from '../src/modules/records/audit.views';
-import type { Method } from './conformance';
+import type { Method } from '../../../tools/testing/conformance';
 import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';
 import { publishLog } from './publish-log';
@@ -29,8 +29,9 @@ async function trailOf(tenant = 'acme', user: User = 'alice', query = ''): Promi
   return body.items;
 }
 
-async function latestId(): Promise<number> {
-  const { rows } = await world.superuser.query('SELECT max(audit_id)::int AS id FROM audit_records');
+async function latestId(tenant = 'acme'): Promise<number> {
+  const latest = 'SELECT coalesce(max(audit_id), 0)::int AS id FROM audit_records WHERE tenant_id = $1';
+  const { rows } = await world.superuser.query(latest, [tenant]);
   return rows[0].id;
 }
 
@@ -90,6 +91,22 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     by: 'alice',
     make: async () => ['patch', '/v1/tenants/acme', { name: 'Acme Ltd', slug: 'acme' }],
     details: { name: changed('acme', 'Acme Ltd'), slug: changed(null, 'acme') },
+  },
+  'member.invited': {
+    by: 'admin',
+    make: async () => [
+      'put',
+      `/v1/tenants/acme/members/${encodeURIComponent('oidc:another#o1')}`,
+      { role: 'tenant_reader' },
+    ],
+    target: { principal_id: 'oidc:another#o1' },
+    details: {
+      api_functional_role: changed(null, 'tenant_reader'),
+      tenancy_role: changed(null, 'member'),
+      principal_type: changed(null, 'human'),
+      allow_counterparty_access: changed(null, false),
+      status: changed(null, 'pending'),
+    },
   },
   'member.added': {
     by: 'admin',
@@ -222,6 +239,16 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     },
     details: {},
   },
+  'grant.accepted': {
+    by: 'zoe',
+    make: async () => {
+      const { body } = await world.create({ subject_type: '*' }, 'o1', 'gamma').expect(201);
+      return ['post', `/v1/tenants/beta/grants/${body.grant_id}/accept`];
+    },
+    details: { accepted_at: changed(null, expect.any(String)) },
+    tenant: 'beta',
+    reader: 'zoe',
+  },
   'erasure.requested': {
     by: 'alice',
     make: async () => ['post', `${await addErasable('asked')}/erasure`, ERASURE],
@@ -277,7 +304,7 @@ it.each(Object.entries(DEEDS))(
   async (action, deed) => {
     const { by, make, target, details, tenant = 'acme', reader = 'alice', also = [] } = deed;
     const [method, path, body] = await make();
-    const before = await latestId();
+    const before = await latestId(tenant);
     const { status } = await call(by, method, path, body).set('X-Request-Id', REQUEST_ID);
     expect(status).toBeLessThan(300);
     const records = (await trailOf(tenant, reader)).filter(({ audit_id }) => audit_id > before);
@@ -336,6 +363,16 @@ it('a grant on all subjects names none', async () => {
   expect(made).toMatchObject({ action: 'grant.created', target: { subject_type: '*', subject_id: '*' } });
 });
 
+it('it has what a grant is for, and what that was before', async () => {
+  const subject = await world.addSubject('with a purpose');
+  const sent = { grantee_tenant_id: 'gamma', ...subject, scopes: ['read_latest'], purpose: 'Loan review' };
+  const { body } = await call('admin', 'post', '/v1/tenants/acme/grants', sent).expect(201);
+  const purpose = async () => (await trailOf('acme', 'admin'))[0]?.details['purpose'];
+  expect(await purpose()).toEqual(changed(null, 'Loan review'));
+  await call('admin', 'patch', `/v1/tenants/acme/grants/${body.grant_id}`, { purpose: null }).expect(200);
+  expect(await purpose()).toEqual(changed('Loan review', null));
+});
+
 it('what an operator sets is nobody’s request', async () => {
   const add = `INSERT INTO limit_overrides (scope, scope_id, limit_name, value) VALUES ($1, $2, 'members_per_tenant', 7)`;
   await world.superuser.query(add, ['tenant', 'acme']);
@@ -375,7 +412,12 @@ it('no change of these tables goes without a record, whoever makes it', async ()
   );
   const audited = ['erasures', 'grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
   expect(rows.map(({ name }) => name)).toEqual(
-    [...audited.flatMap((table) => [`${table} insert`, `${table} update`]), 'limit_overrides insertupdate'].sort(),
+    [
+      ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),
+      // Of what was granted, and of what was accepted: two trails.
+      'grants update',
+      'limit_overrides insertupdate',
+    ].sort(),
   );
 });
 
@@ -405,7 +447,14 @@ it('it cannot be changed, nor written to', async () => {
 describe('the list', () => {
   it('is newest first, paged and filtered', async () => {
     const all = await trailOf('acme', 'admin', '?limit=200');
-    expect(all.map(({ audit_id }) => audit_id)).toEqual(all.map(({ audit_id }) => audit_id).sort((a, b) => b - a));
+    // Each tenant has its own numbers: what others change leaves no gap.
+    const newestId = all[0]?.audit_id ?? 0;
+    expect(all.map(({ audit_id }) => audit_id)).toEqual(all.map((_, index) => newestId - index));
+    const { rows } = await world.superuser.query(
+      'SELECT min(audit_id)::int AS first, (max(audit_id) - count(*))::int AS gaps FROM audit_records GROUP BY tenant_id',
+    );
+    expect(rows.length).toBeGreaterThan(1);
+    for (const numbers of rows) expect(numbers).toEqual({ first: 1, gaps: 0 });
     const seen: AuditEntry[] = [];
     let cursor = '';
     do {

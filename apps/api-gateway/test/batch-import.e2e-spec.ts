@@ -77,17 +77,14 @@ it('stores each line as a write of its own would, and answers in the order of th
   expect(body).toMatchObject({ envelope: first, envelope_hash: results[0]?.['envelope_hash'] });
 });
 
-it('writes the versions of a subject one after the other, and different subjects in shared statements', async () => {
+it('writes the versions of a subject in their order, whatever lies between them', async () => {
   const ids = Array.from({ length: 40 }, () => `many-${randomUUID()}`);
   const histories = ids.map((id) => historyOf(id, 5));
   // Version by version, so that lines of all subjects lie between those of one.
   const lines = Array.from({ length: 5 }, (_, index) => histories.map((history) => history[index] ?? {})).flat();
-  gateway.sent.length = 0;
   const results = await send(text(...lines));
   expect(statuses(results)).toEqual(lines.map(() => 201));
   expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
-  // Nobody has to look for a version that the batch itself has just written.
-  expect(gateway.sent.filter((name) => name.startsWith('snapshot_')).length).toBeLessThan(100);
   const [id = ''] = ids;
   const { body } = await gateway.as(
     'zoe',
@@ -148,12 +145,22 @@ it('tells of a bad line and stores the others', async () => {
     ['validation_error', ''],
     ['validation_error', ''],
     ['validation_error', '/subject/subject_type'],
-    ['conflict', '/subject/subject_id'],
+    ['conflict', '/snapshot_version'],
     ['forbidden'],
     ['payload_too_large'],
     [],
     [],
   ]);
+});
+
+it.each([
+  ['an envelope over several lines', JSON.stringify(envelope(), null, 2)],
+  ['a list of envelopes', JSON.stringify([envelope(), envelope()])],
+  ['a list over several lines', JSON.stringify([envelope()], null, 2)],
+])('answers %s once, and says that it is no NDJSON', async (_what, document) => {
+  const [result, ...others] = await send(document);
+  expect([others, result]).toEqual([[], expect.objectContaining({ line: 1, status: 400 })]);
+  expect(JSON.stringify(result)).toContain('not NDJSON');
 });
 
 it('tells ten problems of a line at most', async () => {
@@ -237,16 +244,43 @@ describe('bounds', () => {
     expect(results.at(-2)).toMatchObject({ line: 3000, status: 400 });
   });
 
-  it('let a principal have half of the places', async () => {
-    const batches = [open(), open()];
+  it('let a principal have as many batches open as there are full ones', async () => {
+    const batches = [open(), open(), open()];
     for (const batch of batches) expect((await batch.answered).statusCode).toBe(200);
-    const third = open();
-    const refused = await third.answered;
+    const oneMore = open();
+    const refused = await oneMore.answered;
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
-    third.destroy();
+    oneMore.destroy();
     batches.forEach((batch) => batch.end());
     for (const batch of batches) expect((await batch.results().next()).done).toBe(true);
     expect(statuses(await send(text(envelope())))).toEqual([201]);
+  });
+
+  it('end a batch whose client sends hardly anything, and keep nobody else from importing meanwhile', async () => {
+    const own = await startGateway({ MAX_BATCHES: '1', BATCH_LINE_TIMEOUT_MS: '1000' }, gateway);
+    const [zoe, bob] = [await own.issuer.mint('zoe'), await own.issuer.mint('bob')];
+    await own.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'beside', name: 'Beside' }).expect(201);
+    const slow = openBatch(urlOf(own), { Authorization: `Bearer ${zoe}` });
+    // Empty lines are no lines.
+    const trickling = setInterval(() => void slow.write('\n').catch(() => undefined), 10);
+    try {
+      const results = slow.results();
+      await slow.write(text(envelope()));
+      const done = (await results.next()).value;
+      expect(done).toMatchObject({ status: 201 });
+      const url = `${own.url}/v1/tenants/beside/entity-states/batch`;
+      expect(statuses(await sendBatch(url, { Authorization: `Bearer ${bob}` }, text(envelope())))).toEqual([201]);
+      const line = Number(done?.line) + 1;
+      expect((await results.next()).value).toMatchObject({ line, status: 408, error: { code: 'validation_error' } });
+      expect((await results.next()).done).toBe(true);
+      const ended = await own.metrics.getSingleMetricAsString('http_requests_ended_total');
+      expect(ended).toMatch(/cause="slow_batch"[^}]*\} 1/);
+      expect(ended).toMatch(/cause="slow_reader"[^}]*\} 0/);
+    } finally {
+      clearInterval(trickling);
+      slow.destroy();
+      await own.close();
+    }
   });
 });
 
@@ -272,8 +306,6 @@ describe('is refused as a whole', () => {
   });
 
   it('before anything is read, without the right', async () => {
-    await post(null).type('application/x-ndjson').send('{}\n').expect(401);
-    await post('stranger').type('application/x-ndjson').send('{}\n').expect(403);
     const batch = openBatch(urlOf(gateway), headersOf('stranger'));
     expect((await batch.answered).statusCode).toBe(403);
     batch.destroy();

@@ -26,6 +26,7 @@ it('sends the page for every address of a view, never kept, under a policy that 
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
       'x-request-id': expect.any(String),
       vary: 'Accept-Encoding',
     });
@@ -60,7 +61,11 @@ it('sends files by their hashed names for ever, as they were compressed by the b
 it('says as which client the page signs in, and nothing that is secret', async () => {
   const { body, headers } = await get('/console/settings.json').expect(200);
   const issuer = `${gateway.issuer.oidcIssuer}/${gateway.issuer.projectId}`;
-  expect(body).toEqual({ auth: 'oidc', issuer, client_id: 'people', scope: 'openid offline_access' });
+  const { projectId } = gateway.issuer;
+  expect(body).toEqual({
+    ...{ auth: 'oidc', issuer, project_id: projectId },
+    ...{ client_id: 'people', scope: 'openid offline_access' },
+  });
   expect(headers['cache-control']).toBe('no-store');
 });
 
@@ -80,6 +85,28 @@ it('takes no other method, and answers HEAD without a body', async () => {
   await request(gateway.url).post('/console').expect(404);
   const head = await request(gateway.url).head('/console').set('Accept-Encoding', 'identity').expect(200);
   expect(Number(head.headers['content-length'])).toBe((await get('/console')).text.length);
+});
+
+it('lets the window in which somebody signed in reach the page that opened it', async () => {
+  const { headers } = await get('/console/signed-in?state=x').expect(200);
+  expect(headers['cross-origin-opener-policy']).toBe('unsafe-none');
+});
+
+it('counts by address a hundred times as many requests as the API, for themselves', async () => {
+  const bounded = await startGateway({ RATE_LIMIT_PER_MINUTE_ANONYMOUS: '1' }, gateway);
+  try {
+    const statuses: number[] = [];
+    for (let asked = 0; asked <= 100; asked += 1)
+      statuses.push((await request(bounded.url).get('/console/settings.json')).status);
+    // A minute that ends in between gives the address another hundred.
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(100);
+    expect([200, 429]).toContain(statuses.at(-1));
+    await request(bounded.url).get('/v1/meta').expect(200);
+    const { headers } = await request(bounded.url).get('/console');
+    expect(headers['ratelimit-limit']).toBe('100');
+  } finally {
+    await bounded.close();
+  }
 });
 
 it('CONSOLE=off: there is none', async () => {

@@ -10,18 +10,23 @@ describe('direct writes', () => {
 
   it('answer header and envelope, follow one another, and count as usage', async () => {
     await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'import', name: 'Import' }).expect(201);
-    const first = envelope();
-    const made = await write('zoe', 'import', first).expect(201);
-    expect(made.body).toEqual({
+    const audit = { created_by: 'oidc:test#somebody-else', created_at: '2026-01-15T09:30:00Z', source: 'import' };
+    const first = envelope({ audit });
+    const made = await write('zoe', 'import', first).set('X-Request-Id', 'import-7').expect(201);
+    const header = {
       snapshot_id: first['snapshot_id'],
       snapshot_version: 1,
       generated_at: first['generated_at'],
       created_at: expect.any(String),
       envelope_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       prev_hash: null,
+      written_by: 'oidc:test#zoe',
+      write_request_id: 'import-7',
       subject: first['subject'],
-      envelope: first,
-    });
+    };
+    expect(made.body).toEqual({ ...header, envelope: first });
+    const path = `/v1/tenants/import/snapshots/${String(first['snapshot_id'])}?view=header`;
+    expect((await gateway.as('zoe', 'get', path).expect(200)).body).toEqual(header);
     const second = await write('zoe', 'import', envelope({ subject: first['subject'], snapshot_version: 2 })).expect(
       201,
     );
@@ -36,13 +41,19 @@ describe('direct writes', () => {
       envelope({ subject: first['subject'], snapshot_version: version, ...change });
     await write('editor', 'acme', first).expect(201);
 
-    expect(paths(await write('editor', 'acme', at(1)).expect(409))).toEqual(['/subject/subject_id']);
+    const again = await write('editor', 'acme', at(1)).expect(409);
+    expect(paths(again)).toEqual(['/snapshot_version']);
+    expect(again.body.error.message).toContain('a direct write must be version 2');
     expect(paths(await write('editor', 'acme', at(3)).expect(409))).toEqual(['/snapshot_version']);
-    await write('bob', 'beta', at(1)).expect(409);
+    const foreign = await write('bob', 'beta', at(1)).expect(409);
+    expect(paths(foreign)).toEqual(['/subject/subject_id']);
+    expect(foreign.body.error.message).toMatch(/Another tenant owns .* namespace .* grant\. .* transfer offer/);
+    const identifiers = { LEI: '1', lei: '2' };
+    const spelt = await write('editor', 'acme', at(2, { attributes: { identifiers } })).expect(400);
+    expect(paths(spelt)).toEqual(['/attributes/identifiers/lei']);
     await write('bob', 'beta', at(2)).expect(403);
+    // A refusal leaves no version: the editor writes it below.
     await write('proposer', 'acme', at(2)).expect(403);
-    await write('proposer', 'acme', envelope()).expect(403);
-    await write('stranger', 'acme', envelope()).expect(403);
     await write('editor', 'acme', envelope({ snapshot_version: 2 })).expect(403);
     const id = String(first['snapshot_id']);
     for (const snapshot_id of [id, id.toUpperCase(), id.charAt(0) + id.slice(1).toUpperCase()]) {

@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import type { Response } from 'supertest';
 import type { Disclosure } from '../src/modules/records/disclosure.views';
-import { envelope, type User } from './gateway';
+import { addLineage } from '../../../tools/testing/lineage';
+import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';
 import { publishLog } from './publish-log';
 import type { Subject } from './read-world';
@@ -10,27 +11,53 @@ jest.setTimeout(30_000);
 
 let world: GrantWorld;
 let subject: Subject;
+/** The ids of its versions. */
 let ids: string[];
+/** Subjects for the tests below, one each. */
+const unused: { subject: Subject; ids: string[] }[] = [];
 
 const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
 
 beforeAll(async () => {
   world = await GrantWorld.open();
+  await addSubjects(50);
 });
 
 afterAll(() => world?.close());
 
-/** A subject of two versions that beta may read. */
-beforeEach(async () => {
-  subject = await world.addSubject();
-  await world.gateway
-    .as('alice', 'post', '/v1/tenants/acme/entity-states')
-    .send(envelope({ subject, snapshot_version: 2 }))
-    .expect(201);
-  await world.grantOn(subject, { scopes: SCOPES });
-  const { body } = await world.gateway.as('alice', 'get', `${of('acme')}/history?order=asc`).expect(200);
-  ids = body.items.map(({ snapshot_id }: { snapshot_id: string }) => snapshot_id);
+beforeEach(() => {
+  const next = unused.pop();
+  if (next === undefined) throw new Error('More subjects are needed.');
+  ({ subject, ids } = next);
 });
+
+/** Adds subjects with two versions in the log, which beta may read. */
+async function addSubjects(count: number): Promise<void> {
+  const { superuser, gateway } = world;
+  for (let at = 1; at <= count; at++) {
+    const owner = { tenantId: 'acme', subjectType: 'organization', subjectId: `subject-${at}` };
+    await addLineage(superuser, owner, 2);
+  }
+  await superuser.query(
+    `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+     SELECT gen_random_uuid(), 'acme', 'beta', subject_key, $1 FROM subjects WHERE subject_id LIKE 'subject-%'`,
+    [SCOPES],
+  );
+  const { rows } = await superuser.query<{ subject_id: string; ids: string[] }>(
+    `SELECT subject_id, array_agg(snapshot_id::text ORDER BY snapshot_version) AS ids
+       FROM snapshots JOIN subjects USING (subject_key) GROUP BY subject_id`,
+  );
+  for (const { subject_id, ids } of rows) unused.push({ subject: { subject_type: 'organization', subject_id }, ids });
+  await publishLog(gateway.databaseUrl);
+}
+
+/** Ends what beta may read of the subject. */
+const revokeGrants = () =>
+  world.superuser.query(
+    `UPDATE grants SET revoked_at = now()
+      WHERE revoked_at IS NULL AND subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`,
+    [subject.subject_id],
+  );
 
 const of = (tenant: string): string => `/v1/tenants/${tenant}/subjects/organization/${subject.subject_id}`;
 const GLOBAL = (): string => `/v1/subjects/organization/${subject.subject_id}`;
@@ -73,7 +100,6 @@ const formsOf = (path: string): string[] =>
   isById(path) ? [`/v1/tenants/beta${path}`, `/v1${path}`] : [of('beta') + path, GLOBAL() + path];
 
 it.each(READS)('%s is recorded before it is answered, in both forms', async (_, pathOf, expected) => {
-  await publishLog(world.gateway.databaseUrl);
   const [scoped = '', global = ''] = formsOf(pathOf());
   await get(scoped).set('X-Request-Id', 'first');
   const recorded = await disclosed();
@@ -84,14 +110,11 @@ it.each(READS)('%s is recorded before it is answered, in both forms', async (_, 
     expect([today, new Date(Date.now() - 60_000).toISOString().slice(0, 10)]).toContain(one.disclosed_on);
   }
   // The other form finds the same tenant, so that it is the same disclosure.
-  world.gateway.sent.length = 0;
   await get(global);
-  expect(world.gateway.sent).not.toContain('disclosure_record');
   expect(await disclosed()).toEqual(recorded);
 });
 
 it('a bundle is recorded', async () => {
-  await publishLog(world.gateway.databaseUrl);
   await get(`${of('beta')}/export?proofs=log`).set('Accept', 'application/x-ndjson');
   expect(await shorts()).toEqual(['bob 1-2 bundle']);
 });
@@ -99,15 +122,8 @@ it('a bundle is recorded', async () => {
 it('the first read of a principal is recorded though the answer comes from memory', async () => {
   const path = '/snapshots/latest';
   await get(of('acme') + path, 'alice');
-  world.gateway.sent.length = 0;
   await get(of('beta') + path, 'bob');
   await get(of('beta') + path, 'proposer');
-  expect(world.gateway.sent).toEqual([
-    'snapshot_latest_tenant',
-    'disclosure_record',
-    'snapshot_latest_tenant',
-    'disclosure_record',
-  ]);
   expect(await shorts()).toEqual(['bob 2-2 snapshot', 'proposer 2-2 snapshot']);
 });
 
@@ -116,8 +132,37 @@ it('reads at once are one row', async () => {
   expect(await shorts()).toEqual(['bob 2-2 snapshot']);
 });
 
+it('each hit of a search is recorded, and a list without one is not', async () => {
+  const name = `Sought ${subject.subject_id} AG`;
+  await world.superuser.query('UPDATE subjects SET name = lower($2) WHERE subject_id = $1', [subject.subject_id, name]);
+  const list = '/v1/tenants/beta/accessible-subjects';
+  expect((await get(`${list}?limit=200`)).body.items.length).toBeGreaterThan(1);
+  expect((await get(`${list}?q=sought none`)).body.items).toEqual([]);
+  expect(await disclosed()).toEqual([]);
+  expect((await get(`${list}?q=sought`)).body.items).toMatchObject([subject]);
+  expect(await shorts()).toEqual(['bob 2-2 search']);
+  const [hit] = await disclosed();
+  expect(hit).toMatchObject({ ...subject, grantee_tenant_id: 'beta', via: 'search' });
+  // The owner's own search tells nobody else.
+  await get('/v1/tenants/acme/subjects?q=sought', 'alice');
+  expect(await shorts()).toEqual(['bob 2-2 search']);
+});
+
+it('a hit that cannot be recorded is not shown', async () => {
+  const name = `Hidden ${subject.subject_id} AG`;
+  await world.superuser.query('UPDATE subjects SET name = lower($2) WHERE subject_id = $1', [subject.subject_id, name]);
+  await world.superuser.query('REVOKE INSERT ON disclosures FROM iss_gateway');
+  try {
+    expect((await get('/v1/tenants/beta/accessible-subjects?q=hidden', 'bob', 503)).body.error.code).toBe(
+      'unavailable',
+    );
+  } finally {
+    await world.superuser.query('GRANT INSERT ON disclosures TO iss_gateway');
+  }
+});
+
 it('what the owner reads is not recorded, in either form', async () => {
-  for (const [, pathOf] of READS.filter(([name]) => name !== 'a log proof')) {
+  for (const [, pathOf] of READS) {
     for (const path of formsOf(pathOf())) await get(path.replace('tenants/beta', 'tenants/acme'), 'alice');
   }
   expect(await disclosed()).toEqual([]);
@@ -126,7 +171,7 @@ it('what the owner reads is not recorded, in either form', async () => {
 it('what is refused is not recorded', async () => {
   await get(`${of('beta')}/snapshots/3`, 'bob', 404);
   await get(`${of('beta')}/snapshots/latest`, 'zoe', 403);
-  await world.revokeAll();
+  await revokeGrants();
   await get(`${of('beta')}/snapshots/latest`, 'bob', 403);
   await get(`${GLOBAL()}/snapshots/latest`, 'bob', 404);
   expect(await disclosed()).toEqual([]);
@@ -135,7 +180,7 @@ it('what is refused is not recorded', async () => {
 it('in the global form it is the first tenant by whose grant the caller may', async () => {
   await world.setMember('bob', 'beta', 'o1', { allow_counterparty_access: true });
   await world.setMember('o1', 'gamma', 'o1', { allow_counterparty_access: true });
-  await world.revokeAll();
+  await revokeGrants();
   await world.grantOn(subject, { scopes: ['read_diff'] });
   await world.grantOn(subject, { grantee_tenant_id: 'gamma', scopes: ['read_latest'] });
   await get(`${GLOBAL()}/snapshots/latest`, 'o1');
@@ -146,14 +191,14 @@ it('nothing is shown that cannot be recorded', async () => {
   const superuser = new Client({ connectionString: world.gateway.databaseUrl });
   await superuser.connect();
   try {
-    await superuser.query('REVOKE INSERT ON disclosures FROM iss_app');
+    await superuser.query('REVOKE INSERT ON disclosures FROM iss_gateway');
     for (const path of ['/snapshots/latest', '/export.ndjson', '/diff?from_version=1&to_version=2']) {
       const { body } = await get(of('beta') + path, 'bob', 503);
       expect(body.error.code).toBe('unavailable');
     }
     await get(`${of('acme')}/snapshots/latest`, 'alice');
   } finally {
-    await superuser.query('GRANT INSERT ON disclosures TO iss_app');
+    await superuser.query('GRANT INSERT ON disclosures TO iss_gateway');
     await superuser.end();
   }
   await get(`${of('beta')}/snapshots/latest`);

@@ -1,8 +1,6 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { envelope, startGateway, type TestGateway } from './gateway';
 
-/** Long enough for the requests below. */
-const DELAY_MS = 2_000;
 const NDJSON = 'application/x-ndjson';
 
 let gateway: TestGateway;
@@ -45,7 +43,8 @@ it('serves on while load balancers notice, closing each connection, and loses no
   const isOver = new Promise<void>((resolve) => followed.on('close', resolve).resume());
 
   let isEnded = false;
-  const ended = gateway.drain(DELAY_MS).then(() => (isEnded = true));
+  let notice = (): void => undefined;
+  const ended = gateway.drain(new Promise<void>((resolve) => (notice = resolve))).then(() => (isEnded = true));
   expect(await told('/v1/ops/readiness')).toBe('/v1/ops/readiness 503 close');
   expect(await told('/health')).toBe('/health 200 close');
   // By the hot lane, by Express, as an error, in parts.
@@ -59,6 +58,7 @@ it('serves on while load balancers notice, closing each connection, and loses no
   expect(follows.headers.connection).toBe('close');
   expect([isEnded, followed.destroyed]).toEqual([false, false]);
 
+  notice();
   await ended;
   await isOver;
   await expect(ask('/health', {}, false)).rejects.toThrow('ECONNREFUSED');

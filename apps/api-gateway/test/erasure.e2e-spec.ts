@@ -6,7 +6,7 @@ import { createVerifier, decodeBase64, leafHash, openNote, parseCheckpoint, veri
 import { Client } from 'pg';
 import type { Response } from 'supertest';
 import { iss } from '../../cli/test/testing/run-iss';
-import type { Method } from './conformance';
+import type { Method } from '../../../tools/testing/conformance';
 import { startGateway, type TestGateway, type User } from './gateway';
 import { publishLog } from './publish-log';
 
@@ -30,6 +30,7 @@ beforeAll(async () => {
   for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
+  await Subject.prepare([4, 3, 3, 3, 2, 2, 2, 2, ...Array.from({ length: 15 }, () => 1)]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
@@ -52,14 +53,33 @@ const post = (user: User, path: string, body?: object, status = 200): Promise<Re
 
 /** A subject of acme; `write` adds the next version, and gives its id. */
 class Subject {
+  private static readonly prepared: Subject[] = [];
   readonly id = `person-${randomUUID()}`;
   readonly ids: string[] = [];
   readonly path = `${ACME}/subjects/${TYPE}/${this.id}`;
 
-  static async of(versions: number): Promise<Subject> {
-    const subject = new Subject();
-    for (let version = 1; version <= versions; version++) await subject.write();
+  /** Writes subjects with so many versions each by one request, and publishes the log. */
+  static async prepare(counts: readonly number[]): Promise<void> {
+    const lines: string[] = [];
+    for (const count of counts) {
+      const subject = new Subject();
+      for (let version = 1; version <= count; version++) {
+        const sent = subject.envelope();
+        subject.ids.push(String(sent['snapshot_id']));
+        lines.push(`${JSON.stringify(sent)}\n`);
+      }
+      Subject.prepared.push(subject);
+    }
+    const batch = gateway.as('editor', 'post', `${ACME}/entity-states/batch`).type('application/x-ndjson');
+    expect((await batch.send(lines.join('')).expect(200)).text.match(/"status":201/g)).toHaveLength(lines.length);
     await publishLog(gateway.databaseUrl);
+  }
+
+  /** Returns a prepared subject with so many versions, another one at each call. */
+  static of(versions: number): Subject {
+    const at = Subject.prepared.findIndex(({ ids }) => ids.length === versions);
+    const [subject] = at === -1 ? [] : Subject.prepared.splice(at, 1);
+    if (subject === undefined) throw new Error(`No subject of ${versions} versions is left.`);
     return subject;
   }
 
@@ -107,7 +127,7 @@ class Subject {
 const errorOf = ({ body }: Response) => body.error;
 
 it('a pending erasure changes nothing; confirmed by another human it takes the content and leaves the rest', async () => {
-  const subject = await Subject.of(3);
+  const subject = Subject.of(3);
   const { body: pending } = await subject.request([2, 1, 2]);
   expect(pending).toMatchObject({ status: 'pending', versions: [1, 2], confirmation: 'required', erased_versions: [] });
   expect(Date.parse(pending.confirm_by) - Date.parse(pending.requested_at)).toBe(86_400_000);
@@ -147,7 +167,7 @@ it('a pending erasure changes nothing; confirmed by another human it takes the c
 });
 
 it('lists show that a version was erased, and chains hold over its hash', async () => {
-  const subject = await Subject.of(4);
+  const subject = Subject.of(4);
   await subject.erase([2]);
   const { body: history } = await get(`${subject.path}/history?view=full&verify=chain&depth=all&order=asc`);
   expect(history.items.map((item: object) => ['envelope' in item, 'erased' in item])).toEqual([
@@ -192,7 +212,7 @@ it('lists show that a version was erased, and chains hold over its hash', async 
 });
 
 it('the whole of a subject is erased; its chain goes on with a direct write', async () => {
-  const subject = await Subject.of(2);
+  const subject = Subject.of(2);
   await subject.erase();
   for (const path of [subject.path, `${subject.path}/snapshots/latest`]) await get(path, 410);
   expect(errorOf(await subject.propose(410)).erased.snapshot_version).toBe(2);
@@ -209,7 +229,7 @@ it('the whole of a subject is erased; its chain goes on with a direct write', as
 });
 
 it('what is known of where values come from goes with them, and begins anew behind them', async () => {
-  const subject = await Subject.of(3);
+  const subject = Subject.of(3);
   await subject.erase([2]);
   await get(`${subject.path}/provenance?version=2`, 410);
   const { body: third } = await get(`${subject.path}/provenance?version=3`);
@@ -226,7 +246,7 @@ it('what is known of where values come from goes with them, and begins anew behi
 });
 
 it('nothing of it is left in the database', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   const update = (await subject.propose()).body.update_id;
   await post('editor', `${subject.path}/updates/${update}/apply`);
   subject.ids.push('applied');
@@ -271,7 +291,7 @@ it('nothing of it is left in the database', async () => {
 });
 
 it('no gateway answers it from memory, nor to the ETag that it had', async () => {
-  const subject = await Subject.of(2);
+  const subject = Subject.of(2);
   const other = await startGateway({}, gateway);
   try {
     const path = `${subject.path}/snapshots/1`;
@@ -290,8 +310,30 @@ it('no gateway answers it from memory, nor to the ETag that it had', async () =>
   }
 });
 
+it('no gateway answers the author of an erased version from a page of a later one', async () => {
+  const subject = Subject.of(1);
+  const patch_ops = [{ op: 'add', path: '/attributes/note', value: 'later' }];
+  const proposal = { subject_id: subject.id, base_snapshot_version: 1, patch_ops };
+  const { body: update } = await post('editor', `${subject.path}/updates`, proposal, 201);
+  await post('editor', `${subject.path}/updates/${update.update_id}/apply`);
+  const other = await startGateway({}, gateway);
+  try {
+    const gateways = [gateway, other];
+    const authors = async (one: TestGateway): Promise<unknown[]> => {
+      const token = await one.issuer.mint('alice');
+      const { body } = await one.withToken(token, 'get', `${subject.path}/provenance`).expect(200);
+      return body.items.map((leaf: { changed_by: unknown }) => leaf.changed_by);
+    };
+    for (const one of [...gateways, ...gateways]) expect(await authors(one)).toEqual(['importer', 'oidc:test#editor']);
+    await subject.erase([1]);
+    for (const one of [...gateways, ...gateways]) expect(await authors(one)).toEqual([null, 'oidc:test#editor']);
+  } finally {
+    await other.close();
+  }
+});
+
 it('who had no right learns nothing; who had one is told', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   await subject.grant('read_latest');
   await subject.erase();
   const beta = `/v1/tenants/beta/subjects/${TYPE}/${subject.id}`;
@@ -311,6 +353,8 @@ it.each([
   ['no version', { versions: [1, 0], reason: 'x' }, '/versions/1'],
   ['too many', { versions: Array.from({ length: 1001 }, (_, at) => at + 1), reason: 'x' }, '/versions'],
   ['no reason', { versions: 'all' }, '/reason'],
+  ['an empty reason', { versions: 'all', reason: '' }, '/reason'],
+  ['a blank reason', { versions: 'all', reason: ' \n\t' }, '/reason'],
   ['a long reason', { versions: 'all', reason: 'x'.repeat(501) }, '/reason'],
   ['a long reference', { versions: 'all', reason: 'x', reference: 'x'.repeat(201) }, '/reference'],
   ['another member', { versions: 'all', reason: 'x', force: true }, '/force'],
@@ -320,7 +364,7 @@ it.each([
 });
 
 it('is asked for and confirmed by two humans with their roles, in time, once', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   const machine = await gateway.issuer.mint('alice', { principal_type: 'ai_agent' });
   const asked = { versions: 'all', reason: 'x' };
   await gateway.withToken(machine, 'post', `${subject.path}/erasure`).send(asked).expect(422);
@@ -342,7 +386,7 @@ it('is asked for and confirmed by two humans with their roles, in time, once', a
 });
 
 it('is cancelled, or expires, and its reason goes with it', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   const { body: first } = await subject.request();
   const { body: cancelled } = await post('admin', `${subject.path}/erasures/${first.erasure_id}/cancel`);
   expect([cancelled.status, cancelled.reason]).toEqual(['cancelled', null]);
@@ -389,7 +433,7 @@ it('a tenant of one person needs no second one, when its human owner says so', a
 });
 
 it('the log proves it, to whoever could read the version and to the owner', async () => {
-  const subject = await Subject.of(2);
+  const subject = Subject.of(2);
   await subject.grant('read_snapshot_by_id');
   const { body: before } = await get(`${ACME}/snapshots/${subject.ids[0]}/log-proof`);
   const { body: receipt } = await subject.erase([1]);
@@ -419,7 +463,7 @@ it('the log proves it, to whoever could read the version and to the owner', asyn
 });
 
 it('a bundle holds with what was erased, and says so', async () => {
-  const subject = await Subject.of(3);
+  const subject = Subject.of(3);
   const { body: receipt } = await subject.erase([1, 2]);
   const { vkey } = await publishLog(gateway.databaseUrl);
   const bundle = gateway.as('alice', 'get', `${subject.path}/export?proofs=log`).set('Accept', 'application/x-ndjson');
@@ -450,7 +494,7 @@ it('a bundle holds with what was erased, and says so', async () => {
 });
 
 it('the change feed tells the owner, and whoever may read the subject, now or later', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   await subject.grant('read_latest');
   const { body: receipt } = await subject.erase();
   await publishLog(gateway.databaseUrl);
@@ -468,7 +512,7 @@ it('the change feed tells the owner, and whoever may read the subject, now or la
       }),
     ]);
   }
-  const before = await Subject.of(1);
+  const before = Subject.of(1);
   await before.erase();
   await publishLog(gateway.databaseUrl);
   await before.grant('read_lineage');
@@ -478,7 +522,7 @@ it('the change feed tells the owner, and whoever may read the subject, now or la
 });
 
 it('subscriptions of the owner and of grantees are told, thinly', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   await subject.grant('read_latest');
   for (const [user, tenant_id] of [
     ['alice', 'acme'],
@@ -506,7 +550,7 @@ it('subscriptions of the owner and of grantees are told, thinly', async () => {
 });
 
 it('a version that is written after the request is not erased by it', async () => {
-  const subject = await Subject.of(1);
+  const subject = Subject.of(1);
   const { body } = await subject.request('all');
   await subject.write();
   await post('admin', `${subject.path}/erasures/${body.erasure_id}/confirm`);
@@ -515,7 +559,7 @@ it('a version that is written after the request is not erased by it', async () =
 });
 
 it('the role of the applications can do it by the function alone, and only what was decided', async () => {
-  const subject = await Subject.of(2);
+  const subject = Subject.of(2);
   const { body } = await subject.request([1]);
   const key = `(SELECT subject_key FROM subjects WHERE subject_id = '${subject.id}')`;
   const erasure = `(SELECT erasure_id FROM erasures WHERE public_id = '${body.erasure_id}')`;
@@ -551,7 +595,7 @@ it('the role of the applications can do it by the function alone, and only what 
 
 it('an application of an update and an erasure of its base at once end in one order or the other', async () => {
   for (let round = 0; round < 5; round++) {
-    const subject = await Subject.of(1);
+    const subject = Subject.of(1);
     const update = (await subject.propose()).body.update_id;
     const { body } = await subject.request([1]);
     const [applied, confirmed] = await Promise.all([

@@ -8,7 +8,6 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway();
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
-  gateway.sent.length = 0;
 });
 
 afterAll(() => gateway?.close());
@@ -30,7 +29,6 @@ it.each<[string, string, unknown, number]>([
   const { details }: { details: { path: string }[] } = answer.body.error;
   expect(details).toHaveLength(problems);
   expect(Math.max(...details.map(({ path: { length } }) => length))).toBeLessThanOrEqual(256);
-  expect(gateway.sent.filter((name) => name.includes('snapshot') || name.includes('tenant_create'))).toEqual([]);
 });
 
 function refs(count: number): object[] {

@@ -43,7 +43,7 @@ test.each<[string, object, Record<string, string[]>]>([
   ['a reference to nothing', DANGLING, {
     open: [],
     resolved: ['/attribute_paths/~1attributes~1name/0 unknown_evidence'],
-    fresh: ['/attribute_paths/~1attributes~1name/0 unknown_evidence', '/attributes/name no_fresh_evidence'],
+    fresh: ['/attribute_paths/~1attributes~1name/0 unknown_evidence', '/attributes/name no_fresh_evidence', '/evidence/0 unreferenced_evidence'],
   }],
   ['a path to nothing', ASTRAY, {
     open: [],
@@ -67,7 +67,7 @@ describe('later versions', () => {
     ['with a new value on old evidence', backed({ attributes: { name: 'B' } }), { open: [], resolved: [], fresh: [`${NAME} no_fresh_evidence`] }],
     ['with a new value on new evidence', { attributes: { name: 'B' }, evidence: [ITEM, SECOND], attribute_paths: at(NAME, SECOND_REF) }, { fresh: [] }],
     ['with a new value on old evidence that is said to corroborate it', backed({ attributes: { name: 'B' }, attribute_paths: at(NAME, corroborating) }), { fresh: [] }],
-    ['with new evidence that is not named for the new value', backed({ attributes: { name: 'B' }, evidence: [ITEM, SECOND] }), { fresh: [`${NAME} no_fresh_evidence`] }],
+    ['with new evidence that is not named for the new value', backed({ attributes: { name: 'B' }, evidence: [ITEM, SECOND] }), { fresh: [`${NAME} no_fresh_evidence`, '/evidence/1 unreferenced_evidence'] }],
     ['with the same evidence captured anew', backed({ attributes: { name: 'B' }, evidence: [{ ...ITEM, captured_at: '2026-03-01T00:00:00Z' }] }), { fresh: [] }],
     ['without a value that was there', backed({ attributes: {}, attribute_paths: {} }), { fresh: [] }],
     ['whose path went with its value, and not its reference', backed({ attributes: {} }), { open: [], resolved: ['/attribute_paths/~1attributes~1name unknown_path'] }],
@@ -100,6 +100,11 @@ test('a proposal is held to the policy in its dry run, at the operation that fal
   const updates = await patchable('fresh');
   const answer = await propose(updates, [{ op: 'add', path: '/source', value: 'x' }, RENAME]).expect(400);
   expect(details(answer)).toEqual(['/patch_ops/1 no_fresh_evidence']);
+  const unnamed = { op: 'add', path: '/evidence/-', value: { ...ITEM, evidence_id: 'ev-2' } };
+  expect(details(await propose(updates, [RENAME, unnamed]).expect(400))).toEqual([
+    '/patch_ops/0 no_fresh_evidence',
+    '/patch_ops/1 unreferenced_evidence',
+  ]);
   const renewed = { op: 'replace', path: '/evidence/0/captured_at', value: '2026-03-01T00:00:00Z' };
   const { body } = await propose(updates, [RENAME, renewed]).expect(201);
   await gateway.as('alice', 'post', `${updates}/${body.update_id}/apply`).expect(200);
@@ -122,15 +127,6 @@ test('an application is held to the policy of its moment, which acts at once', a
 test('who may not write learns nothing of the policy', async () => {
   const body = envelope({ ...subjectOf(`s${count++}`), ...UNBACKED });
   await gateway.as('bob', 'post', '/v1/tenants/fresh/entity-states').send(body).expect(403);
-});
-
-test('a tenant that demands nothing is asked nothing more, another one a second time', async () => {
-  gateway.sent.length = 0;
-  await write('open', UNBACKED).expect(201);
-  expect(gateway.sent).toEqual(['snapshot_create']);
-  gateway.sent.length = 0;
-  await write('fresh', backed()).expect(201);
-  expect(gateway.sent).toEqual(['snapshot_create', 'snapshot_create']);
 });
 
 test('tenants show their policy, and take no other', async () => {

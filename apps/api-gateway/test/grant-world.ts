@@ -63,6 +63,18 @@ export class GrantWorld {
     return subject;
   }
 
+  /** Adds subjects of acme by one request. */
+  async addSubjects(count: number): Promise<Subject[]> {
+    const subjects = Array.from({ length: count }, () => ({
+      subject_type: 'organization',
+      subject_id: `subject-${randomUUID()}`,
+    }));
+    const lines = subjects.map((subject) => `${JSON.stringify(envelope({ subject }))}\n`).join('');
+    const batch = this.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states/batch');
+    await batch.type('application/x-ndjson').send(lines).expect(200);
+    return subjects;
+  }
+
   /** To beta, to read the latest snapshot, unless the body says else. */
   create(body: object, user: User | null = 'alice', tenant = 'acme'): Test {
     return this.gateway
@@ -73,6 +85,17 @@ export class GrantWorld {
   /** The id of a new grant. */
   async grantOn(subject: Subject, change: object = {}): Promise<string> {
     return (await this.create({ ...subject, ...change }).expect(201)).body.grant_id;
+  }
+
+  /** On all subjects. If beta gets it, it has accepted it. */
+  async grantOnAll(change: object = {}): Promise<string> {
+    const { body } = await this.create({ subject_type: '*', ...change }).expect(201);
+    if (body.grantee_tenant_id === 'beta') await this.accept(body.grant_id).expect(200);
+    return body.grant_id;
+  }
+
+  accept(grantId: string, user: User | null = 'zoe', tenant = 'beta'): Test {
+    return this.gateway.as(user, 'post', `/v1/tenants/${tenant}/grants/${grantId}/accept`);
   }
 
   revoke(grantId: string, user: User | null = 'alice', tenant = 'acme'): Test {

@@ -44,21 +44,13 @@ describe('the same request with the same key', () => {
     const body = newTenant();
     const first = await post(key).send(body).expect(201);
     expect(first.headers).not.toHaveProperty('idempotency-replayed');
-    gateway.sent.length = 0;
     const again = await post(key).set('X-Request-Id', 'again').send(body).expect(201);
-    expect(gateway.sent).toEqual(['idempotency_begin']);
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.headers['x-request-id']).toBe('again');
     expect(again.text).toBe(first.text);
     for (const name of ['content-type', 'cache-control', 'content-length']) {
       expect(again.headers[name]).toBe(first.headers[name]);
     }
-  });
-
-  it('without a key costs no statement', async () => {
-    gateway.sent.length = 0;
-    await gateway.as('alice', 'post', '/v1/tenants').send(newTenant()).expect(201);
-    expect(gateway.sent.filter((name) => name.startsWith('idempotency'))).toEqual([]);
   });
 
   it('gets the first refusal again, even when it would pass by now', async () => {
@@ -218,12 +210,6 @@ describe('a key', () => {
     await post(key).send(newTenant()).expect(201);
   });
 
-  it('of a caller without a token is not looked up', async () => {
-    gateway.sent.length = 0;
-    await gateway.as(null, 'post', '/v1/tenants').set('Idempotency-Key', 'k').send(newTenant()).expect(401);
-    expect(gateway.sent).toEqual([]);
-  });
-
   it('is good again after 24 hours', async () => {
     const key = randomUUID();
     await post(key).send(newTenant()).expect(201);
@@ -267,9 +253,7 @@ describe('a caller that', () => {
     await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_proposer' }).expect(200);
     await post(key, path, 'proposer').send(sent).expect(403);
     await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_admin' }).expect(200);
-    gateway.sent.length = 0;
     const again = await post(key, path, 'proposer').send(sent).expect(201);
-    expect(gateway.sent).toEqual(['idempotency_begin', 'member_facts']);
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 });

@@ -80,7 +80,7 @@ describe('in local and development', () => {
     const cases: [Record<string, unknown>, number, string[]][] = [
       [{ snapshot_id: sent['snapshot_id'] }, 409, ['/snapshot_id']],
       [{ snapshot_id: String(theirs['snapshot_id']).toUpperCase() }, 409, ['/snapshot_id']],
-      [{ subject: sent['subject'] }, 409, ['/subject/subject_id']],
+      [{ subject: sent['subject'] }, 409, ['/snapshot_version']],
       [{ subject: sent['subject'], snapshot_version: 3 }, 409, ['/snapshot_version']],
       [{ subject: theirs['subject'] }, 409, ['/subject/subject_id']],
       [{ subject: theirs['subject'], snapshot_version: 2 }, 403, []],

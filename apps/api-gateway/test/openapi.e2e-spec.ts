@@ -1,6 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Conformance, isJson, list, member, type Operation, operationsOf, resolved } from './conformance';
+import {
+  Conformance,
+  isJson,
+  list,
+  member,
+  type Operation,
+  operationsOf,
+  resolved,
+} from '../../../tools/testing/conformance';
 import { exampleOf } from './examples/documented';
 import { startGateway } from './gateway';
 

@@ -21,7 +21,7 @@ export const newSubject = (): Subject => ({ subject_type: 'organization', subjec
 export class ReadWorld {
   private constructor(
     readonly gateway: TestGateway,
-    private readonly superuser: Client,
+    readonly superuser: Client,
   ) {}
 
   static async open(env: Record<string, string> = {}): Promise<ReadWorld> {

@@ -1,58 +1,429 @@
-import { envelope, startGateway, type TestGateway } from './gateway';
-import type { Method } from './conformance';
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { Method } from '../../../tools/testing/conformance';
+import { addLineage } from '../../../tools/testing/lineage';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope, startGateway, type User } from './gateway';
+import { GrantWorld } from './grant-world';
+import { publishLog } from './publish-log';
+import { newSubject, pathOf, type Subject } from './read-world';
 
-let gateway: TestGateway;
-const subjectId = 'counted';
-const SUBJECT = `/v1/tenants/acme/subjects/organization/${subjectId}`;
-const first = envelope({ subject: { subject_type: 'organization', subject_id: subjectId } });
-const third = { subject: first['subject'], snapshot_version: 3 };
-let updateId = '';
+/** A request that must succeed. Alice owns `acme`, Bob owns `beta` and may use its grants. */
+interface Request {
+  path: string;
+  /** Defaults to GET, or to POST where there is a body. */
+  method?: Method;
+  body?: object;
+  /** Defaults to Alice. */
+  as?: User;
+  headers?: Record<string, string>;
+}
+
+/** Name of the case, its request, and the statements that the request sends, in their order. */
+type Row = [name: string, make: () => Request | Promise<Request>, statements: readonly string[]];
+
+const TENANT = '/v1/tenants/acme';
+const STATES = `${TENANT}/entity-states`;
+const OPS = [{ op: 'add', path: '/attributes/x', value: 1 }];
+const TO_BETA = { grantee_tenant_id: 'beta', scopes: ['read_latest'] };
+const EVERY = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+
+let world: GrantWorld;
+/** A subject of acme with two versions, every scope of which beta holds. */
+let subject: Subject;
+let ids: string[] = [];
+/** Subjects of acme that SQL wrote: 300 small versions, 8 of a megabyte, and 40 of a megabyte. */
+const long = newSubject();
+const large = newSubject();
+const huge = newSubject();
+
+const of = (one: Subject = subject, tenant = 'acme'): string => pathOf(`/v1/tenants/${tenant}`, one);
+const global = (one: Subject = subject): string => pathOf('/v1', one);
+const byId = (version: number): string => `/snapshots/${ids[version - 1] ?? ''}`;
+const proposal = (one: Subject): object => ({
+  subject_id: one.subject_id,
+  base_snapshot_version: 1,
+  patch_ops: OPS,
+});
+const ask = async (request: Request) => {
+  const { path, body, method = body === undefined ? 'get' : 'post', as = 'alice', headers = {} } = request;
+  const test = world.gateway.as(as, method, path).set(headers);
+  const answer = await (body === undefined ? test : test.send(body));
+  if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+  return answer;
+};
+const proposed = async (): Promise<{ path: string; updateId: string }> => {
+  const one = await world.addSubject();
+  const { body } = await ask({ path: `${of(one)}/updates`, body: proposal(one) });
+  return { path: `${of(one)}/updates`, updateId: body.update_id };
+};
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
-  await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(first).expect(201);
+  world = await GrantWorld.open();
+  const { gateway, superuser } = world;
+  subject = await world.addSubject();
+  const second = envelope({ subject, snapshot_version: 2 });
+  await ask({ path: STATES, body: second });
+  await world.grantOn(subject, { scopes: EVERY });
+  const { body } = await ask({ path: `${of()}/history?order=asc` });
+  ids = body.items.map((item: { snapshot_id: string }) => item.snapshot_id);
+  for (const [one, versions, padding] of [
+    [long, 300, 100],
+    [large, 8, 1_000_000],
+    [huge, 40, 1_000_000],
+  ] as const) {
+    const owner = { tenantId: 'acme', subjectType: one.subject_type, subjectId: one.subject_id };
+    await addLineage(superuser, owner, versions, padding);
+  }
+  for (const evidence_policy of ['open', 'fresh']) {
+    await ask({ path: '/v1/tenants', body: { tenant_id: evidence_policy, name: 'x', evidence_policy } });
+  }
+  await publishLog(gateway.databaseUrl);
+}, 60_000);
+
+afterAll(() => world?.close());
+
+/** Reads of one version, or of several, in both forms. */
+const READS: readonly Row[] = [
+  ['the latest', () => ({ path: `${of()}/snapshots/latest` }), ['snapshot_latest_tenant']],
+  ['the latest, header only', () => ({ path: `${of()}/snapshots/latest?view=header` }), ['snapshot_latest_tenant']],
+  ['the latest, global', () => ({ path: `${global()}/snapshots/latest` }), ['snapshot_latest_global']],
+  ['the latest as of a moment', () => ({ path: `${of()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_tenant', 'snapshot_version_tenant']],
+  ['the latest as of a moment, global', () => ({ path: `${global()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_global', 'snapshot_version_global']],
+  ['a version', () => ({ path: `${of()}/snapshots/1` }), ['snapshot_version_tenant']],
+  ['a version with its hash verified', () => ({ path: `${of()}/snapshots/1?verify=hash` }), ['snapshot_version_tenant']],
+  ['a snapshot by id', () => ({ path: TENANT + byId(1) }), ['snapshot_id_tenant']],
+  ['a proof', () => ({ path: `${TENANT}${byId(1)}/proof` }), ['snapshot_id_tenant']],
+  ['a summary', () => ({ path: of() }), ['snapshot_latest_tenant']],
+  ['a history', () => ({ path: `${of()}/history` }), ['snapshot_lineage_desc_tenant']],
+  ['a provenance', () => ({ path: `${of()}/provenance` }), ['provenance_latest_tenant', 'provenance_versions']],
+  ['a diff of versions', () => ({ path: `${of()}/diff?from_version=1&to_version=2` }), ['snapshot_pair_versions_tenant']],
+  ['a diff of versions, global', () => ({ path: `${global()}/diff?from_version=1&to_version=2` }), ['snapshot_pair_versions_global']],
+  ['a diff of ids', () => ({ path: `${TENANT}${byId(1)}/diff/${ids[1] ?? ''}` }), ['snapshot_pair_ids_tenant']],
+  ['a diff of ids, global', () => ({ path: `/v1${byId(1)}/diff/${ids[1] ?? ''}` }), ['snapshot_pair_ids_global']],
+  ['an export', () => ({ path: `${of()}/export` }), ['snapshot_lineage_asc_tenant']],
+  ['an export, global', () => ({ path: `${global()}/export` }), ['snapshot_lineage_asc_global']],
+  ['an export in lines, 256 versions a statement', () => ({ path: `${of(long)}/export.ndjson` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
+  ['an export in lines, global', () => ({ path: `${global(long)}/export.ndjson` }), ['snapshot_lineage_asc_global', 'snapshot_lineage_asc_global']],
+  ['an export of large envelopes, three a statement', () => ({ path: `${of(large)}/export` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
+]; // prettier-ignore
+
+const OF_TENANTS: readonly Row[] = [
+  ['changes that were shown before', async () => { await ask({ path: `${TENANT}/changes` }); return { path: `${TENANT}/changes` }; }, ['change_places']],
+  ['owned subjects', () => ({ path: `${TENANT}/subjects` }), ['subjects_owned']],
+  ['the owner of a subject', () => ({ path: `${of()}/owners` }), ['subject_owner']],
+  ['usage', () => ({ path: `${TENANT}/usage` }), ['usage_by_day']],
+]; // prettier-ignore
+
+const GRANTS: readonly Row[] = [
+  ['accessible subjects', () => ({ path: '/v1/tenants/beta/accessible-subjects', as: 'bob' }), ['subjects_accessible']],
+  ['accessible subjects by identifier', () => ({ path: '/v1/tenants/beta/accessible-subjects?identifier=LEI:lei1', as: 'bob' }), ['subjects_accessible_by_identifier']],
+  ['accessible subjects by name', () => ({ path: '/v1/tenants/beta/accessible-subjects?q=ag', as: 'bob' }), ['subjects_accessible_by_name']],
+  ['grants of a tenant', () => ({ path: `${TENANT}/grants` }), ['grants_of_tenant']],
+  ['grants of a subject', () => ({ path: `${of()}/grants` }), ['grants_of_subject']],
+  ['a new grant', async () => ({ path: `${TENANT}/grants`, body: { ...TO_BETA, ...(await world.addSubject()) } }), ['grant_lock_subjects', 'grant_create']],
+  ['a changed grant', async () => ({ method: 'patch', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}`, body: { scopes: ['read_diff'] } }), ['grant_lock_own', 'grant_change']],
+  ['a revoked grant', async () => ({ method: 'post', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}/revoke` }), ['grant_revoke']],
+  ['the first read of a grantee today', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant', 'disclosure_record']],
+  ['the first read of another member of the grantee', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'proposer' }), ['snapshot_latest_tenant', 'disclosure_record']],
+  ['the same read again', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant']],
+  ['the same read again, global', () => ({ path: `${global()}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_global']],
+]; // prettier-ignore
+
+const WRITES: readonly Row[] = [
+  ['a create', () => ({ path: STATES, body: envelope() }), ['snapshot_create']],
+  ['a later version', async () => ({ path: STATES, body: envelope({ subject: await world.addSubject(), snapshot_version: 2 }) }), ['snapshot_parent', 'snapshot_append']],
+  ['a create under the policy open', () => ({ path: '/v1/tenants/open/entity-states', body: envelope() }), ['snapshot_create']],
+  ['a create under the policy fresh', () => ({ path: '/v1/tenants/fresh/entity-states', body: envelope({ attributes: {} }) }), ['snapshot_create', 'snapshot_create']],
+  ['a proposal', async () => { const one = await world.addSubject(); return { path: `${of(one)}/updates`, body: proposal(one) }; }, ['snapshot_latest_tenant', 'update_propose']],
+  ['updates of a subject', () => ({ path: `${of()}/updates` }), ['updates_of_subject']],
+  ['an application', async () => { const { path, updateId } = await proposed(); return { method: 'post', path: `${path}/${updateId}/apply` }; }, ['update_for_apply', 'snapshot_append']],
+]; // prettier-ignore
+
+/** Pages of versions, and verified reads. */
+const LINEAGES: readonly Row[] = [
+  ['a history, global', () => ({ path: `${global()}/history` }), ['snapshot_lineage_desc_global']],
+  ['a history of which each hash is verified', () => ({ path: `${of(long)}/history?verify=hash&limit=3` }), ['snapshot_lineage_desc_tenant']],
+  ['a history of which each chain is verified, newest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_below']],
+  ['a history of which each chain is verified, oldest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3&order=asc` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_below']],
+  ['a history of large envelopes, newest first', () => ({ path: `${of(large)}/history?view=full&limit=7&verify=hash` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_desc_tenant', 'snapshot_lineage_desc_tenant']],
+  ['a history of large envelopes, oldest first', () => ({ path: `${of(large)}/history?view=full&limit=7&verify=hash&order=asc` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
+  ['a chain proof', () => ({ path: `${of()}/chain-proof` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_below']],
+  ['a chain proof, global', () => ({ path: `${global()}/chain-proof` }), ['snapshot_lineage_desc_global', 'snapshot_lineage_below']],
+  ['a deep chain of large envelopes', () => ({ path: `${of(large)}/snapshots/latest?verify=chain&depth=7&view=header` }), ['snapshot_latest_tenant', 'snapshot_latest_tenant', 'snapshot_lineage_below', 'snapshot_lineage_below', 'snapshot_lineage_below']],
+  ['a summary, global', () => ({ path: global() }), ['snapshot_latest_global']],
+  ['a snapshot by id, global', () => ({ path: `/v1${byId(1)}` }), ['snapshot_id_global']],
+  ['a provenance of an older version', () => ({ path: `${of()}/provenance?version=1` }), ['provenance_version_tenant', 'provenance_versions']],
+]; // prettier-ignore
+
+const KEYED = { 'Idempotency-Key': 'counted' };
+const keyed = (as: User, body: object, path: string): Request => ({ path, body, as, headers: KEYED });
+const newTenant = { tenant_id: 'keyed', name: 'Keyed' };
+const sentAgain = envelope();
+const REFRESH = (): string => `${global()}/refresh-requests`;
+const refreshRequest = async (): Promise<string> => {
+  const { body } = await ask({ path: REFRESH(), body: { requesting_tenant_id: 'beta' }, as: 'bob' });
+  return `${REFRESH()}/${String(body.refresh_request.refresh_request_id)}`;
+};
+
+/** Requests that take turns with others, and lists of tenants. */
+const OTHERS: readonly Row[] = [
+  ['tenants of the caller', () => ({ path: '/v1/tenants' }), ['tenants_of_principal']],
+  ['owned subjects by identifier', () => ({ path: `${TENANT}/subjects?identifier=lei:1` }), ['subjects_by_identifier']],
+  ['owned subjects by name', () => ({ path: `${TENANT}/subjects?q=acme` }), ['subjects_by_name']],
+  ['owned subjects with missing evidence', () => ({ path: `${TENANT}/subjects?evidence=missing` }), ['subjects_evidence_missing']],
+  ['updates of a tenant', () => ({ path: `${TENANT}/entity-state-updates` }), ['updates_of_tenant']],
+  ['a new tenant under a key', () => keyed('alice', newTenant, '/v1/tenants'), ['rate_limit_reserve', 'idempotency_begin', 'tenant_lock_founder', 'tenant_create', 'idempotency_keep']],
+  ['the same again', () => keyed('alice', newTenant, '/v1/tenants'), ['idempotency_begin']],
+  ['a create under a key', () => keyed('editor', sentAgain, STATES), ['rate_limit_reserve', 'idempotency_begin', 'snapshot_create', 'idempotency_keep']],
+  ['the same again, to whoever still may', () => keyed('editor', sentAgain, STATES), ['idempotency_begin', 'member_facts']],
+  ['a new refresh request', () => ({ path: REFRESH(), body: { requesting_tenant_id: 'beta' }, as: 'bob' }), ['refresh_request_lock_requester', 'refresh_request_create', 'refresh_request_tell']],
+  ['one refresh request', async () => ({ path: await refreshRequest(), as: 'bob' }), ['refresh_request_find']],
+  ['refresh requests of a grantee', () => ({ path: `${REFRESH()}?requesting_tenant_id=beta`, as: 'bob' }), ['refresh_requests_of_tenant']],
+  ['refresh requests of a subject', () => ({ path: REFRESH() }), ['refresh_requests_of_subject']],
+  ['refresh requests to a tenant', () => ({ path: `${TENANT}/refresh-requests` }), ['refresh_requests_incoming']],
+  ['a fulfilled refresh request', async () => ({ path: `${await refreshRequest()}/fulfill`, body: { snapshot_id: ids[0] } }), ['refresh_request_fulfil', 'refresh_request_tell']],
+  ['a refresh request that a later version may answer', async () => {
+    const one = await world.addSubject();
+    const path = `${global(one)}/refresh-requests`;
+    const { body } = await ask({ path, body: { requesting_tenant_id: 'acme', requested_paths: ['/attributes/legal/legal_name'] } });
+    await ask({ path: STATES, body: envelope({ subject: one, snapshot_version: 2 }) });
+    return { path: `${path}/${String(body.refresh_request.refresh_request_id)}` };
+  }, ['refresh_request_find', 'refresh_request_later_versions', 'refresh_request_version_texts']],
+]; // prettier-ignore
+
+// A guard against regressions that no machine's speed can hide. No other suite asserts statements.
+it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...OTHERS])(
+  '%s',
+  async (_, make, statements) => {
+    const request = await make();
+    world.gateway.sent.length = 0;
+    await ask(request);
+    expect(world.gateway.sent).toEqual(statements);
+  },
+);
+
+describe('a request of who has no right takes the same statement, whatever there is', () => {
+  const AS_OF = 'as_of=2099-01-01T00:00:00Z';
+  /** Reads of a subject by what stands behind its path, each with its statement but for the form. */
+  const OF_SUBJECTS: readonly (readonly [path: string, statement: string])[] = [
+    ['', 'snapshot_latest'],
+    [`?${AS_OF}`, 'version_as_of_recorded'],
+    ['/snapshots/latest', 'snapshot_latest'],
+    [`/snapshots/latest?${AS_OF}&basis=effective`, 'version_as_of_effective'],
+    ['/snapshots/1', 'snapshot_version'],
+    ['/snapshots/1?verify=chain&depth=all', 'snapshot_version'],
+    ['/history?view=full', 'snapshot_lineage_desc'],
+    ['/history?view=full&from=2020-01-01', 'versions_recorded_within'],
+    ['/chain-proof', 'snapshot_lineage_desc'],
+    ['/export', 'snapshot_lineage_asc'],
+    ['/export.ndjson', 'snapshot_lineage_asc'],
+    ['/diff?from_version=1&to_version=2', 'snapshot_pair_versions'],
+    [`/diff?from_version=1&${AS_OF}`, 'version_as_of_recorded'],
+    ['/provenance', 'provenance_latest'],
+    ['/provenance?version=1', 'provenance_version'],
+  ];
+  const BUNDLE = ['/export?proofs=log', 'snapshot_lineage_desc'] as const;
+
+  /** What bob's requests send: below beta, which has no right on the subject, and for any tenant of his. */
+  const sentBy = async (paths: { tenant: string; global: string }, statuses: { tenant: number; global: number }) => {
+    const all: string[] = [];
+    for (const form of ['tenant', 'global'] as const) {
+      world.gateway.sent.length = 0;
+      const accept = paths[form].includes('proofs=log') ? 'application/x-ndjson' : 'application/json';
+      await world.gateway.as('bob', 'get', paths[form]).set('Accept', accept).expect(statuses[form]);
+      all.push(...world.gateway.sent.filter((name) => name !== 'log_checkpoint_newest'));
+    }
+    return all;
+  };
+
+  it.each([...OF_SUBJECTS, BUNDLE])('of a subject: %s', async (path, statement) => {
+    for (const one of [large, long, newSubject()]) {
+      const paths = { tenant: of(one, 'beta') + path, global: global(one) + path };
+      expect(await sentBy(paths, { tenant: 403, global: 404 })).toEqual([`${statement}_tenant`, `${statement}_global`]);
+    }
+  });
+
+  it.each([
+    ['', 'snapshot_id'],
+    ['/proof', 'snapshot_id'],
+    ['/log-proof', 'log_entry_of_snapshot'],
+    ['/diff/', 'snapshot_pair_ids'],
+  ])('of a snapshot by its id: %s', async (path, statement) => {
+    const { rows } = await world.superuser.query<{ id: string }>(
+      `SELECT n.snapshot_id AS id FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id = $1 LIMIT 1`,
+      [large.subject_id],
+    );
+    // An id cannot be guessed, so an unknown one is 404.
+    for (const [id, tenant] of [[rows[0]?.id ?? '', 403], [randomUUID(), 404]] as const) {
+      const behind = `/snapshots/${id}${path}${path === '/diff/' ? id : ''}`;
+      const paths = { tenant: `/v1/tenants/beta${behind}`, global: `/v1${behind}` };
+      expect(await sentBy(paths, { tenant, global: 404 })).toEqual([`${statement}_tenant`, `${statement}_global`]);
+    }
+  }); // prettier-ignore
 });
 
-afterAll(() => gateway?.close());
-
-const OPS = [{ op: 'add', path: '/attributes/x', value: 1 }];
-const proposal = { subject_id: subjectId, base_snapshot_version: 1, patch_ops: OPS };
-
-// A guard against regressions that no machine's speed can hide: a hot read is one statement, a write at most two.
-it.each<[string, number, () => [Method, string, object?]]>([
-  ['latest', 1, () => ['get', `${SUBJECT}/snapshots/latest`]],
-  ['latest, header only', 1, () => ['get', `${SUBJECT}/snapshots/latest?view=header`]],
-  ['latest, in the global form', 1, () => ['get', `/v1/subjects/organization/${subjectId}/snapshots/latest`]],
-  ['a version', 1, () => ['get', `${SUBJECT}/snapshots/1`]],
-  ['an id', 1, () => ['get', `/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}`]],
-  ['a proof', 1, () => ['get', `/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}/proof`]],
-  ['a summary', 1, () => ['get', SUBJECT]],
-  ['a verified hash', 1, () => ['get', `${SUBJECT}/snapshots/1?verify=hash`]],
-  ['a history', 1, () => ['get', `${SUBJECT}/history`]],
-  ['a diff', 1, () => ['get', `${SUBJECT}/diff?from_version=1&to_version=1`]],
-  ['a provenance', 2, () => ['get', `${SUBJECT}/provenance`]],
-  ['owned subjects', 1, () => ['get', '/v1/tenants/acme/subjects']],
-  ['owners', 1, () => ['get', `${SUBJECT}/owners`]],
-  ['usage', 1, () => ['get', '/v1/tenants/acme/usage']],
-  ['grants of a subject', 1, () => ['get', `${SUBJECT}/grants`]],
-  ['updates of a subject', 1, () => ['get', `${SUBJECT}/updates`]],
-  ['a create', 1, () => ['post', '/v1/tenants/acme/entity-states', envelope()]],
-  ['a proposal', 2, () => ['post', `${SUBJECT}/updates`, proposal]],
-  ['an application', 2, () => ['post', `${SUBJECT}/updates/${updateId}/apply`]],
-  ['a direct write of a later version', 2, () => ['post', '/v1/tenants/acme/entity-states', envelope({ ...third })]],
-])('%s takes %i statement(s)', async (_, expected, make) => {
-  const [method, path, body] = make();
-  gateway.sent.length = 0;
-  const request = gateway.as('alice', method, path);
-  const answer = await (body === undefined ? request : request.send(body));
-  expect(answer.status).toBeLessThan(300);
-  if (typeof answer.body.update_id === 'string') updateId = answer.body.update_id;
-  expect(gateway.sent).toHaveLength(expected);
+it('an application by an unknown id takes one statement', async () => {
+  world.gateway.sent.length = 0;
+  await world.gateway.as('alice', 'post', `${of()}/updates/${randomUUID()}/apply`).expect(404);
+  expect(world.gateway.sent).toEqual(['update_for_apply']);
 });
 
-it('an application by an unknown id writes nothing and still takes one statement', async () => {
+it('a proof in the log takes one statement, besides the look at the newest checkpoint that all share', async () => {
+  const { gateway } = world;
+  const proof = { path: `${TENANT}${byId(1)}/log-proof` };
+  // The gateway reads the tiles once.
+  await ask(proof);
   gateway.sent.length = 0;
-  await gateway.as('alice', 'post', `${SUBJECT}/updates/${String(first['snapshot_id'])}/apply`).expect(404);
-  expect(gateway.sent).toHaveLength(1);
+  await ask(proof);
+  expect(gateway.sent.filter((name) => name !== 'log_checkpoint_newest')).toEqual(['log_entry_of_snapshot_tenant']);
+});
+
+it('a caller without a token takes none, with a key or without', async () => {
+  world.gateway.sent.length = 0;
+  for (const headers of [{}, KEYED]) {
+    await world.gateway.as(null, 'post', '/v1/tenants').set(headers).send(newTenant).expect(401);
+  }
+  expect(world.gateway.sent).toEqual([]);
+});
+
+it('the first request of a token that claims a type takes one more', async () => {
+  const { gateway } = world;
+  const token = await gateway.issuer.mint('new', { principal_type: 'ai_agent' });
+  for (const first of [['claimed_type_put'], []]) {
+    gateway.sent.length = 0;
+    await gateway.withToken(token, 'get', '/v1/tenants').expect(200);
+    expect(gateway.sent).toEqual([...first, 'tenants_of_principal']);
+  }
+});
+
+describe('a rate limit', () => {
+  const list = '/v1/tenants';
+
+  it('takes one statement for many requests, and none once it is reached', async () => {
+    const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '6000' });
+    const limited = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' }, gateway);
+    try {
+      gateway.sent.length = 0;
+      for (let count = 0; count < 30; count += 1) await gateway.as('alice', 'get', list).expect(200);
+      // One for each share: another when the previous share ends here, and again when the minute does.
+      expect(gateway.sent.filter((name) => name === 'rate_limit_reserve').length).toBeLessThan(10);
+      await waitFor(async () => (await limited.as('bob', 'get', list)).status === 429, { what: 'the limit' });
+      limited.sent.length = 0;
+      const again = await limited.as('bob', 'get', list);
+      // A minute that ends just now begins another limit.
+      expect([again.status, limited.sent]).toEqual(again.status === 429 ? [429, []] : [200, expect.any(Array)]);
+    } finally {
+      await limited.close();
+      await gateway.close();
+    }
+  });
+
+  it('of an address takes none', async () => {
+    const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE_ANONYMOUS: '6' });
+    try {
+      gateway.sent.length = 0;
+      for (let count = 0; count < 10; count += 1) await gateway.withToken('none.of.ours', 'get', list);
+      expect(gateway.sent).toEqual([]);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+it('a write that is refused for its body takes none', async () => {
+  world.gateway.sent.length = 0;
+  await world.gateway
+    .as('alice', 'post', STATES)
+    .send(envelope({ evidence: 1 }))
+    .expect(400);
+  expect(world.gateway.sent).toEqual([]);
+});
+
+it.each([
+  ['a small write', STATES, 1, 'snapshot_create'],
+  ['a large write', STATES, 300_000, 'member_facts'],
+  ['a large write into no tenant', '/v1/tenants/nobody/entity-states', 300_000, 'member_facts'],
+  ['a large proposal into no tenant', '/v1/tenants/nobody/entity-state-updates', 300_000, 'member_facts'],
+])('%s of a caller who may not write takes one statement', async (_, path, size, statement) => {
+  const body = envelope({ attributes: { x: 'x'.repeat(size) } });
+  world.gateway.sent.length = 0;
+  await world.gateway.as('reader', 'post', path).send(body).expect(403);
+  expect(world.gateway.sent).toEqual([statement]);
+});
+
+it('a batch of 200 versions takes fewer than 100 statements', async () => {
+  const subjects = Array.from({ length: 40 }, newSubject);
+  // Version by version, so that the versions of one subject lie apart.
+  const lines = [1, 2, 3, 4, 5].flatMap((snapshot_version) =>
+    subjects.map((one) => `${JSON.stringify(envelope({ subject: one, snapshot_version }))}\n`),
+  );
+  world.gateway.sent.length = 0;
+  const batch = world.gateway.as('alice', 'post', `${STATES}/batch`).type('application/x-ndjson');
+  const { text } = await batch.send(lines.join('')).expect(200);
+  expect(text.match(/"status":201/g)).toHaveLength(200);
+  expect(world.gateway.sent.filter((name) => name.startsWith('snapshot_')).length).toBeLessThan(100);
+});
+
+it('a batch of grants takes two statements per 64 of them', async () => {
+  const subjects = await world.addSubjects(70);
+  world.gateway.sent.length = 0;
+  await world.createMany(subjects.map((one) => ({ ...TO_BETA, ...one }))).expect(200);
+  const lot = ['grant_lock_subjects', 'grant_create'];
+  expect(world.gateway.sent).toEqual(['member_facts', ...lot, ...lot]);
+});
+
+it('callers that wait for changes share one look for news', async () => {
+  const { body } = await ask({ path: `${TENANT}/changes?limit=1000` });
+  const wait = { path: `${TENANT}/changes?after=${body.next_after}&wait=30` };
+  const waiting = Promise.all(Array.from({ length: 8 }, () => ask(wait)));
+  await waitFor(async () => (await figureOf('feed_followers')) === 8);
+  world.gateway.sent.length = 0;
+  await world.addSubject();
+  await publishLog(world.gateway.databaseUrl);
+  await waiting;
+  const count = (name: string): number => world.gateway.sent.filter((one) => one === name).length;
+  // Each reads once what is new.
+  expect(count('change_places')).toBe(8);
+  expect(count('feed_news')).toBeLessThanOrEqual(2);
+});
+
+it('probes that come together share what they ask', async () => {
+  world.gateway.sent.length = 0;
+  // A busy machine may answer 503; the test counts statements.
+  const probe = async (): Promise<string> => (await fetch(`${world.gateway.url}/v1/ops/readiness`)).text();
+  await Promise.all(Array.from({ length: 50 }, probe));
+  expect(world.gateway.sent.length).toBeLessThan(50);
+});
+
+/** A figure of the gateway that has one value, or one with this label. */
+async function figureOf(name: string, label = ''): Promise<number> {
+  const text = await world.gateway.metrics.getSingleMetricAsString(name);
+  return Number(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1] ?? 0);
+}
+
+// To its end, either takes fourteen statements.
+it.each([
+  ['an export', 'snapshot_lineage_asc_tenant', () => `${of(huge)}/export.ndjson`],
+  [
+    'a walk of a chain',
+    'snapshot_lineage_below',
+    () => `${of(huge)}/snapshots/latest?verify=chain&depth=all&view=header`,
+  ],
+])('%s ends with the connection of its caller', async (_, statement, pathOf) => {
+  const count = (): number => world.gateway.sent.filter((name) => name === statement).length;
+  world.gateway.sent.length = 0;
+  const token = await world.gateway.issuer.mint('alice');
+  const asking = httpRequest(world.gateway.url + pathOf(), { headers: { Authorization: `Bearer ${token}` } });
+  asking.on('error', () => undefined).end();
+  await waitFor(() => count() >= 1);
+  asking.destroy();
+  let before = -1;
+  await waitFor(async () => {
+    const isStill = count() === before && (await figureOf('work_tasks', 'state="running"')) === 0;
+    before = count();
+    await ask({ path: `${of()}/snapshots/latest` });
+    return isStill;
+  });
+  expect(count()).toBeLessThan(10);
 });

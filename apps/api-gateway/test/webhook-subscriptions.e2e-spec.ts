@@ -115,8 +115,6 @@ describe('PATCH', () => {
     [{ target_url: '' }, '/target_url'],
     [{ target_url: `https://example.com/${'x'.repeat(2048)}` }, '/target_url'],
     [{ target_url: ['https://example.com/'] }, '/target_url'],
-    [{ event_types: [] }, '/event_types'],
-    [{ event_types: 'identity.snapshot.created' }, '/event_types'],
     [{ event_types: ['webhook.test'] }, '/event_types'],
     [{ event_types: ['refresh_request.created', 'refresh_request.created'] }, '/event_types'],
     [{ event_types: [...TYPES, 'refresh_request.fulfilled'] }, '/event_types'],
@@ -145,11 +143,7 @@ describe('PATCH', () => {
 describe('POST', () => {
   it.each([
     [{ event_types: [...TYPES, 'refresh_request.fulfilled'] }, '/event_types'],
-    [{ event_types: null }, '/event_types'],
-    [{ event_types: undefined }, '/event_types'],
     [{ target_url: 'http://example.com/hook' }, '/target_url'],
-    [{ target_url: undefined }, '/target_url'],
-    [{ tenant_id: undefined }, '/tenant_id'],
   ])('refuses %j', async (change, path) => {
     const body = { tenant_id: 'acme', target_url: 'https://hooks.example.com/', event_types: TYPES, ...change };
     const answer = await gateway.as('reader', 'post', PATH).send(body).expect(400);
@@ -204,10 +198,6 @@ describe('rotate-secret', () => {
   });
 
   it.each([
-    [{ grace_seconds: -1 }, '/grace_seconds'],
-    [{ grace_seconds: 604_801 }, '/grace_seconds'],
-    [{ grace_seconds: 1.5 }, '/grace_seconds'],
-    [{ grace_seconds: '60' }, '/grace_seconds'],
     [{ secret: 'mine' }, '/secret'],
     [[], ''],
   ])('refuses %j', async (body, path) => {
@@ -309,42 +299,8 @@ describe('The list', () => {
   });
 });
 
-describe('Access', () => {
-  it('is for members of the tenant, from tenant_reader on', async () => {
-    const { path } = await subscribe();
-    const calls = [
-      ['get', path],
-      ['patch', path],
-      ['post', `${path}/rotate-secret`],
-      ['delete', path],
-    ] as const;
-    for (const [method, url] of calls) {
-      for (const user of ['bob', 'stranger'] as const) {
-        const test = gateway.as(user, method, url);
-        const answer = await (method === 'patch' ? test.send({ status: 'disabled' }) : test).expect(403);
-        expect(answer.body.error.code).toBe('forbidden');
-      }
-      const test = gateway.as(null, method, url);
-      await (method === 'patch' ? test.send({}) : test).expect(401);
-    }
-    expect(await get(path)).toMatchObject({ status: 'active' });
-    await gateway.as('bob', 'get', `${PATH}?tenant_id=acme`).expect(403);
-    await gateway.as('stranger', 'get', `${PATH}?tenant_id=nobody`).expect(403);
-  });
-
-  it('ends with the membership', async () => {
-    await putMember('zoe', 'tenant_reader');
-    const { path } = await subscribe();
-    await gateway.as('zoe', 'get', path).expect(200);
-    await superuser.query(
-      `UPDATE memberships SET status = 'removed' WHERE tenant_id = 'acme' AND principal_id LIKE '%#zoe'`,
-    );
-    await gateway.as('zoe', 'get', path).expect(403);
-    await gateway.as('zoe', 'post', `${path}/rotate-secret`).expect(403);
-    await gateway.as('zoe', 'delete', path).expect(403);
-  });
-
-  it('says not_found for ids that do not exist, and names an id that is none', async () => {
+describe('An id', () => {
+  it('that does not exist is not found, and one that is malformed is named', async () => {
     for (const id of [`wsub_${randomUUID()}`, randomUUID()]) {
       await gateway.as('reader', 'get', `${PATH}/${id}`).expect(404);
       await patch(`${PATH}/${id}`, {}).expect(404);

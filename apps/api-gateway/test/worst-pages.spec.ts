@@ -9,7 +9,7 @@ import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
 import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
 import { AuditEntry } from '../src/modules/records/audit.views';
 import { Disclosure } from '../src/modules/records/disclosure.views';
-import { Principal } from '../src/modules/tenancy/member.views';
+import { BlockedTenant, Invitation, Principal } from '../src/modules/tenancy/member.views';
 import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
 import { TenantItem } from '../src/modules/tenancy/tenant.views';
 import { TransferOffer } from '../src/modules/tenancy/transfer-offer.views';
@@ -55,6 +55,8 @@ const HEADER: SnapshotRecord = {
   createdAt: NOW,
   envelopeHash: HASH,
   prevHash: HASH,
+  writtenBy: PRINCIPAL,
+  writeRequestId: 'r'.repeat(128),
   envelope: null,
   erasure: { erasureId: UUID, erasedAt: NOW },
 };
@@ -70,6 +72,7 @@ const GRANT: GrantRecord = {
   status: 'revoked',
   grantedBy: PRINCIPAL,
   purpose: wide(500),
+  acceptedAt: NOW,
 };
 const DISCLOSURE: DisclosureRecord = {
   ...SUBJECT,
@@ -77,6 +80,8 @@ const DISCLOSURE: DisclosureRecord = {
   fromVersion: 2_147_483_647,
   toVersion: 2_147_483_647,
   granteeTenantId: TENANT,
+  grantId: UUID,
+  purpose: wide(500),
   principalId: PRINCIPAL,
   via: 'snapshot',
   firstAt: NOW,
@@ -112,6 +117,15 @@ const WORST: Record<string, object> = {
     allowCounterpartyAccess: false,
     status: 'removed',
   }),
+  listInvitations: Invitation.of({
+    tenantId: TENANT,
+    tenantName: wide(256),
+    role: 'tenant_proposer',
+    tenancyRole: 'account_admin',
+    invitedBy: PRINCIPAL,
+    invitedAt: NOW,
+  }),
+  listBlockedTenants: BlockedTenant.of({ tenantId: TENANT, blockedAt: NOW }),
   listSubjects: Subject.of({ ...SUBJECT, createdAt: NOW, latest: HEADER }),
   listOwners: Ownership.of({ ...SUBJECT, createdAt: NOW, ownerTenantId: TENANT }),
   listTransferOffers: TransferOffer.of({

@@ -12,6 +12,8 @@ export interface ArgumentSpec {
   name: string;
   about: string;
   isOptional?: boolean;
+  /** The words that there are: shells complete them. */
+  choices?: readonly string[];
 }
 
 /** An option: a flag unless it takes a value. */
@@ -19,6 +21,8 @@ export interface OptionSpec {
   about: string;
   /** What its value is called, as FILE. */
   value?: string;
+  /** The values that there are: shells complete them. */
+  choices?: readonly string[];
   /** It may be given several times. */
   isRepeated?: boolean;
 }
@@ -40,6 +44,8 @@ export interface CommandContext {
   complain: (text: string) => void;
   /** All of standard input. */
   input: () => Promise<string>;
+  /** Asks a question that takes yes or no; null if standard input is no terminal. */
+  confirm: (question: string) => Promise<boolean | null>;
   /** Shows an address in the browser; false where there is none. */
   browse: (url: string) => Promise<boolean>;
   /** Aborted when the process is asked to end; a command that reads it has to end then. */
@@ -62,8 +68,6 @@ export interface Command {
   usage?: string;
   arguments?: readonly ArgumentSpec[];
   options: Readonly<Record<string, OptionSpec>>;
-  /** Lines that `--help` shows; those of docs/cli.md, with what they print, are in `test/page/examples.ts`. */
-  examples?: readonly string[];
   /** Throws {@link UsageError} for options that do not go together, and {@link Failure} when it could not be done. */
   run(options: Options, context: CommandContext): Promise<void>;
 }
@@ -86,6 +90,8 @@ export interface CommandEntry {
   group: (typeof GROUPS)[number];
   /** What it does, in a line. */
   summary: string;
+  /** How it is called, in a line of at most 76 characters. Those of docs/cli.md, with what they print, are in `test/page/examples.ts`. */
+  example: string;
   load(): Promise<Command>;
 }
 
@@ -106,6 +112,18 @@ export function requiredText(options: Options, name: string, what: string): stri
 export function textsOf(options: Options, name: string): readonly string[] {
   const value = options[name];
   return typeof value === 'object' ? value : [];
+}
+
+/** One of the values that an option takes; undefined where it is not given. @throws UsageError */
+export function choiceOf<Choice extends string>(
+  options: Options,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const text = textOf(options, name);
+  const choice = choices.find((one) => one === text);
+  if (text === undefined || choice !== undefined) return choice;
+  throw new UsageError(`--${name} takes one of ${choices.join(', ')}.`);
 }
 
 /** Whether a flag is given. */

@@ -3,8 +3,10 @@ export interface Completable {
   /** `admin limits list` */
   words: string;
   summary: string;
-  /** With their dashes. */
-  options: readonly { name: string; about: string; takesValue: boolean }[];
+  /** What may stand behind them. */
+  firstWords: readonly string[];
+  /** With their dashes. `choices`: all of their values, or none. */
+  options: readonly { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
 }
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -22,10 +24,20 @@ export function completionScript(shell: Shell, commands: readonly Completable[])
   }
 }
 
+/** Every option that takes one of some values, with the words of its command. */
+function choicesOf(commands: readonly Completable[]): [words: string, option: string, choices: readonly string[]][] {
+  return commands.flatMap(({ words, options }) =>
+    options
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ name, choices }): [string, string, readonly string[]] => [words, name, choices]),
+  );
+}
+
 /** The words that may follow others: of `admin` it is `limits`. */
 function nextWords(commands: readonly Completable[]): Map<string, string[]> {
   const next = new Map<string, string[]>();
-  for (const { words } of commands) {
+  for (const { words, firstWords } of commands) {
+    if (firstWords.length > 0) next.set(words, [...(next.get(words) ?? []), ...firstWords]);
     const all = words.split(' ');
     all.forEach((word, index) => {
       const before = all.slice(0, index).join(' ');
@@ -40,6 +52,9 @@ function bashScript(commands: readonly Completable[]): string {
   const followers = [...nextWords(commands)].map(
     ([before, words]) => `    ${quoted(before)}) words="${words.join(' ')}" ;;`,
   );
+  const values = choicesOf(commands).map(
+    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) words="${choices.join(' ')}" ;;`,
+  );
   const options = commands.map(
     ({ words, options: own }) =>
       `      ${quoted(words)}) words="${['--help', ...own.map(({ name }) => name)].join(' ')}" ;;`,
@@ -51,7 +66,14 @@ _iss() {
     [[ "\${COMP_WORDS[i]}" == -* ]] && break
     before="\${before:+$before }\${COMP_WORDS[i]}"
   done
-  if [[ "$current" == -* ]]; then
+  if [[ "\${COMP_WORDS[COMP_CWORD-1]}" == --* ]]; then
+    while [[ -n "$before" && -z "$words" ]]; do
+      case "$before \${COMP_WORDS[COMP_CWORD-1]}" in
+${values.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  elif [[ "$current" == -* ]]; then
     while [[ -n "$before" && -z "$words" ]]; do
       case "$before" in
 ${options.join('\n')}
@@ -74,6 +96,9 @@ function zshScript(commands: readonly Completable[]): string {
     ([before, words]) =>
       `    ${quoted(before)}) _describe command '(${words.map((word) => described(word, before, commands)).join(' ')})' && return ;;`,
   );
+  const values = choicesOf(commands).map(
+    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) compadd -- ${choices.join(' ')}; return ;;`,
+  );
   const options = commands.map(
     ({ words, options: own }) =>
       `      ${quoted(words)}) compadd -- ${['--help', ...own.map(({ name }) => name)].join(' ')}; return ;;`,
@@ -86,7 +111,14 @@ _iss() {
     [[ "$word" == -* ]] && break
     before="\${before:+$before }$word"
   done
-  if [[ "\${words[CURRENT]}" == -* ]]; then
+  if [[ "\${words[CURRENT-1]}" == --* ]]; then
+    while [[ -n "$before" ]]; do
+      case "$before \${words[CURRENT-1]}" in
+${values.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  elif [[ "\${words[CURRENT]}" == -* ]]; then
     while [[ -n "$before" ]]; do
       case "$before" in
 ${options.join('\n')}
@@ -113,8 +145,8 @@ function fishScript(commands: readonly Completable[]): string {
   );
   const options = commands.flatMap(({ words, options: own }) =>
     own.map(
-      ({ name, about, takesValue }) =>
-        `complete -c iss -n '__iss_within ${words}' -l ${name.slice(2)}${takesValue ? ' -r' : ''} -d ${quoted(about)}`,
+      ({ name, about, takesValue, choices }) =>
+        `complete -c iss -n '__iss_within ${words}' -l ${name.slice(2)}${takesValue ? ' -r' : ''}${choices.length === 0 ? '' : ` -f -a ${quoted(choices.join(' '))}`} -d ${quoted(about)}`,
     ),
   );
   return `# fish completion of iss: iss completion fish | source

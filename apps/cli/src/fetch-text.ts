@@ -17,7 +17,7 @@ export async function fetchText(url: URL, signal?: AbortSignal): Promise<string>
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    const text = await boundedText(response, url);
+    const text = (await boundedBody(response, url)).toString('utf8');
     if (response.status !== 200)
       throw new Failure(`${url.href} answers ${response.status}: ${visible(text.slice(0, 200).trim())}`);
     return text;
@@ -36,7 +36,8 @@ export function below(prefix: string, path: string): URL {
   return new URL(`${prefix.replace(/\/+$/, '')}/${path}`);
 }
 
-async function boundedText(response: Response, url: URL): Promise<string> {
+/** Returns the body of an answer. @throws Failure if it is longer than any note, proof or token */
+export async function boundedBody(response: Response, url: URL): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
@@ -44,5 +45,5 @@ async function boundedText(response: Response, url: URL): Promise<string> {
     if (length > MAX_BYTES) throw new Failure(`${url.href} answers more than ${MAX_BYTES} bytes.`);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }

@@ -1,17 +1,24 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import type { CommandContext } from './command';
 import { isOutputColoured, readSettings, readStarted, readVariables } from './env';
 import { systemCode } from './files';
 import { runCommand } from './run';
+import { requireWebAddress } from './web-address';
+import { visibleLines } from './visible';
 
 const ending = new AbortController();
 
-// Whoever reads the result may have seen enough: `iss log acme-corp | head`.
+// Whoever reads the result may have seen enough: `iss log acme-corp | head`. What follows forever ends then; everything else
+// goes on in silence, since its exit code says whether it is so.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (systemCode(error) !== 'EPIPE') throw error;
-    process.exit(0);
+    if (systemCode(error) === 'EPIPE') return ending.abort();
+    if (stream === process.stdout)
+      process.stderr.write(`The result cannot be written: ${visibleLines(error.message, false)}.\n`);
+    process.exit(process.exitCode || 1);
   });
 }
 
@@ -24,6 +31,7 @@ const context: CommandContext = {
   print: (line) => process.stdout.write(`${line}\n`),
   complain: (line) => process.stderr.write(`${line}\n`),
   input: () => text(process.stdin),
+  confirm,
   browse,
   /** Whoever asks for it ends by itself; any other command is ended as every process is. */
   get signal() {
@@ -37,14 +45,27 @@ runCommand(process.argv.slice(2), context).then(
     process.exitCode = exitCode;
   },
   (error: unknown) => {
-    console.error(error);
+    process.stderr.write(`${visibleLines(inspect(error), false)}\n`);
     process.exitCode = 1;
   },
 );
 
-/** Never through a shell: the address is the issuer's. */
-async function browse(url: string): Promise<boolean> {
-  const [command, args] = openerOf(process.platform, url);
+async function confirm(question: string): Promise<boolean | null> {
+  if (process.stdin.isTTY !== true) return null;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** Opens an address, never through a shell: the issuer names it. @throws Failure for another scheme than https */
+async function browse(address: string): Promise<boolean> {
+  const [command, args] = openerOf(
+    process.platform,
+    requireWebAddress('The address of the sign-in page', address).href,
+  );
   const child = spawn(command, args, { detached: true, stdio: 'ignore' });
   return new Promise((resolve) => {
     child.once('error', () => resolve(false));

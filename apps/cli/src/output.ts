@@ -1,5 +1,6 @@
 import type { CommandContext, Options, Screen } from './command';
 import { hasFlag, numberOf } from './command';
+import { visible } from './visible';
 
 const CODES = {
   bold: [1, 22],
@@ -30,8 +31,11 @@ export function styleOf({ isColoured }: Screen): Style {
 
 type Row = Readonly<Record<string, string>>;
 
-/** Rows as a table for people: columns by the names of the members, as wide as they need to be, painted where `paint` says so. */
-export function table(rows: readonly Row[], paint: Readonly<Record<string, (text: string) => string>> = {}): string {
+/** Lays rows out as a table for people: columns by the names of the members, cells escaped, painted where `paint` says so. */
+export function table(given: readonly Row[], paint: Readonly<Record<string, (text: string) => string>> = {}): string {
+  const rows = given.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, visible(String(cell))])),
+  );
   const [first] = rows;
   if (first === undefined) return '';
   const names = Object.keys(first);

@@ -8,13 +8,13 @@ import {
   type OptionSpec,
   UsageError,
 } from './command';
-import { COMMANDS } from './commands';
+import { COMMANDS, OPERATORS_WORDS } from './commands';
 import { VERSION } from './version';
 
 const EXIT_CODES = [
   'Exit codes:',
-  '  0  it is so, or it is done',
-  '  1  it is not so, or could not be done: a sentence on standard error says why',
+  '  0  success',
+  '  1  the check failed, or the operation was refused: standard error says why',
   '  2  called wrongly, or what was given is not what it should be',
 ].join('\n');
 
@@ -38,13 +38,52 @@ export function programOf(context: CommandContext): Words {
 export async function runWords(words: readonly string[], context: CommandContext): Promise<void> {
   // `iss help put` as `iss put --help`.
   const [first, ...rest] = words;
-  const asked = first === undefined || first === 'help' ? [...rest, '--help'] : words;
+  const named = first === undefined || first === 'help' ? [...rest, '--help'] : words;
+  const asked = named.at(-1) === '-h' ? [...named.slice(0, -1), '--help'] : named;
+  requireHelpOfSomething(asked);
   try {
     await programOf(context).parseAsync(asked, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw new UsageError(`${sentenceOf(error.message)} iss --help lists every command.`);
   }
+}
+
+/** @throws UsageError for `--help` behind words that name no command */
+function requireHelpOfSomething(words: readonly string[]): void {
+  const asked = words.slice(0, words.indexOf('--help') + 1);
+  const path = asked
+    .slice(
+      0,
+      asked.findIndex((word) => word.startsWith('-')),
+    )
+    .join(' ');
+  const isKnown = Object.keys(COMMANDS).some(
+    (name) => `${name} `.startsWith(`${path} `) || `${path} `.startsWith(`${name} `),
+  );
+  if (asked.length > 0 && path !== '' && !isKnown) {
+    throw new UsageError(`There is no command ${path}. iss --help lists every command.`);
+  }
+}
+
+/** As wide as the narrowest terminal in use. */
+const COLUMNS = 80;
+
+/** A heading and a text of words, in lines that are indented as far as the heading is wide, or as said. */
+function wrapped(heading: string, text: string, indent = heading.length): string {
+  const lines: string[] = [];
+  let line = heading === '' ? ' '.repeat(indent) : heading;
+  let isBegun = false;
+  for (const word of text.split(' ')) {
+    if (isBegun && line.length + 1 + word.length > COLUMNS) {
+      lines.push(line);
+      line = ' '.repeat(indent);
+      isBegun = false;
+    }
+    line += isBegun ? ` ${word}` : word;
+    isBegun = true;
+  }
+  return [...lines, line].join('\n');
 }
 
 /** A command as it is written: `iss put FILE [--tenant ID]`. */
@@ -59,7 +98,9 @@ export function listOf(words: string): string {
   return GROUPS.map((title) => ({ title, members: found.filter(([, entry]) => entry.group === title) }))
     .filter(({ members }) => members.length > 0)
     .map(({ title, members }) =>
-      [`${title}:`, ...members.map(([name, { summary }]) => `  iss ${name.padEnd(width)}  ${summary}`)].join('\n'),
+      [`${title}:`, ...members.map(([name, { summary }]) => wrapped(`  iss ${name.padEnd(width)}  `, summary))].join(
+        '\n',
+      ),
     )
     .join('\n\n');
 }
@@ -82,15 +123,25 @@ function group(name: string, parent: Words | null, { print }: CommandContext): W
   words
     .exitOverride()
     .helpCommand(false)
-    .helpOption('--help', 'What it does and how it is called.')
+    .helpOption('-h, --help', 'What it does and how it is called.')
     .enablePositionalOptions()
-    .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: () => undefined })
+    .configureOutput({
+      writeOut: (text) => print(text.trimEnd()),
+      writeErr: () => undefined,
+      getOutHelpWidth: () => COLUMNS,
+    })
     .configureHelp({
       formatHelp: () => `${listOf(path)}\n\niss COMMAND --help says more of one.\n\n${EXIT_CODES}`,
     })
     .action(() => {
       const [unknown = ''] = words.args;
       const near = unknown === '' ? '' : nearest(path, unknown);
+      const isOperators = path === '' && OPERATORS_WORDS.some((one) => one === unknown);
+      if (isOperators) {
+        throw new UsageError(
+          `iss ${unknown} works on the database itself. Operators have it in the image, and in a clone as npx iss ${unknown}.`,
+        );
+      }
       throw new UsageError(`There is no such command.${near} There are:\n${listOf(path)}`);
     })
     .allowExcessArguments();
@@ -112,7 +163,7 @@ function pathOf(parent: Words, name: string): string {
 /** Options, arguments and the action of a command, from its module. */
 async function define(words: Words, name: string, entry: CommandEntry, context: CommandContext): Promise<void> {
   const command = await entry.load();
-  const { about, arguments: names = [], options, examples = [] } = command;
+  const { about, arguments: names = [], options } = command;
   const usage = usageOf(name, command);
   for (const argument of names) {
     const written = argument.name.toUpperCase();
@@ -122,15 +173,8 @@ async function define(words: Words, name: string, entry: CommandEntry, context: 
   words
     .description([entry.summary, ...(about === undefined ? [] : [about])].join('\n\n'))
     .allowExcessArguments(false)
-    .configureHelp({ commandUsage: () => usage, visibleCommands: () => [] })
-    .addHelpText(
-      'after',
-      [
-        ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples.map((line) => `  ${line}`)]),
-        '',
-        EXIT_CODES,
-      ].join('\n'),
-    )
+    .configureHelp({ commandUsage: () => wrapped('', usage, 7).trimStart(), visibleCommands: () => [] })
+    .addHelpText('after', ['', 'Example:', `  ${entry.example}`, '', EXIT_CODES].join('\n'))
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
       throw new UsageError(`${sentenceOf(error.message)}\nUsage: ${usage}`);

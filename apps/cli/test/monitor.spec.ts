@@ -59,14 +59,14 @@ function requireEvidence(complaint: string, known: string, shown: string): void 
   expect(readFileSync(state, 'utf8')).toBe(known);
 }
 
-it('finds a log that goes back', async () => {
+it.each([5, 6])('finds a log that goes back to %i entries', async (size) => {
   await show(7);
   await monitor();
-  await show(5);
+  await show(size);
   const { exitCode, complaint } = await monitor();
   expect(exitCode).toBe(1);
-  expect(complaint).toMatch(/went back: it showed 7 entries before, and shows 5 now/);
-  requireEvidence(complaint, await log.checkpoint(7), await log.checkpoint(5));
+  expect(complaint).toContain(`went back: it showed 7 entries before, and shows ${size} now`);
+  requireEvidence(complaint, await log.checkpoint(7), await log.checkpoint(size));
 });
 
 it.each([5, 7])('finds another history of %i entries, signed with the same key', async (size) => {
@@ -117,11 +117,11 @@ it('follows until it is told to end, also over failures, and ends by itself over
   const words = ['monitor', '--log', server.url, '--vkey', log.vkey, '--state', state, '--follow', '--interval', '1'];
   const run = () => runCommand(words, context);
   const following = run();
-  await waitFor(() => printed.length > 0);
+  await waitFor(() => printed.length > 0, { deadlineMs: 30_000 });
   server.show({ checkpoint: await log.checkpoint(7) });
-  await waitFor(() => complaints.length > 0);
+  await waitFor(() => complaints.length > 0, { deadlineMs: 30_000 });
   await show(7);
-  await waitFor(() => printed.some((line) => line.includes('7 entries')));
+  await waitFor(() => printed.some((line) => line.includes('7 entries')), { deadlineMs: 30_000 });
   ending.abort();
   expect(await following).toBe(0);
   expect(await run()).toBe(0);

@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { discover, issuerOf, signInByBrowser, signInByDevice } from '../src/service/sign-in';
-import { freePort } from '../../../tools/processes';
+import type { AddressInfo } from 'node:net';
 import { testContext } from './testing/run-iss';
+
+/** The service that tokens are for. */
+const RESOURCE = 'https://identity.example.com';
 
 /** What the issuer answers, by path; a text is sent as it is. */
 let answers: Record<string, unknown>;
@@ -11,8 +14,6 @@ let server: Server;
 let origin: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  origin = `http://127.0.0.1:${port}`;
   server = createServer((request, response) => {
     const path = request.url ?? '';
     const answered = async (): Promise<void> => {
@@ -25,7 +26,8 @@ beforeAll(async () => {
     };
     answered().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
-  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => server.close());
 beforeEach(() => {
@@ -51,7 +53,7 @@ async function signIn(answer: (request: URLSearchParams) => Record<string, strin
     page = fetch(back).then((response) => response.text());
     return true;
   };
-  const signedIn = await signInByBrowser(await discover(origin, 'iss'), testContext({ browse }).context);
+  const signedIn = await signInByBrowser(await discover(origin, 'iss'), RESOURCE, testContext({ browse }).context);
   return { signedIn, page: await page };
 }
 
@@ -97,7 +99,7 @@ it('lets nobody else on the machine end the sign-in', async () => {
     await fetch(`${back}?code=c&state=${stateOf(request)}`);
     return true;
   };
-  await signInByBrowser(await discover(origin, 'iss'), testContext({ browse }).context);
+  await signInByBrowser(await discover(origin, 'iss'), RESOURCE, testContext({ browse }).context);
   expect(await Promise.all(strangers)).toEqual([400, 400, 404]);
 });
 
@@ -111,7 +113,7 @@ it('asks again while nobody has signed in on the other device', async () => {
   const pending = { error: 'authorization_pending' };
   answers['/token'] = [pending, pending, { access_token: 'access' }];
   const { context, complaints } = testContext();
-  const signedIn = await signInByDevice(await discover(origin, 'iss'), context);
+  const signedIn = await signInByDevice(await discover(origin, 'iss'), RESOURCE, context);
   expect(signedIn).toEqual({ accessToken: 'access', refreshToken: null });
   expect(complaints).toEqual([`Sign in at ${origin}/go, code ABCD`]);
 });
@@ -119,18 +121,121 @@ it('asks again while nobody has signed in on the other device', async () => {
 it('ends where the other device refuses, or there is no such flow', async () => {
   answers['/token'] = { error: 'access_denied' };
   const issuer = await discover(origin, 'iss');
-  await expect(signInByDevice(issuer, testContext().context)).rejects.toThrow(/access_denied/);
-  const without = signInByDevice({ ...issuer, deviceEndpoint: null }, testContext().context);
+  await expect(signInByDevice(issuer, RESOURCE, testContext().context)).rejects.toThrow(/access_denied/);
+  const without = signInByDevice({ ...issuer, deviceEndpoint: null }, RESOURCE, testContext().context);
   await expect(without).rejects.toThrow(/has no device flow/);
 });
 
-it('takes the issuer that the service names, and none that says to be another one', async () => {
-  answers['/.well-known/openid-configuration'] = { issuer: 'https://other.example' };
-  await expect(discover(origin, 'iss')).rejects.toThrow(/is of the issuer https:\/\/other\.example, and not of/);
-  await expect(discover('ftp://x', 'iss')).rejects.toThrow(/^--issuer takes/);
-  const scheme = { openIdConnectUrl: 'https://id.example/p/.well-known/openid-configuration' };
-  answers['/openapi.json'] = { components: { securitySchemes: { oidc: scheme } } };
-  expect(await issuerOf(origin)).toBe('https://id.example/p');
-  answers['/openapi.json'] = { components: { securitySchemes: {} } };
-  await expect(issuerOf(origin)).rejects.toThrow(/names no issuer of tokens/);
+it('names the service to the issuer in every request', async () => {
+  let resource: string | null = null;
+  await signIn((request) => {
+    resource = request.get('resource');
+    return { code: 'c', state: stateOf(request) };
+  });
+  answers['/token'] = { access_token: 'access' };
+  await signInByDevice(await discover(origin, 'iss'), RESOURCE, testContext().context);
+  const forms = asked.filter(({ path }) => ['/token', '/device'].includes(path));
+  expect([resource, ...forms.map(({ path, form }) => `${path} ${form.get('resource')}`)]).toEqual([
+    RESOURCE,
+    `/token ${RESOURCE}`,
+    `/device ${RESOURCE}`,
+    `/token ${RESOURCE}`,
+  ]);
+});
+
+describe('the metadata of the service', () => {
+  const METADATA = '/.well-known/oauth-protected-resource';
+
+  it('name its issuer', async () => {
+    answers[METADATA] = { resource: origin, authorization_servers: ['https://id.example/p'] };
+    expect(await issuerOf(origin)).toBe('https://id.example/p');
+  });
+
+  it.each([
+    ['another origin', 'https://identity.example.com'],
+    ['another scheme', () => origin.replace('http:', 'https:')],
+    ['another port', () => `${origin}0`],
+    ['a path more', () => `${origin}/`],
+  ])('are refused with %s', async (_what, resource) => {
+    const given = typeof resource === 'string' ? resource : resource();
+    answers[METADATA] = { resource: given, authorization_servers: ['https://id.example/p'] };
+    await expect(issuerOf(origin)).rejects.toThrow(`is the metadata of ${given}, and not of ${origin}. No token`);
+  });
+
+  it('may name no issuer', async () => {
+    answers[METADATA] = { resource: origin };
+    await expect(issuerOf(origin)).rejects.toThrow(/names no issuer of tokens: name --issuer URL\.$/);
+  });
+});
+
+describe('a hostile issuer', () => {
+  const DISCOVERY = '/.well-known/openid-configuration';
+  const discovered = (changes: object) => {
+    answers[DISCOVERY] = {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      ...changes,
+    };
+    return discover(origin, 'iss');
+  };
+
+  it('cannot say to be another one', async () => {
+    await expect(discovered({ issuer: 'https://other.example\u001b[2J' })).rejects.toThrow(
+      /is of the issuer https:\/\/other\.example\\u001b\[2J, and not of/,
+    );
+  });
+
+  it.each([
+    'authorization_endpoint',
+    'token_endpoint',
+    'device_authorization_endpoint',
+    'jwks_uri',
+    'end_session_endpoint',
+    'userinfo_endpoint',
+    'revocation_endpoint',
+  ])('cannot put its %s on another origin', async (member) => {
+    await expect(discovered({ [member]: 'https://evil.example/x' })).rejects.toThrow(
+      `${member} of ${origin} lies at https://evil.example. Endpoints must lie on the origin of their issuer.`,
+    );
+    expect(await discovered({ [member]: `${origin}/x` })).toMatchObject({ issuer: origin });
+  });
+
+  it.each([
+    'file:///etc/passwd',
+    'smb://evil.example/share',
+    'vscode://extension/run',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'ms-msdt:/id',
+    '-version',
+    'http://evil.example/authorize',
+    'http://127.0.0.1.evil.example/authorize',
+    'https://user:secret@evil.example/authorize',
+  ])('cannot have %s opened', async (address) => {
+    const refused = /^authorization_endpoint of 127\.0\.0\.1:\d+ is .*\. Only https addresses/;
+    const failure = discovered({ authorization_endpoint: address });
+    await expect(failure).rejects.toThrow(refused);
+    await expect(failure).rejects.not.toThrow('secret');
+  });
+
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'http://evil.example/go'])(
+    'cannot send somebody to %s by the device flow',
+    async (address) => {
+      const given = { device_code: 'd', user_code: 'A', expires_in: 60, interval: 0 };
+      answers['/device'] = { ...given, verification_uri: address };
+      const { context, complaints } = testContext();
+      const signedIn = signInByDevice(await discover(origin, 'iss'), RESOURCE, context);
+      await expect(signedIn).rejects.toThrow(/^verification_uri of .* Only https addresses/);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it.each(['ftp://x', 'http://id.example', 'https://a:b@id.example', 'javascript:x', 'x'])(
+    'cannot be %s',
+    async (issuer) => {
+      await expect(discover(issuer, 'iss')).rejects.toThrow(/^The issuer is .*Only https addresses/);
+      expect(asked).toEqual([]);
+    },
+  );
 });

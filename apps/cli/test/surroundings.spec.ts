@@ -14,12 +14,15 @@ describe('what a shell completes', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
-    [['pro'], 'propose proposals'],
+    [['prop'], 'propose proposals'],
     [['admin', ''], 'limits'],
     [['admin', 'limits', ''], 'list set unset'],
     [['get', 'acme-corp', '--as'], '--as-of'],
     [['log-key', 'show', 'file', '--'], '--help'],
     [['get', 'acme'], ''],
+    [['get', 'acme', '--basis', ''], 'recorded effective'],
+    [['changes', '--type', 'tenant'], 'tenant.owner_changed'],
+    [['completion', 'z'], 'zsh'],
   ])('iss %j', (words, completed) => {
     const script = 'source "$0"; COMP_WORDS=(iss "$@"); COMP_CWORD=$#; _iss; echo "${COMPREPLY[*]}"';
     const printed = execFileSync('bash', ['-c', script, join(folder, 'iss.bash'), ...words], { encoding: 'utf8' });
@@ -94,6 +97,10 @@ describe('words', () => {
     ['get a@1 --as-of 2026-01-01T00:00:00Z', /^Name one: SUBJECT@VERSION, or --as-of T\./],
     ['get a --basis effective', /^--basis says what --as-of T is about/],
     ['get organization/', /^Which subject\?/],
+    ['help nothing', /^There is no command nothing\. iss --help/],
+    ['nothing --help', /^There is no command nothing\./],
+    ['admin nothing --help', /^There is no command admin nothing\./],
+    ['diff a 1..2 --json --policy policy', /^--json is the diff of the service, which --policy cannot prove/],
     ['diff a 1-2', /^The versions are FROM\.\.TO/],
     ['diff a 1', /^Version 1 has none before it/],
     ['blame a attributes', /^PATH is a JSON Pointer/],

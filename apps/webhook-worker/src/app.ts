@@ -45,7 +45,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
   const grantEnds = app.get(GrantEndsService);
   return {
     async start(port) {
-      await app.listen(port);
+      await (settings.host === undefined ? app.listen(port) : app.listen(port, settings.host));
       queue.consume('fanout', ({ eventIds }) => fanout.fanOut(eventIds), { concurrency: FANOUT_JOBS_AT_ONCE });
       queue.consume('delivery', async ({ deliveries }) => dispatcher.offer(deliveries.filter(isWhole)), {
         concurrency: DELIVERY_JOBS_AT_ONCE,

@@ -1,5 +1,6 @@
 // First: it stops a process whose Node.js could not load the others.
 import {
+  APP_ROLES,
   boot,
   createLogger,
   createRegistry,
@@ -18,6 +19,8 @@ async function main(): Promise<void> {
   const logger = createLogger({ name: 'webhook-worker', level: settings.logLevel });
   const database = await openDatabase({
     url: settings.databaseUrl,
+    role: APP_ROLES.worker,
+    refusesOwner: true,
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'webhook-worker',
@@ -26,6 +29,7 @@ async function main(): Promise<void> {
   const queue = openQueue({
     queueUrl: settings.queueUrl,
     databaseUrl: settings.databaseUrl,
+    role: APP_ROLES.worker,
     warn: warnTo(logger),
   });
   const metrics = createRegistry('webhook-worker');
@@ -61,4 +65,4 @@ async function main(): Promise<void> {
   );
 }
 
-boot(main, 'WORKER_PORT');
+boot('webhook-worker', main, 'WORKER_PORT');

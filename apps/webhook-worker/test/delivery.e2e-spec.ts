@@ -7,12 +7,19 @@ import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const SUBSCRIPTION = statement<{ subscriptionId: string }, { status: string; disabled_reason: string | null }>(
   'test_subscription',
   'SELECT status, disabled_reason FROM webhook_subscriptions WHERE subscription_id = :subscriptionId',
 );
+/** Events without deliveries count as well. */
+const OPEN = statement<NoParameters, { open: number }>(
+  'test_open',
+  `SELECT (SELECT count(*)::int FROM deliveries WHERE status = 'pending')
+        + (SELECT count(*)::int FROM outbox_events WHERE fanned_out_at IS NULL) AS open`,
+);
+const EVENTS = 100;
 const FREE = statement('test_free', 'UPDATE webhook_subscriptions SET deleted_at = now()');
 
 describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (backend) => {
@@ -225,6 +232,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
           deliveries: { status: 'ok' },
           egress: { status: 'ok' },
           log: { status: 'degraded', reason: 'unsigned', detail: expect.stringContaining('LOG_SIGNING_KEY') },
+          feed: { status: 'ok' },
         },
       });
       const figures = await worker.metrics.metrics();
@@ -233,6 +241,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
         'webhook_attempt_duration_seconds_bucket',
         'webhook_outbox_lag_seconds{',
         'webhook_oldest_due_delivery_seconds{',
+        'webhook_runnable_delivery_seconds{',
         'webhook_queue_jobs{of="fanout"',
         'webhook_deliveries_in_process{of="running"',
         'webhook_slots_held{of="unproven"',
@@ -259,14 +268,13 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
 
     it('makes each delivery once when several workers share the work', async () => {
       await workers.subscribe(receiver.url);
-      // On a busy machine an attempt may take so long that it is repeated, as it should be: not here.
-      const patient = { WEBHOOK_HEADERS_TIMEOUT_MS: '60000', WEBHOOK_TOTAL_TIMEOUT_MS: '120000' };
-      await workers.start(patient);
-      await workers.start(patient);
-      const events = await Promise.all(Array.from({ length: 150 }, () => workers.publish({ wake: false })));
+      await Promise.all([workers.start(), workers.start()]);
+      const events = await Promise.all(Array.from({ length: EVENTS }, () => workers.publish({ wake: false })));
       for (const { eventId } of events) await workers.queue.wakeFanout([eventId]);
-      await receiver.waitForRequests(events.length, 60_000);
-      for (const { eventId } of events) await workers.settled(eventId, 'succeeded');
+      await waitFor(async () => (await workers.database.sql.one(OPEN, {})).open === 0, {
+        deadlineMs: 60_000,
+        what: 'every delivery to be settled',
+      });
       const ids = receiver.requests.map((request) => request.headers['webhook-id']);
       expect(ids).toHaveLength(events.length);
       expect(new Set(ids).size).toBe(events.length);
@@ -296,7 +304,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     it('finishes and records the attempts that run when it is stopped', async () => {
       await workers.subscribe(receiver.url);
       receiver.always('slow-body');
-      const worker = await workers.start();
+      const worker = await workers.start({ WEBHOOK_TOTAL_TIMEOUT_MS: '2000' });
       const { eventId } = await workers.publish();
       await receiver.waitForRequests(1);
       await worker.stop();
@@ -306,7 +314,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     it('breaks off, records and hands back an attempt that would outlast its shutdown', async () => {
       await workers.subscribe(receiver.url);
       receiver.always('hang');
-      const worker = await workers.start({ SHUTDOWN_TIMEOUT_MS: '400', WEBHOOK_TOTAL_TIMEOUT_MS: '60000' });
+      const worker = await workers.start({ SHUTDOWN_TIMEOUT_MS: '400' });
       const { eventId } = await workers.publish();
       await receiver.waitForRequests(1);
       await worker.stop();
@@ -349,25 +357,6 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await Promise.all([1, 2].map(() => workers.start({ WEBHOOK_RETENTION_DAYS: '2' })));
       await waitFor(async () => (await left()).length === 2, { what: 'the old event to be gone' });
       expect(await left()).toEqual([{ event_id: young.eventId }, { event_id: young.eventId }]);
-    });
-
-    it('delivers one event to a thousand subscriptions', async () => {
-      await Promise.all(Array.from({ length: 1_000 }, (_, index) => workers.subscribe(`${receiver.url}/${index}`)));
-      const worker = await workers.start();
-      await workers.publish();
-      await receiver.waitForRequests(1_000, 120_000);
-      await waitFor(async () => {
-        const [row] = await workers.database.sql.run(
-          statement<NoParameters, { open: number }>(
-            'test_open',
-            `SELECT count(*)::int AS open FROM deliveries WHERE status = 'pending'`,
-          ),
-          {},
-        );
-        return row?.open === 0;
-      });
-      expect(new Set(receiver.requests.map((request) => request.path)).size).toBe(1_000);
-      await worker.stop();
     });
   });
 });

@@ -56,10 +56,15 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{- /* Environment of both apps, then that of one: a dict of root and config. */ -}}
+{{- /* How many of a component may run: its values. */ -}}
+{{- define "iss.most" -}}
+{{- if .autoscaling.enabled }}{{ int .autoscaling.max }}{{ else }}{{ int .replicas }}{{ end -}}
+{{- end -}}
+
+{{- /* Environment of both apps, then that of one: a dict of root, config, and the key of the database's URL. */ -}}
 {{- define "iss.environment" -}}
 - { name: APP_ENV, value: {{ .root.Values.environment | quote }} }
-- { name: DATABASE_URL_FILE, value: /run/secrets/iss/DATABASE_URL }
+- { name: DATABASE_URL_FILE, value: /run/secrets/iss/{{ .database }} }
 - { name: SECRETS_KEYS_FILE, value: /run/secrets/iss/SECRETS_KEYS }
 {{- if eq .root.Values.queue "redis" }}
 - { name: QUEUE_URL_FILE, value: /run/secrets/iss/QUEUE_URL }
@@ -67,6 +72,8 @@ securityContext:
 - { name: QUEUE_BACKEND, value: postgresql }
 {{- end }}
 - { name: SHUTDOWN_TIMEOUT_MS, value: {{ int .root.Values.shutdownTimeoutMs | quote }} }
+- { name: MAX_GATEWAYS, value: {{ include "iss.most" .root.Values.gateway | quote }} }
+- { name: MAX_WORKERS, value: {{ include "iss.most" .root.Values.worker | quote }} }
 {{- if .root.Values.caConfigMap }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/iss/ca/ca.crt }
 {{- end }}

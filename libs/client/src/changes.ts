@@ -1,9 +1,11 @@
 import { ApiError, ConnectionError, UnauthorizedError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { decode } from './http/answer.ts';
-import { linesOf } from './http/lines.ts';
-import type { CallOptions, Transport } from './http/transport.ts';
-import { STREAM_IDLE_MS } from './limits.ts';
+import { requireBounded } from './http/lines.ts';
+import { notOfThisApi, requireShape, type Shape } from './http/shape.ts';
+import { type CallOptions, isPassing, type Request, type Transport } from './http/transport.ts';
+import { MAX_EMPTY_PAGES, STREAM_IDLE_MS } from './limits.ts';
+import { HEADER, SUBJECT } from './shapes.ts';
 import type { Change, ChangeType, SubjectType, Verify } from './types.ts';
 import type { Verifier } from './verify/verifier.ts';
 
@@ -14,25 +16,33 @@ export interface ChangesOptions extends CallOptions {
   follow?: boolean | undefined;
   type?: ChangeType | undefined;
   subjectType?: SubjectType | undefined;
+  /**
+   * Called when a tenant granted all of its subjects lately, and the service still adds older entries before this place. To get them,
+   * read again later. It may be called for each page.
+   */
+  onIncomplete?: (() => void) | undefined;
+  /** Called with true when a stream opens, and with false when it breaks. Only with `follow`. */
+  onConnected?: ((isConnected: boolean) => void) | undefined;
   /** With false, what the feed claims of versions is not held against what was seen. */
   verify?: Verify | undefined;
 }
 
-/** When it happened, by the service's clock. */
+/** When it happened, by the service's clock; empty for a type that this version does not know. */
 export function momentOfChange(change: Change): string {
-  switch (change.type) {
-    case 'snapshot.created':
-    case 'grant.created':
-      return change.created_at;
-    case 'grant.changed':
-    case 'tenant.owner_changed':
-      return change.changed_at;
-    case 'grant.revoked':
-      return change.revoked_at;
-    case 'subject.erased':
-      return change.erased_at;
-  }
+  const times: { changed_at?: string; revoked_at?: string; erased_at?: string; created_at?: string } = change;
+  return times.changed_at ?? times.revoked_at ?? times.erased_at ?? times.created_at ?? '';
 }
+
+/** What is relied on of each type. Later versions of the service may send others. */
+const SHAPES: { readonly [Type in ChangeType]: Shape<Extract<Change, { type: Type }>> } = {
+  'snapshot.created': { ...HEADER, subject: SUBJECT },
+  'grant.created': { subject: SUBJECT, scopes: [''], expires_at: null },
+  'grant.changed': { subject: SUBJECT, scopes: [''], expires_at: null },
+  'grant.revoked': { subject: SUBJECT },
+  'tenant.owner_changed': { tenant_id: '' },
+  'subject.erased': { subject: SUBJECT, erased_indexes: [0] },
+};
+const PAGE = { items: [{ log_index: 0, type: '' }], has_more: false, next_after: null } as const;
 
 const LIMIT = 500;
 const MAX_PAUSE_MS = 10_000;
@@ -42,84 +52,100 @@ export async function* changesOf(
   transport: Transport,
   verifier: Verifier,
   path: string,
-  { after, follow = false, type, subjectType, verify, ...options }: ChangesOptions,
+  { after, follow = false, type, subjectType, onIncomplete, onConnected, verify, ...options }: ChangesOptions,
 ): AsyncGenerator<Change, void, undefined> {
   const mode = verifier.modeOf(verify);
   const filters = { type, subject_type: subjectType };
   let place = after ?? null;
+  /** The place to continue from: opaque, or that of the last change. */
+  let next: number | string | null = place;
   const checked = (change: Change): Change => {
+    requireChange(change);
     if (!Number.isSafeInteger(change.log_index) || (place !== null && change.log_index <= place)) {
-      throw new VerificationError(
-        'feed',
-        `The feed gives ${change.log_index} after ${place}: it repeats, or goes back.`,
-      );
+      throw new VerificationError('feed', `The feed gives ${change.log_index} after ${place}.`);
     }
     if (change.type === 'snapshot.created' && mode !== false) verifier.claim(change, change.subject);
     place = change.log_index;
+    next = place;
     return change;
   };
   if (!follow) {
-    for (let hasMore = true; hasMore;) {
-      const query = { ...filters, limit: LIMIT, after: place };
-      const page = decode<api.ChangePage>(await transport.text({ method: 'GET', path, query }, options));
-      const from = place;
+    for (let hasMore = true, empty = 0; hasMore;) {
+      const query = { ...filters, limit: LIMIT, after: next };
+      const text: string = await transport.text({ method: 'GET', path, query }, options);
+      const page: api.ChangePage = decode<api.ChangePage>(text, PAGE);
+      const from: number | string | null = next;
+      // An older service does not send the member.
+      if (page.complete === false) onIncomplete?.();
       for (const change of page.items) yield checked(change);
-      place = page.next_after ?? place;
+      next = page.next_after ?? next;
       hasMore = page.has_more;
-      if (hasMore && place === from) throw new VerificationError('feed', 'The feed has more, and leads nowhere.');
+      empty = page.items.length === 0 ? empty + 1 : 0;
+      // An opaque place is not compared; a number is.
+      const isBack = place !== null && typeof next === 'number' && next < place;
+      if (isBack || (hasMore && (next === from || empty === MAX_EMPTY_PAGES))) {
+        throw new VerificationError('feed', `The feed leads from ${from} to ${next}.`);
+      }
     }
     return;
   }
   for (let failures = 0, refusals = 0; ;) {
     try {
-      const request = {
-        method: 'GET',
-        path,
-        query: { ...filters, after: place },
-        accept: 'text/event-stream',
-      } as const;
-      const response = await transport.stream(request, options);
-      refusals = 0;
+      const query = { ...filters, after: next };
+      const request = { method: 'GET', path, query, accept: 'text/event-stream' } as const;
       let isAlive = false;
-      for await (const data of eventsOf(response, options.signal)) {
+      for await (const data of eventsOf(transport, request, options, onIncomplete, onConnected)) {
         isAlive = true;
         failures = 0;
-        if (data !== null) yield checked(decode<Change>(data));
+        refusals = 0;
+        if (data !== null) yield checked(decode<Change>(data, PAGE.items[0]));
       }
       // The service ends a stream when a token expires and when it is restarted: taken up again at once.
-      if (!isAlive) throw new ConnectionError('The stream ended before it said anything.');
+      if (!isAlive) throw new ConnectionError('Nothing came.');
     } catch (error) {
       options.signal?.throwIfAborted();
       if (error instanceof UnauthorizedError && ++refusals <= 1) continue;
       if (!isPassing(error)) throw error;
+      onConnected?.(false);
       failures++;
       const asked = error instanceof ApiError ? error.retryAfterMs : null;
-      await transport.pause(asked ?? Math.random() * Math.min(MAX_PAUSE_MS, 250 * 2 ** failures), options.signal);
+      const backoff = Math.random() * Math.min(MAX_PAUSE_MS, 250 * 2 ** failures);
+      await transport.pause(Math.max(asked ?? 0, backoff), options.signal);
     }
   }
 }
 
-/** Whether it may be otherwise the next time. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
-  return error instanceof ConnectionError;
+/** @throws ProtocolError for a change of a known type that has not its members */
+function requireChange(change: Change): void {
+  if (!Object.hasOwn(SHAPES, change.type)) return;
+  requireShape<Change>(change, SHAPES[change.type]);
+  if (Number.isNaN(Date.parse(momentOfChange(change)))) {
+    throw notOfThisApi(`${change.type} ${change.log_index}`);
+  }
 }
 
 /** The data of server-sent events as they come; null for a sign of life. */
 async function* eventsOf(
-  response: Response,
-  signal: AbortSignal | undefined,
+  transport: Transport,
+  request: Request,
+  options: CallOptions,
+  onIncomplete: (() => void) | undefined,
+  onConnected: ((isConnected: boolean) => void) | undefined,
 ): AsyncGenerator<string | null, void, undefined> {
   let data: string[] = [];
+  let length = 0;
   // An event that is cut off comes again, whole.
-  for await (const line of linesOf(response, { idleMs: STREAM_IDLE_MS, signal })) {
+  for await (const line of transport.lines(request, options, STREAM_IDLE_MS, onConnected)) {
+    length = line === '' ? 0 : length + line.length;
+    requireBounded(length, transport);
     if (line.startsWith('data:')) {
-      data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+      data.push(line.replace(/^data: ?/, ''));
     } else if (line === '' && data.length > 0) {
       const whole = data.join('\n');
       data = [];
       yield whole;
     } else if (line.startsWith(':')) {
+      if (line === ': incomplete') onIncomplete?.();
       yield null;
     }
   }

@@ -1,5 +1,5 @@
 import {
-  diff,
+  plainDiff,
   getMember,
   isJsonObject,
   jsonEquals,
@@ -12,8 +12,8 @@ import { jsonOf } from './json.ts';
 import type { Envelope, Evidence, PatchOperation } from './types.ts';
 
 /** What an envelope consists of beside what the service alone sets. */
-function contentOf(envelope: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(envelope).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
+function contentOf(envelope: Envelope<object>): JsonObject {
+  return Object.fromEntries(Object.entries(objectIn(envelope)).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
 }
 
 /**
@@ -21,7 +21,7 @@ function contentOf(envelope: JsonObject): JsonObject {
  * writer decides. Computed here, so that it is as true as what was verified.
  */
 export function compare(from: Envelope<object>, to: Envelope<object>): PatchOperation[] {
-  return diff(contentOf(requireObject(jsonOf(from))), contentOf(requireObject(jsonOf(to))));
+  return plainDiff(contentOf(from), contentOf(to));
 }
 
 /**
@@ -34,11 +34,11 @@ export function patchOf(
   draft: Envelope<object>,
   evidence: readonly Evidence[],
 ): PatchOperation[] {
-  const from = requireObject(jsonOf(base));
-  const to = requireObject(jsonOf(draft));
+  const from = objectIn(base);
+  const to = objectIn(draft);
   const root = PROTECTED_ROOTS.find((name) => !isSame(from[name], to[name]));
-  if (root !== undefined) throw new IdentityStateError(`The draft changes ${root}, which the service sets.`);
-  return diff(from, evidence.length === 0 ? to : withEvidence(from, to, evidence));
+  if (root !== undefined) throw new IdentityStateError(`The draft changes ${root}, of the service.`);
+  return plainDiff(from, evidence.length === 0 ? to : withEvidence(from, to, evidence));
 }
 
 /** @throws VerificationError `written` unless the version has the content of the draft that it was made of */
@@ -48,12 +48,9 @@ export function requireWritten(
   written: Envelope<object>,
 ): void {
   // A diff is deterministic: what was to be changed is what differs now.
-  const differs = diff(contentOf(requireObject(jsonOf(base))), contentOf(requireObject(jsonOf(written))));
+  const differs = plainDiff(contentOf(base), contentOf(written));
   if (jsonEquals(jsonOf(differs), jsonOf(patch))) return;
-  throw new VerificationError(
-    'written',
-    'The version that was written differs from its base by something else than the patch.',
-  );
+  throw new VerificationError('written', 'The version is not its base with the patch.');
 }
 
 /** The evidence, and for each place of the attributes that changed that it is from there. What the draft says itself stays. */
@@ -64,7 +61,7 @@ function withEvidence(from: JsonObject, to: JsonObject, evidence: readonly Evide
   const references = added.map(keyOf);
   const pathsBefore = objectOf(from['attribute_paths']);
   const paths = { ...objectOf(to['attribute_paths']) };
-  for (const { op, path } of diff(from['attributes'] ?? {}, to['attributes'] ?? {})) {
+  for (const { op, path } of plainDiff(from['attributes'] ?? {}, to['attributes'] ?? {})) {
     const place = `/attributes${path}`;
     for (const path of Object.keys(paths)) {
       const isOverridden = path === place || path.startsWith(`${place}/`);
@@ -91,7 +88,8 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
   return one === undefined || other === undefined ? one === other : jsonEquals(one, other);
 }
 
-function requireObject(value: JsonValue): JsonObject {
+function objectIn(envelope: Envelope<object>): JsonObject {
+  const value = jsonOf(envelope);
   if (isJsonObject(value)) return value;
-  throw new IdentityStateError('An envelope is a JSON object.');
+  throw new IdentityStateError('It is no envelope.');
 }

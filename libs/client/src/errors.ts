@@ -80,20 +80,25 @@ export class RateLimitedError extends ApiError {}
 export class HeadersTooLargeError extends ApiError {}
 /** 500: report `requestId`. */
 export class InternalError extends ApiError {}
+/** 500: the stored text of a version is not the one that was written. Its operator has to restore it. */
+export class DamagedError extends ApiError {}
 /** 503, after the retries. */
 export class UnavailableError extends ApiError {}
 
+/** The client cannot work with what it was given: `baseUrl`, a token, `trust`. Nothing was sent. */
+export class ConfigurationError extends IdentityStateError {}
+/** The store of checkpoints failed; `cause` has why. */
+export class TrustStoreError extends IdentityStateError {}
 /** No answer came: the network, a name, a certificate; `cause` has it. */
 export class ConnectionError extends IdentityStateError {}
 /** `timeoutMs` passed, retries included. Whether a write happened is not known: send it again with the same key. */
 export class DeadlineError extends IdentityStateError {}
-/** What came is not what this API answers. */
+/** The answer is not one of this API: not JSON, members of other types, too long, endless. */
 export class ProtocolError extends IdentityStateError {}
 
 /**
  * What did not hold:
  *
- * - `malformed`: the answer is not a snapshot, a proof, a checkpoint at all
  * - `other_subject`, `other_version`, `other_snapshot`: it answers another question than was asked
  * - `unhashed`: there is no `envelope_hash` (an import without hashes): nothing can be verified
  * - `envelope_missing`: the content is left out without an erasure
@@ -103,7 +108,10 @@ export class ProtocolError extends IdentityStateError {}
  * - `chain`: `prev_hash` is not the hash of the version before
  * - `gap`: a history leaves out versions
  * - `rolled_back`: the latest version is older than one that was seen before
+ * - `as_of`: it was not the newest version at the moment that was asked for
  * - `not_in_log`: the entry is not in the log's tree, or is of something else
+ * - `logged_twice`: the log has two entries for one version
+ * - `backdated`: it is written behind a checkpoint that was kept, and says that it is older
  * - `checkpoint`: its signatures do not satisfy the policy
  * - `checkpoint_older`: the log shows an older state than it has shown before
  * - `forked`: the log does not continue what it has shown before: keep `evidence`
@@ -112,7 +120,6 @@ export class ProtocolError extends IdentityStateError {}
  * - `feed`: the change feed repeats, or goes back
  */
 export type VerificationFailure =
-  | 'malformed'
   | 'other_subject'
   | 'other_version'
   | 'other_snapshot'
@@ -124,7 +131,10 @@ export type VerificationFailure =
   | 'chain'
   | 'gap'
   | 'rolled_back'
+  | 'as_of'
   | 'not_in_log'
+  | 'logged_twice'
+  | 'backdated'
   | 'checkpoint'
   | 'checkpoint_older'
   | 'forked'
@@ -176,6 +186,7 @@ const CLASSES: Readonly<Record<ErrorCode, new (failure: Failure) => ApiError>> =
   rate_limited: RateLimitedError,
   request_header_fields_too_large: HeadersTooLargeError,
   internal_error: InternalError,
+  damaged: DamagedError,
   unavailable: UnavailableError,
 };
 

@@ -1,12 +1,14 @@
-import { isJsonObject, type JsonValue } from '@iss/domain/pure';
-import { ProtocolError, VerificationError } from './errors.ts';
-import { linesOf } from './http/lines.ts';
-import { type Page, pagesOf } from './http/pages.ts';
-import type { CallOptions, Query, Transport } from './http/transport.ts';
+import type { JsonValue } from '@iss/domain/pure';
+import { VerificationError } from './errors.ts';
+import { decode, parseStrictly } from './http/answer.ts';
+import { pageLike, pagesOf } from './http/pages.ts';
+import type { CallOptions, Transport } from './http/transport.ts';
+import { timeText } from './json.ts';
 import type { ReadOptions } from './read.ts';
+import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
+import { BUNDLE_LINE, type BundleLine } from './verify/lineage-proof.ts';
 import type { BundleProof } from './verify/log.ts';
-import { parseStrictly } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {
@@ -29,6 +31,16 @@ export interface Lineage {
   readonly subjectId: string;
 }
 
+/** The first line of a bundle. */
+interface BundleHead {
+  bundle: string;
+  checkpoint: string;
+  versions: number;
+}
+const BUNDLE_HEAD = { bundle: '', checkpoint: '', versions: 0 } as const;
+
+const STRICT_PAGE = pageLike<JsonValue>(VERSION, parseStrictly);
+
 /** Versions of a page: a full one may be a megabyte. */
 const FULL_PAGE = 20;
 const HEADER_PAGE = 200;
@@ -47,9 +59,12 @@ export async function* historyOf<A>(
     order,
     isWhole ? verifier.known.headOf(asked.subjectType, asked.subjectId) : 0,
   );
-  for await (const { items } of pagesOf(transport, `${path}/history`, query, options, strictPage)) {
-    for (const item of items) {
-      const version = await verifier.version<A>(tenantId, item, asked, mode, options);
+  for await (const { items } of pagesOf(transport, `${path}/history`, query, options, STRICT_PAGE)) {
+    const verify = (item: JsonValue): Promise<Version<A>> => verifier.version<A>(tenantId, item, asked, mode, options);
+    // Proofs of a page are asked for together; what they find is said in the order of the page.
+    const proved = mode === 'log' ? await Promise.all(items.map(verify)) : [];
+    for (const [at, item] of items.entries()) {
+      const version = proved[at] ?? (await verify(item));
       if (mode !== false && isWhole) sequence.next(version.snapshot_version);
       yield version;
     }
@@ -64,7 +79,13 @@ export async function* headersOf(
 ): AsyncGenerator<SnapshotHeader, void, undefined> {
   const mode = verifier.modeOf(verify);
   const query = { view: 'header', order, limit: HEADER_PAGE, from: timeText(from), to: timeText(to), basis };
-  for await (const { items } of pagesOf<SnapshotHeader>(transport, `${path}/history`, query, options)) {
+  for await (const { items } of pagesOf(
+    transport,
+    `${path}/history`,
+    query,
+    options,
+    pageLike<SnapshotHeader>(HEADER),
+  )) {
     for (const header of items) {
       if (mode !== false) verifier.claim(header, { subject_type: subjectType, subject_id: subjectId });
       yield header;
@@ -79,31 +100,28 @@ export async function* exportOf<A>(
 ): AsyncGenerator<Version<A>, void, undefined> {
   const mode = verifier.modeOf(verify);
   const isBundle = mode === 'log';
-  const query: Query = isBundle ? { proofs: 'log' } : {};
-  const request = { method: 'GET', path: `${path}/export`, query, accept: 'application/x-ndjson' } as const;
   const floors = isBundle ? await verifier.floors() : null;
-  const response = await transport.stream(request, options);
   const sequence = new Sequence(asked.subjectId, 'asc', verifier.known.headOf(asked.subjectType, asked.subjectId));
   let bundle: { prove: BundleProof; versions: number } | null = null;
   let versions = 0;
-  for await (const line of linesOf(response, { signal: options.signal })) {
-    if (line === '') continue;
-    const value = parseStrictly(line);
+  for await (const line of exportedLines(transport, path, isBundle ? 'log' : undefined, options)) {
     if (floors !== null && bundle === null) {
-      const head = bundleHead(value);
-      bundle = { prove: await verifier.bundle(head.checkpoint, floors, options), versions: head.versions };
+      const { checkpoint, versions } = decode<BundleHead>(line, BUNDLE_HEAD);
+      bundle = { prove: await verifier.bundle(checkpoint, floors, options), versions };
       continue;
     }
-    const snapshot = bundle === null ? value : memberOf(value, 'snapshot');
+    const proved =
+      bundle === null ? null : decode<BundleLine & { snapshot: JsonValue }>(line, BUNDLE_LINE, parseStrictly);
+    const snapshot = proved?.snapshot ?? parseStrictly(line);
     const version = await verifier.version<A>(tenantId, snapshot, asked, isBundle ? 'hash' : mode, options);
     if (mode !== false) sequence.next(version.snapshot_version);
-    if (bundle !== null) bundle.prove(version, value);
+    if (proved !== null) bundle?.prove(version, proved);
     versions++;
     yield version;
   }
   if (mode !== false) sequence.end();
   if (bundle !== null && bundle.versions !== versions) {
-    throw new VerificationError('gap', `The bundle says ${bundle.versions} versions, and ${versions} are there.`);
+    throw new VerificationError('gap', `The bundle has ${versions} of ${bundle.versions} versions.`);
   }
 }
 
@@ -112,23 +130,17 @@ export async function* bundleLinesOf(
   { transport, path }: Lineage,
   options: CallOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const request = {
-    method: 'GET',
-    path: `${path}/export`,
-    query: { proofs: 'log' },
-    accept: 'application/x-ndjson',
-  } as const;
-  const response = await transport.stream(request, options);
-  for await (const line of linesOf(response, { signal: options.signal })) if (line !== '') yield line;
+  yield* exportedLines(transport, path, 'log', options);
 }
 
-function bundleHead(value: JsonValue): { checkpoint: string; versions: number } {
-  const checkpoint = memberOf(value, 'checkpoint');
-  const versions = memberOf(value, 'versions');
-  if (memberOf(value, 'bundle') === 'iss_bundle_v1' && typeof checkpoint === 'string' && typeof versions === 'number') {
-    return { checkpoint, versions };
-  }
-  throw new ProtocolError('The answer is no bundle of a format that is known here.');
+async function* exportedLines(
+  transport: Transport,
+  path: string,
+  proofs: 'log' | undefined,
+  options: CallOptions,
+): AsyncGenerator<string, void, undefined> {
+  const request = { method: 'GET', path: `${path}/export`, query: { proofs }, accept: 'application/x-ndjson' } as const;
+  for await (const line of transport.lines(request, options)) if (line !== '') yield line;
 }
 
 /** Notices what is left out between versions, and at both ends. */
@@ -147,32 +159,16 @@ class Sequence {
     const isFirst = last === null;
     const expected = isFirst ? 1 : last + (order === 'asc' ? 1 : -1);
     const fits = isFirst && order === 'desc' ? version >= head : version === expected;
-    if (!fits) throw this.gap(`${last ?? 'the beginning'} to ${version}`);
+    if (!fits) throw this.#gap(`${last ?? 'the beginning'} to ${version}`);
     this.last = version;
   }
 
   end(): void {
     const isComplete = this.order === 'desc' ? this.last === 1 : this.last !== null && this.last >= this.head;
-    if (!isComplete) throw this.gap(`${this.last ?? 'the beginning'} to its end`);
+    if (!isComplete) throw this.#gap(`${this.last ?? 'the beginning'} to its end`);
   }
 
-  private gap(where: string): VerificationError {
-    return new VerificationError('gap', `The history of ${this.subjectId} leaves out versions, from ${where}.`);
+  #gap(where: string): VerificationError {
+    return new VerificationError('gap', `Versions of ${this.subjectId} are left out, from ${where}.`);
   }
-}
-
-function strictPage(text: string): Page<JsonValue> {
-  const page = parseStrictly(text);
-  const items = memberOf(page, 'items');
-  if (!Array.isArray(items)) throw new ProtocolError('The answer is no page of a list.');
-  const cursor = memberOf(page, 'next_cursor') ?? memberOf(memberOf(page, 'page'), 'next_cursor');
-  return { items, next_cursor: typeof cursor === 'string' ? cursor : null };
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
-}
-
-function timeText(time: Date | string | undefined): string | undefined {
-  return time instanceof Date ? time.toISOString() : time;
 }

@@ -1,9 +1,10 @@
 import type * as api from './generated/types.ts';
-import { IdentityStateError } from './errors.ts';
-import { decode } from './http/answer.ts';
-import { linesOf } from './http/lines.ts';
+import { parseLoosely } from './http/answer.ts';
+import { requireLike } from './http/shape.ts';
+import { call, textOf } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
 import { type CallOptions, type Method, type Query, Transport, type TransportOptions } from './http/transport.ts';
+import { TENANT } from './shapes.ts';
 import { Tenant } from './tenant.ts';
 import type { Verify } from './types.ts';
 import { LogTrust, type ProvedCheckpoint } from './verify/log.ts';
@@ -33,13 +34,12 @@ export interface RawRequest extends CallOptions {
 export class IdentityState {
   private readonly transport: Transport;
   private readonly verifier: Verifier;
-  private readonly log: LogTrust | null;
 
   constructor(options: IdentityStateOptions) {
     const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now } = options;
     this.transport = new Transport(options);
-    this.log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
-    this.verifier = new Verifier(this.transport, this.log, verify);
+    const log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
+    this.verifier = new Verifier(this.transport, log, verify);
   }
 
   /** A tenant that the caller acts for. */
@@ -49,19 +49,38 @@ export class IdentityState {
 
   /** The tenants that the caller is a member of. */
   tenants(options: CallOptions = {}): AsyncGenerator<api.TenantOfMember, void, undefined> {
-    return itemsOf(this.transport, '/v1/tenants', {}, options);
+    return itemsOf(this.transport, '/v1/tenants', {}, options, TENANT);
+  }
+
+  /** The tenants that invited the caller. `tenant(id).membership` answers them. */
+  invitations(options: CallOptions = {}): AsyncGenerator<api.Invitation, void, undefined> {
+    return itemsOf(this.transport, '/v1/invitations', {}, options, { tenant_id: '' });
+  }
+
+  /** The tenants that may not add the caller. */
+  blockedTenants(options: CallOptions = {}): AsyncGenerator<api.BlockedTenant, void, undefined> {
+    return itemsOf(this.transport, '/v1/blocked-tenants', {}, options, { tenant_id: '' });
   }
 
   /** Founds a tenant, whose owner the caller becomes. */
   async createTenant(tenant: api.CreateTenantBody, options: CallOptions = {}): Promise<Tenant> {
-    await this.transport.text({ method: 'POST', path: '/v1/tenants', body: JSON.stringify(tenant) }, options);
+    await call(this.transport, ['POST', '/v1/tenants'], { tenant_id: '' }, options, tenant);
     return this.tenant(tenant.tenant_id);
   }
 
   /** The newest checkpoint of the log, if it continues what was seen; it is kept. Needs `trust`. */
   async checkpoint(options: CallOptions = {}): Promise<ProvedCheckpoint> {
-    if (this.log === null) throw new IdentityStateError('A checkpoint needs somebody to trust: give `trust`.');
-    return this.log.checkpoint(options);
+    return this.verifier.requireLog().checkpoint(options);
+  }
+
+  /**
+   * Takes note of a checkpoint that came by another way, as with a webhook (`x-iss-log-checkpoint`, decoded): from then on the log has to
+   * continue it. Needs `trust`.
+   *
+   * @throws VerificationError for one that `trust` does not accept, or that does not continue what was kept
+   */
+  async acceptCheckpoint(note: string, options: CallOptions = {}): Promise<ProvedCheckpoint> {
+    return this.verifier.requireLog().checkpoint(options, note);
   }
 
   /**
@@ -69,12 +88,12 @@ export class IdentityState {
    * without verification. `T` is the caller's word.
    */
   async request<T>(method: Method, path: string, { query, body, ...options }: RawRequest = {}): Promise<T> {
-    const text = await this.transport.text(
-      { method, path, query, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
-      options,
-    );
-    return decode(text === '' ? 'null' : text);
+    const text = await this.transport.text({ method, path, query, body: textOf(body) }, options);
+    const value = parseLoosely(text === '' ? 'null' : text);
+    requireLike<T>(value, { '?': {} });
+    return value;
   }
+
   /**
    * The lines of an answer that is a text, as they come: an export as NDJSON, a bundle, a checkpoint. Without verification.
    *
@@ -85,6 +104,6 @@ export class IdentityState {
     { query, ...options }: Omit<RawRequest, 'body'> = {},
   ): AsyncGenerator<string, void, undefined> {
     const request = { method: 'GET', path, query, accept: 'application/x-ndjson' } as const;
-    yield* linesOf(await this.transport.stream(request, options), { signal: options.signal });
+    yield* this.transport.lines(request, options);
   }
 }

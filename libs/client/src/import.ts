@@ -1,11 +1,11 @@
 import { canonicalize } from '@iss/domain/pure';
-import { ApiError, ConnectionError, ProtocolError, VerificationError } from './errors.ts';
+import { ApiError, ConnectionError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
-import { decode } from './http/answer.ts';
-import { linesOf } from './http/lines.ts';
-import type { CallOptions, Transport } from './http/transport.ts';
+import { boundedWait, decode } from './http/answer.ts';
+import { notOfThisApi, requireLike, type Shape } from './http/shape.ts';
+import { type CallOptions, isPassing, type Transport } from './http/transport.ts';
 import { jsonOf } from './json.ts';
-import { IMPORT_CHARACTERS, IMPORT_LINES, MAX_ATTEMPTS, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from './limits.ts';
+import { CLOCK_SKEW_MS, IMPORT_CHARACTERS, IMPORT_LINES, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from './limits.ts';
 import { hashText } from './verify/hash.ts';
 
 /** An envelope, or the JSON text of one: a line of a file. */
@@ -50,6 +50,8 @@ interface Line {
 /** Longer than a batch waits for the rate of the next minute. */
 const RESULT_IDLE_MS = STREAM_IDLE_MS + 60_000;
 const RETRY_PAUSE_MS = 500;
+const RESULT: Shape<api.BatchResult> = { line: 0, status: 0, envelope_hash: null, retry_after: null };
+const ERROR: Shape<api.BatchResult['error']> = { code: '', message: '' };
 
 /**
  * @internal
@@ -65,23 +67,29 @@ export async function importRecords(
   records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
   { from = 0, onProgress, onRefused, ...options }: ImportOptions,
 ): Promise<ImportReport> {
+  const startedAt = Date.now() - CLOCK_SKEW_MS;
   const report: ImportReport = { settled: from, stored: 0, known: 0, refused: 0, refusals: [] };
-  const settle = async (line: Line, result: api.BatchResult): Promise<void> => {
-    if (result.status === 201) report.stored++;
+  const settle = async (line: Line, result: api.BatchResult, isRepeated: boolean): Promise<void> => {
+    // What a request stored whose answer was lost was stored by this import.
+    const isOwn = isRepeated && Date.parse(result.created_at ?? '') >= startedAt;
+    if (result.status === 201 || (result.status === 200 && isOwn)) report.stored++;
     else if (result.status === 200) report.known++;
     else {
+      if (result.status < 400) throw notOfThisApi();
+      requireLike(result.error, ERROR);
       report.refused++;
       const refusal = { index: line.index, result };
       if (report.refusals.length < MAX_REFUSALS_KEPT) report.refusals.push(refusal);
       onRefused?.(refusal);
     }
-    if (result.status < 300 && result.envelope_hash !== (await hashText(line.text))) {
-      throw new VerificationError('written', `Record ${line.index} was stored with another hash than it has.`);
+    if (result.status < 400 && result.envelope_hash !== (await hashText(line.text))) {
+      throw new VerificationError('written', `Record ${line.index} was stored as another.`);
     }
     report.settled = line.index + 1;
+    onProgress?.({ ...report });
   };
   for await (const batch of batchesOf(records, from)) {
-    await sendBatch(transport, path, batch, settle, () => onProgress?.({ ...report }), options);
+    await sendBatch(transport, path, batch, settle, options);
   }
   return report;
 }
@@ -91,11 +99,11 @@ async function sendBatch(
   transport: Transport,
   path: string,
   batch: readonly Line[],
-  settle: (line: Line, result: api.BatchResult) => Promise<void>,
-  onProgress: () => void,
+  settle: (line: Line, result: api.BatchResult, isRepeated: boolean) => Promise<void>,
   options: CallOptions,
 ): Promise<void> {
   let left = batch;
+  let isRepeated = false;
   for (let failures = 0; left.length > 0;) {
     let done = 0;
     let waitMs: number | null = null;
@@ -103,35 +111,30 @@ async function sendBatch(
       const body = left.map(({ text }) => `${text}\n`).join('');
       const contentType = 'application/x-ndjson';
       const request = { method: 'POST', path, body, contentType, accept: contentType, isRepeatable: false } as const;
-      const response = await transport.stream(request, { timeoutMs: RESULT_IDLE_MS, ...options });
-      for await (const answer of linesOf(response, {
-        idleMs: RESULT_IDLE_MS,
-        signal: options.signal,
-      })) {
+      const answers = transport.lines(request, { timeoutMs: RESULT_IDLE_MS, ...options }, RESULT_IDLE_MS);
+      for await (const answer of answers) {
         if (answer === '') continue;
-        const result = decode<api.BatchResult>(answer);
+        const result = decode<api.BatchResult>(answer, RESULT);
         const line = left[done];
-        if (line === undefined || result.line !== done + 1) throw new ProtocolError('A result is of another line.');
-        if (result.status === 429 || result.status >= 500) {
+        if (line === undefined || result.line !== done + 1) throw notOfThisApi();
+        if (result.status === 408 || result.status === 429 || result.status >= 500) {
           // Later versions of its subject were refused for its sake: all from here on are sent again.
-          waitMs = (result.retry_after ?? 1) * 1000;
+          waitMs = boundedWait((result.retry_after ?? 1) * 1000);
           throw new ConnectionError(`Record ${line.index}: ${result.error?.message ?? result.status}`);
         }
-        await settle(line, result);
+        await settle(line, result, isRepeated);
         done++;
       }
-      if (done < left.length) throw new ConnectionError('The results broke off.');
+      if (done < left.length) throw new ConnectionError('The answer broke off.');
     } catch (error) {
       options.signal?.throwIfAborted();
-      const isPassing =
-        error instanceof ApiError ? error.status === 429 || error.status >= 500 : error instanceof ConnectionError;
       failures = done > 0 ? 1 : failures + 1;
-      if (!isPassing || failures >= MAX_ATTEMPTS) throw error;
+      if (!isPassing(error) || failures >= transport.maxAttempts) throw error;
       if (error instanceof ApiError) waitMs = error.retryAfterMs ?? waitMs;
       await transport.pause(waitMs ?? RETRY_PAUSE_MS * failures, options.signal);
     } finally {
-      if (done > 0) onProgress();
       left = left.slice(done);
+      isRepeated = true;
     }
   }
 }

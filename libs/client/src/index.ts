@@ -3,23 +3,8 @@
  *
  * @packageDocumentation
  */
-export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
-export { type SubjectFilter, Tenant } from './tenant.ts';
-export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
-export type { HistoryOptions } from './history.ts';
-export { type ChangesOptions, momentOfChange } from './changes.ts';
-export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
 export {
-  type CreatedSubscription,
-  type DeliveryFilter,
-  Grants,
-  type RefreshRequestFilter,
-  RefreshRequests,
-  type Scope,
-  Webhooks,
-} from './resources.ts';
-export { compare, patchOf } from './compare.ts';
-export {
+  type EventType,
   verifyWebhook,
   type WebhookEvent,
   type WebhookFailure,
@@ -27,6 +12,23 @@ export {
   type WebhookOptions,
   WebhookVerificationError,
 } from './webhook.ts';
+export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
+export type { HistoryOptions } from './history.ts';
+export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
+export { type SubjectFilter, Tenant } from './tenant.ts';
+export { type ChangesOptions, momentOfChange } from './changes.ts';
+export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
+export {
+  type CreatedSubscription,
+  type DeliveryFilter,
+  Grants,
+  Membership,
+  type RefreshRequestFilter,
+  RefreshRequests,
+  type Scope,
+  Webhooks,
+} from './resources.ts';
+export { compare, patchOf } from './compare.ts';
 export type { ReadOptions } from './read.ts';
 export type * from './types.ts';
 export type * as api from './generated/types.ts';

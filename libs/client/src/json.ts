@@ -2,6 +2,13 @@ import { DomainError, type JsonValue, parseJsonText } from '@iss/domain/pure';
 import { IdentityStateError } from './errors.ts';
 import { MAX_DEPTH } from './limits.ts';
 
+/** A moment as the service takes it. */
+export function timeText(time: Date | string): string;
+export function timeText(time: Date | string | undefined): string | undefined;
+export function timeText(time: Date | string | undefined): string | undefined {
+  return time instanceof Date ? time.toISOString() : time;
+}
+
 /**
  * What is sent of a value: as `JSON.stringify` has it, read again as strictly as the service reads it.
  *
@@ -14,11 +21,8 @@ export function jsonOf(value: unknown): JsonValue {
   } catch (cause) {
     if (!(cause instanceof DomainError)) throw cause;
     const place = cause.details?.[0]?.path ?? '';
-    throw new IdentityStateError(
-      `What is to be sent is not JSON that the service takes, at "${place}": ${cause.message}`,
-      {
-        cause,
-      },
-    );
+    throw new IdentityStateError(`It is not JSON that the service takes, at "${place}": ${cause.message}`, {
+      cause,
+    });
   }
 }

@@ -1,7 +1,8 @@
 import { VerificationError } from './errors.ts';
+import { parseStrictly } from './http/answer.ts';
 import type { CallOptions, Query, Transport } from './http/transport.ts';
 import type { Snapshot, Verify, Version } from './types.ts';
-import { type Asked, parseStrictly } from './verify/snapshot.ts';
+import type { Asked } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface ReadOptions extends CallOptions {
@@ -28,7 +29,7 @@ export async function readSnapshot<A>(
   const text = await transport.text({ method: 'GET', path, query }, options);
   const version = await verifier.version<A>(tenantId, parseStrictly(text), asked, mode, options);
   if (hasContent(version)) return version;
-  throw new VerificationError('envelope_missing', `${path}: the answer has no content.`);
+  throw new VerificationError('envelope_missing', `${path} comes without its content.`);
 }
 
 /** @internal */

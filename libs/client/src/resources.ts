@@ -1,75 +1,142 @@
 import type * as api from './generated/types.ts';
-import { decode } from './http/answer.ts';
+import { call, requireSays } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
+import { notOfThisApi, type Shape } from './http/shape.ts';
 import { type CallOptions, type Method, pathOf, type Query, type Transport } from './http/transport.ts';
+import { CREATED_GRANT, DELIVERY, GRANT, PRINCIPAL, REFRESH_REQUEST, SUBSCRIPTION } from './shapes.ts';
 import type { SubjectType } from './types.ts';
+import type { EventType } from './webhook.ts';
 
 /** The plain calls: one request, one answer. */
 class Resource {
   /** @internal made by `Tenant` and `Subject` */
   constructor(
     private readonly transport: Transport,
-    private readonly path: string,
+    protected readonly path: string,
   ) {}
 
-  protected async call<T>(method: Method, below: string, options: CallOptions, body?: unknown): Promise<T> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const text = await this.transport.text({ method, path: this.path + below, ...sent }, options);
-    return decode(text === '' ? 'null' : text);
+  protected async call<T extends object>(
+    method: Method,
+    below: string,
+    shape: Shape<T>,
+    options: CallOptions,
+    body?: object,
+    says?: object,
+  ): Promise<T> {
+    return call(this.transport, [method, this.path + below], shape, options, body, says);
   }
 
-  protected items<Item>(below: string, query: Query, options: CallOptions): AsyncGenerator<Item, void, undefined> {
-    return itemsOf(this.transport, this.path + below, query, options);
+  /** What has no answer. */
+  protected async send(method: Method, below: string, options: CallOptions): Promise<void> {
+    await this.transport.text({ method, path: this.path + below }, options);
+  }
+
+  protected items<Item>(
+    below: string,
+    shape: Shape<Item>,
+    query: Query,
+    options: CallOptions,
+  ): AsyncGenerator<Item, void, undefined> {
+    return itemsOf(this.transport, this.path + below, query, options, shape);
   }
 }
 
+const GRANT_RESULTS: Shape<api.GrantResults> = { items: [{ index: 0, status: 0, grant: { '?': GRANT } }] };
+
 export type Scope = api.CreateGrantBody['scopes'][number];
+
+/** The caller's own membership of a tenant. */
+export class Membership extends Resource {
+  /** Accepts the tenant's invitation. */
+  async accept(options: CallOptions = {}): Promise<api.Principal> {
+    return this.call('POST', '/accept', PRINCIPAL, options);
+  }
+
+  /** Leaves the tenant, or declines its invitation. */
+  async leave(options: CallOptions = {}): Promise<api.Principal> {
+    return this.call('POST', '/leave', PRINCIPAL, options);
+  }
+
+  /** Leaves the tenant, and keeps it from adding the caller. */
+  async block(options: CallOptions = {}): Promise<void> {
+    return this.send('PUT', '/block', options);
+  }
+
+  /** Lets the tenant add the caller again. */
+  async unblock(options: CallOptions = {}): Promise<void> {
+    return this.send('DELETE', '/block', options);
+  }
+}
 
 /** The grants that a tenant gave. */
 export class Grants extends Resource {
   list(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return this.items('', {}, options);
+    return this.items('', GRANT, {}, options);
+  }
+
+  /** The grants to the tenant, without those that are {@link offered}. */
+  received(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return this.items('', GRANT, { direction: 'received' }, options);
+  }
+
+  /** The grants on all subjects of other tenants that the tenant has neither used nor accepted. */
+  offered(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return this.items('', GRANT, { direction: 'offered' }, options);
+  }
+
+  /** Accepts a grant to the tenant. */
+  async accept(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
+    return this.call('POST', `${pathOf(grantId)}/accept`, GRANT, options, undefined, { grant_id: grantId });
   }
 
   async create(grant: api.CreateGrantBody, options: CallOptions = {}): Promise<api.CreatedGrant> {
-    return this.call('POST', '', options, grant);
+    return this.call('POST', '', CREATED_GRANT, options, grant);
   }
 
   /** Up to a thousand, each with an outcome of its own. */
   async createMany(grants: readonly api.CreateGrantBody[], options: CallOptions = {}): Promise<api.GrantResults> {
-    return this.call('POST', '/batch', options, { grants });
+    const results = await this.call<api.GrantResults>('POST', '/batch', GRANT_RESULTS, options, { grants });
+    if (results.items.length !== grants.length) throw notOfThisApi();
+    for (const [at, { index, status, grant }] of results.items.entries()) {
+      if (index !== at || (status < 300 && grant === undefined)) throw notOfThisApi();
+      requireSays(grants[at] ?? {}, grant ?? {});
+    }
+    return results;
   }
 
   async change(grantId: string, change: api.ChangeGrantBody, options: CallOptions = {}): Promise<api.Grant> {
-    return this.call('PATCH', pathOf(grantId), options, change);
+    return this.call('PATCH', pathOf(grantId), GRANT, options, change, { ...change, grant_id: grantId });
   }
 
   /** From its answer on nothing is read by the grant any more. */
   async revoke(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
-    return this.call('POST', `${pathOf(grantId)}/revoke`, options);
+    return this.call('POST', `${pathOf(grantId)}/revoke`, GRANT, options, undefined, {
+      grant_id: grantId,
+      status: 'revoked',
+    });
   }
 }
 
 /** The refresh requests of a subject. */
 export class RefreshRequests extends Resource {
   async create(request: api.CreateRefreshRequestBody, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.one('POST', '', options, request);
+    return this.#one('POST', '', options, request, request);
   }
 
   list(
     query: { requesting_tenant_id?: string } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.RefreshRequest, void, undefined> {
-    return this.items('', query, options);
+    return this.items('', REFRESH_REQUEST, query, options);
   }
 
   async get(requestId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.one('GET', pathOf(requestId), options);
+    return this.#one('GET', pathOf(requestId), options, { refresh_request_id: requestId });
   }
 
   /** Links the snapshot that answers it. */
   async fulfil(requestId: string, snapshotId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.one('POST', `${pathOf(requestId)}/fulfill`, options, { resolved_snapshot_id: snapshotId });
+    return this.#close(requestId, 'fulfilled', options, { resolved_snapshot_id: snapshotId });
   }
 
   async decline(
@@ -77,17 +144,39 @@ export class RefreshRequests extends Resource {
     decline: api.DeclineRefreshRequestBody,
     options: CallOptions = {},
   ): Promise<api.RefreshRequest> {
-    return this.one('POST', `${pathOf(requestId)}/decline`, options, decline);
+    return this.#close(requestId, 'declined', options, decline);
   }
 
   async cancel(requestId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.one('POST', `${pathOf(requestId)}/cancel`, options);
+    return this.#close(requestId, 'cancelled', options);
   }
 
-  private async one(method: Method, below: string, options: CallOptions, body?: unknown): Promise<api.RefreshRequest> {
-    return (await this.call<{ refresh_request: api.RefreshRequest }>(method, below, options, body)).refresh_request;
+  async #close(
+    requestId: string,
+    status: keyof typeof ENDS,
+    options: CallOptions,
+    body?: object,
+  ): Promise<api.RefreshRequest> {
+    const says = { ...body, refresh_request_id: requestId, status };
+    return this.#one('POST', pathOf(requestId) + ENDS[status], options, says, body);
+  }
+
+  async #one(
+    method: Method,
+    below: string,
+    options: CallOptions,
+    says: object,
+    body?: object,
+  ): Promise<api.RefreshRequest> {
+    const shape = { refresh_request: REFRESH_REQUEST };
+    const answer = await this.call<{ refresh_request: api.RefreshRequest }>(method, below, shape, options, body, {});
+    requireSays(says, answer.refresh_request);
+    return answer.refresh_request;
   }
 }
+
+/** How a request ends, and where that is said. */
+const ENDS = { fulfilled: '/fulfill', declined: '/decline', cancelled: '/cancel' } as const;
 
 /** A subscription, and its secret, which is shown this once. */
 export interface CreatedSubscription {
@@ -113,19 +202,18 @@ export class Webhooks extends Resource {
   }
 
   list(options: CallOptions = {}): AsyncGenerator<api.WebhookSubscription, void, undefined> {
-    return this.items('', { tenant_id: this.tenantId }, options);
+    return this.items('', SUBSCRIPTION, { tenant_id: this.tenantId }, options);
   }
 
   async create(
-    subscription: { target_url: string; event_types: readonly string[] },
+    subscription: { target_url: string; event_types: readonly EventType[] },
     options: CallOptions = {},
   ): Promise<CreatedSubscription> {
-    return this.call('POST', '', options, { tenant_id: this.tenantId, ...subscription });
+    return this.#one('POST', '', CREATED, options, { tenant_id: this.tenantId, ...subscription });
   }
 
   async get(subscriptionId: string, options: CallOptions = {}): Promise<api.WebhookSubscription> {
-    return (await this.call<Pick<CreatedSubscription, 'webhook_subscription'>>('GET', pathOf(subscriptionId), options))
-      .webhook_subscription;
+    return (await this.#one<Subscribed>('GET', pathOf(subscriptionId), SUBSCRIBED, options)).webhook_subscription;
   }
 
   async update(
@@ -133,17 +221,12 @@ export class Webhooks extends Resource {
     change: api.UpdateWebhookSubscriptionBody,
     options: CallOptions = {},
   ): Promise<api.WebhookSubscription> {
-    const answer = await this.call<Pick<CreatedSubscription, 'webhook_subscription'>>(
-      'PATCH',
-      pathOf(subscriptionId),
-      options,
-      change,
-    );
-    return answer.webhook_subscription;
+    return (await this.#one<Subscribed>('PATCH', pathOf(subscriptionId), SUBSCRIBED, options, change))
+      .webhook_subscription;
   }
 
   async delete(subscriptionId: string, options: CallOptions = {}): Promise<void> {
-    await this.call('DELETE', pathOf(subscriptionId), options);
+    return this.send('DELETE', pathOf(subscriptionId), options);
   }
 
   /** With `grace_seconds` deliveries carry signatures of both secrets for that time. */
@@ -152,7 +235,7 @@ export class Webhooks extends Resource {
     rotation: api.RotateSecretBody = {},
     options: CallOptions = {},
   ): Promise<CreatedSubscription> {
-    return this.call('POST', `${pathOf(subscriptionId)}/rotate-secret`, options, rotation);
+    return this.call('POST', `${pathOf(subscriptionId)}/rotate-secret`, CREATED, options, rotation);
   }
 
   deliveries(
@@ -160,7 +243,7 @@ export class Webhooks extends Resource {
     filter: DeliveryFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Delivery, void, undefined> {
-    return this.items(`${pathOf(subscriptionId)}/deliveries`, { ...filter }, options);
+    return this.items(`${pathOf(subscriptionId)}/deliveries`, DELIVERY, { ...filter }, options);
   }
 
   async delivery(
@@ -168,11 +251,12 @@ export class Webhooks extends Resource {
     deliveryId: string,
     options: CallOptions = {},
   ): Promise<api.DeliveryWithPayload> {
-    return this.call('GET', `${pathOf(subscriptionId)}/deliveries${pathOf(deliveryId)}`, options);
+    const path = `${pathOf(subscriptionId)}/deliveries${pathOf(deliveryId)}`;
+    return this.call('GET', path, { ...DELIVERY, payload: {} }, options, undefined, { delivery_id: deliveryId });
   }
 
   async redeliver(subscriptionId: string, deliveryId: string, options: CallOptions = {}): Promise<api.Delivery> {
-    return this.call('POST', `${pathOf(subscriptionId)}/deliveries${pathOf(deliveryId)}/redeliver`, options);
+    return this.call('POST', `${pathOf(subscriptionId)}/deliveries${pathOf(deliveryId)}/redeliver`, DELIVERY, options);
   }
 
   async replay(
@@ -180,14 +264,31 @@ export class Webhooks extends Resource {
     period: api.ReplayBody,
     options: CallOptions = {},
   ): Promise<{ count: number; has_more: boolean; next_from: string | null }> {
-    return this.call('POST', `${pathOf(subscriptionId)}/deliveries/replay`, options, period);
+    const shape = { count: 0, has_more: false, next_from: null } as const;
+    return this.call('POST', `${pathOf(subscriptionId)}/deliveries/replay`, shape, options, period, {});
   }
 
   /** Sends `webhook.test`. */
   async test(subscriptionId: string, options: CallOptions = {}): Promise<api.Delivery> {
-    return this.call('POST', `${pathOf(subscriptionId)}/test`, options);
+    return this.call('POST', `${pathOf(subscriptionId)}/test`, DELIVERY, options);
+  }
+
+  async #one<T extends Subscribed>(
+    method: Method,
+    below: string,
+    shape: Shape<T>,
+    options: CallOptions,
+    body?: object,
+  ): Promise<T> {
+    const answer = await this.call(method, below, shape, options, body, {});
+    requireSays(body ?? {}, answer.webhook_subscription);
+    return answer;
   }
 }
+
+type Subscribed = Pick<CreatedSubscription, 'webhook_subscription'>;
+const SUBSCRIBED = { webhook_subscription: SUBSCRIPTION };
+const CREATED = { ...SUBSCRIBED, secret: '' } as const;
 
 /** What a list of a tenant's refresh requests is about. */
 export interface RefreshRequestFilter {

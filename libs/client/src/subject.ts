@@ -2,13 +2,17 @@ import { patchOf, requireWritten } from './compare.ts';
 import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
-import { decode } from './http/answer.ts';
+import { call } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
-import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
+import { type CallOptions, pathOf, queryText, type Transport } from './http/transport.ts';
+import type { Shape } from './http/shape.ts';
+import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
 import { RefreshRequests, type Scope } from './resources.ts';
+import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
+import { linkOf } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** Which version was the newest at a moment: by when it was stored, or by what its writer said (`effective`). */
@@ -58,18 +62,15 @@ export class Subject<A extends object> {
   async latest({ asOf, basis, ...options }: ReadOptions & AsOf = {}): Promise<Snapshot<A>> {
     const seen = asOf === undefined ? this.verifier.known.headOf(this.subjectType, this.subjectId) : 0;
     for (let attempt = 1; ; attempt++) {
-      const snapshot = await this.read(
-        'snapshots/latest',
-        { as_of: asOf instanceof Date ? asOf.toISOString() : asOf, basis },
-        {},
-        options,
-      );
+      const snapshot = await this.#read('snapshots/latest', { as_of: timeText(asOf), basis }, {}, options);
       // What was verified by nobody was not seen either.
-      if (snapshot.snapshot_version >= seen || this.verifier.modeOf(options.verify) === false) return snapshot;
+      if (this.verifier.modeOf(options.verify) === false) return snapshot;
+      if (asOf !== undefined) this.verifier.known.requireNewestAt(linkOf(snapshot, ''), asOf, basis ?? 'recorded');
+      if (snapshot.snapshot_version >= seen) return snapshot;
       if (attempt === LATEST_ATTEMPTS) {
         throw new VerificationError(
           'rolled_back',
-          `Version ${snapshot.snapshot_version} is said to be the latest of ${this.subjectId}, and version ${seen} was seen before.`,
+          `Version ${snapshot.snapshot_version} of ${this.subjectId} is the latest after ${seen}.`,
         );
       }
       await this.transport.pause(LATEST_PAUSE_MS, options.signal);
@@ -78,22 +79,22 @@ export class Subject<A extends object> {
 
   /** A version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */
   async version(version: number, options: ReadOptions = {}): Promise<Snapshot<A>> {
-    return this.read(`snapshots/${version}`, {}, { version }, options);
+    return this.#read(`snapshots/${version}`, {}, { version }, options);
   }
 
   /** Every version with its content, newest first unless said otherwise. */
   history(options: HistoryOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
-    return historyOf(this.lineage(), options);
+    return historyOf(this.#lineage(), options);
   }
 
   /** Every version without its content. */
   headers(options: HistoryOptions = {}): AsyncGenerator<SnapshotHeader, void, undefined> {
-    return headersOf(this.lineage(), options);
+    return headersOf(this.#lineage(), options);
   }
 
   /** Every version with its content from the first one on, in one stream; by the log all are proved against one checkpoint. */
   export(options: ReadOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
-    return exportOf(this.lineage(), options);
+    return exportOf(this.#lineage(), options);
   }
 
   /**
@@ -101,7 +102,7 @@ export class Subject<A extends object> {
    * with no service: `iss verify`, or the console's page for it.
    */
   bundle(options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
-    return bundleLinesOf(this.lineage(), options);
+    return bundleLinesOf(this.#lineage(), options);
   }
 
   /**
@@ -123,7 +124,7 @@ export class Subject<A extends object> {
       const patch = patchOf(base.envelope, draft, evidence);
       if (patch.length === 0) return base;
       try {
-        return await this.applyPatch(base, patch, initiatedBy, options);
+        return await this.#applyPatch(base, patch, initiatedBy, options);
       } catch (error) {
         if (!(error instanceof StaleBaseError) || round === MAX_CHANGE_ROUNDS) throw error;
       }
@@ -135,7 +136,7 @@ export class Subject<A extends object> {
     proposal: Omit<api.ProposeSubjectUpdateBody, 'subject_id'>,
     options: CallOptions = {},
   ): Promise<api.Update> {
-    return this.call('POST', '/updates', options, { subject_id: this.subjectId, ...proposal });
+    return this.#call('POST', '/updates', UPDATE, options, { subject_id: this.subjectId, ...proposal });
   }
 
   /** Updates, newest first. */
@@ -143,26 +144,30 @@ export class Subject<A extends object> {
     filter: { status?: api.Update['status'] } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Update, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/updates`, filter, options);
+    return itemsOf(this.transport, `${this.path}/updates`, filter, options, UPDATE);
   }
 
   async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
-    return this.call('GET', `/updates${pathOf(updateId)}`, options);
+    return this.#call('GET', `/updates${pathOf(updateId)}`, UPDATE, options, undefined, { update_id: updateId });
   }
 
   /** Writes the next version. @throws StaleBaseError where another one was written meanwhile */
   async apply(updateId: string, options: CallOptions = {}): Promise<api.AppliedUpdate> {
-    return this.call('POST', `/updates${pathOf(updateId)}/apply`, options);
+    return this.#call('POST', `/updates${pathOf(updateId)}/apply`, HEADER, options);
   }
 
   async withdraw(updateId: string, options: CallOptions = {}): Promise<api.Update> {
-    return this.call('POST', `/updates${pathOf(updateId)}/withdraw`, options);
+    return this.#call('POST', `/updates${pathOf(updateId)}/withdraw`, UPDATE, options, undefined, {
+      update_id: updateId,
+      status: 'withdrawn',
+    });
   }
 
   /** What the service says changed, with the evidence behind it. It is not verified: `compare` is, of verified versions. */
   async diff(versions: { from: number; to: number }, options: CallOptions = {}): Promise<api.VersionDiffResult> {
-    const query = { from_version: versions.from, to_version: versions.to };
-    return decode(await this.transport.text({ method: 'GET', path: `${this.path}/diff`, query }, options));
+    const query = queryText({ from_version: versions.from, to_version: versions.to });
+    const says = { from_version: versions.from, to_version: versions.to, subject: this.#ref };
+    return this.#call('GET', `/diff${query}`, { ops: [OPERATION] }, options, undefined, says);
   }
 
   /** Of each value since when, by whom and from which evidence it stands, as the service says. */
@@ -170,7 +175,7 @@ export class Subject<A extends object> {
     filter: { path?: string; version?: number } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Provenance['items'][number], void, undefined> {
-    return itemsOf(this.transport, `${this.path}/provenance`, filter, options);
+    return itemsOf(this.transport, `${this.path}/provenance`, filter, options, LEAF);
   }
 
   /** Lets another tenant read the subject. */
@@ -179,26 +184,30 @@ export class Subject<A extends object> {
     options: CallOptions = {},
   ): Promise<api.CreatedGrant> {
     const path = pathOf('v1', 'tenants', this.tenantId, 'grants');
-    const body = JSON.stringify({ ...grant, subject_type: this.subjectType, subject_id: this.subjectId });
-    return decode(await this.transport.text({ method: 'POST', path, body }, options));
+    return call(this.transport, ['POST', path], CREATED_GRANT, options, { ...grant, ...this.#ref });
   }
 
   /** Every grant on the subject, also those that are over. */
   grants(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/grants`, {}, options);
+    return itemsOf(this.transport, `${this.path}/grants`, {}, options, GRANT);
   }
 
   /** Who could read it, from when to when. */
   accessHistory(options: CallOptions = {}): AsyncGenerator<api.AccessPeriod, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/access-history`, {}, options);
+    return itemsOf(this.transport, `${this.path}/access-history`, {}, options, PERIOD);
+  }
+
+  /** Erasures of it, newest first: asked for, cancelled and done. */
+  erasures(options: CallOptions = {}): AsyncGenerator<api.Erasure, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/erasures`, {}, options, ERASURE);
   }
 
   /** Who was shown which versions. */
   disclosures(options: CallOptions = {}): AsyncGenerator<api.Disclosure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/disclosures`, {}, options);
+    return itemsOf(this.transport, `${this.path}/disclosures`, {}, options, DISCLOSURE);
   }
 
-  private async applyPatch(
+  async #applyPatch(
     base: Snapshot<A>,
     patch: api.ProposeSubjectUpdateBody['patch_ops'],
     initiatedBy: string | undefined,
@@ -214,14 +223,18 @@ export class Subject<A extends object> {
       },
       options,
     );
-    const version = await this.versionOf(updateId, base.snapshot_version + 1, options);
+    const version = base.snapshot_version + 1;
+    const applied = await this.#versionOf(updateId, version, options);
+    if (applied !== version) {
+      throw new VerificationError('written', `Version ${version} was stored as ${applied}.`);
+    }
     const written = await this.version(version, options);
     if (this.verifier.modeOf(options.verify) !== false) requireWritten(base.envelope, patch, written.envelope);
     return written;
   }
 
   /** Applies an update, whether or not the answer to an earlier attempt was lost; its version. */
-  private async versionOf(updateId: string, version: number, options: CallOptions): Promise<number> {
+  async #versionOf(updateId: string, version: number, options: CallOptions): Promise<number> {
     try {
       return (await this.apply(updateId, options)).snapshot_version;
     } catch (error) {
@@ -235,17 +248,27 @@ export class Subject<A extends object> {
     }
   }
 
-  private async call<T>(method: 'GET' | 'POST', below: string, options: CallOptions, body?: unknown): Promise<T> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    return decode(await this.transport.text({ method, path: this.path + below, ...sent }, options));
+  async #call<T extends object>(
+    method: 'GET' | 'POST',
+    below: string,
+    shape: Shape<T>,
+    options: CallOptions,
+    body?: object,
+    says?: object,
+  ): Promise<T> {
+    return call(this.transport, [method, this.path + below], shape, options, body, says);
   }
 
-  private lineage(): Lineage {
+  get #ref(): api.SubjectRef {
+    return { subject_type: this.subjectType, subject_id: this.subjectId };
+  }
+
+  #lineage(): Lineage {
     const { transport, verifier, tenantId, path, asked } = this;
     return { transport, verifier, tenantId, path, ...asked };
   }
 
-  private async read(
+  async #read(
     below: string,
     query: Record<string, string | undefined>,
     asked: { version?: number },

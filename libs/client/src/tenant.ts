@@ -1,13 +1,15 @@
 import { canonicalize } from '@iss/domain/pure';
 import { changesOf, type ChangesOptions } from './changes.ts';
-import { VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
+import { parseStrictly } from './http/answer.ts';
+import { call, requireSays } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { Grants, type RefreshRequestFilter, Webhooks } from './resources.ts';
+import { Grants, Membership, type RefreshRequestFilter, Webhooks } from './resources.ts';
+import { ACCESSIBLE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
 import { Subject } from './subject.ts';
 import type {
   Change,
@@ -19,13 +21,14 @@ import type {
   SubjectType,
 } from './types.ts';
 import { hashText } from './verify/hash.ts';
-import { parseStrictly, requireVersion } from './verify/snapshot.ts';
+import { requireVersion } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** A tenant that the caller acts for. */
 export class Tenant {
   readonly grants: Grants;
   readonly webhooks: Webhooks;
+  readonly membership: Membership;
   private readonly path: string;
 
   /** @internal made by `IdentityState` */
@@ -36,6 +39,7 @@ export class Tenant {
   ) {
     this.path = pathOf('v1', 'tenants', tenantId);
     this.grants = new Grants(transport, `${this.path}/grants`);
+    this.membership = new Membership(transport, `${this.path}/membership`);
     this.webhooks = new Webhooks(transport, tenantId);
   }
 
@@ -79,14 +83,9 @@ export class Tenant {
     const body = canonicalize(jsonOf(envelope));
     const path = `${this.path}/entity-states`;
     const written = requireVersion(parseStrictly(await this.transport.text({ method: 'POST', path, body }, options)));
-    const isSame =
-      written.envelope_hash === (await hashText(body)) &&
-      written.snapshot_id === envelope.snapshot_id.toLowerCase() &&
-      written.snapshot_version === envelope.snapshot_version &&
-      written.subject.subject_id === envelope.subject.subject_id;
-    if (!isSame) {
-      throw new VerificationError('written', `${envelope.snapshot_id} was stored as something else than was sent.`);
-    }
+    const { snapshot_id, snapshot_version, subject } = envelope;
+    requireSays({ snapshot_id, snapshot_version, envelope_hash: await hashText(body) }, written);
+    requireSays(Object(subject), written.subject);
     this.verifier.claim(written, written.subject);
     return written;
   }
@@ -106,7 +105,10 @@ export class Tenant {
 
   /** The subjects that the tenant owns. */
   subjects(filter: SubjectFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Subject, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/subjects`, { ...filter }, options);
+    return itemsOf(this.transport, `${this.path}/subjects`, { ...filter }, options, {
+      ...SUBJECT,
+      latest_snapshot: HEADER,
+    });
   }
 
   /** The subjects of others that the tenant may read. */
@@ -114,7 +116,26 @@ export class Tenant {
     filter: Pick<SubjectFilter, 'identifier' | 'q'> = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.AccessibleSubject, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options);
+    return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options, ACCESSIBLE);
+  }
+
+  /** The members. */
+  principals(options: CallOptions = {}): AsyncGenerator<api.Principal, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/principals`, {}, options, PRINCIPAL);
+  }
+
+  /** Updates of every subject, newest first. */
+  updates(
+    filter: { status?: api.Update['status'] } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Update, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/entity-state-updates`, filter, options, UPDATE);
+  }
+
+  /** An update by its id alone. */
+  async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
+    const path = this.path + pathOf('entity-state-updates', updateId);
+    return call(this.transport, ['GET', path], UPDATE, options, undefined, { update_id: updateId });
   }
 
   /** Requests to refresh subjects: of others to the tenant, or its own. */
@@ -122,7 +143,7 @@ export class Tenant {
     filter: RefreshRequestFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.RefreshRequest, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/refresh-requests`, { ...filter }, options);
+    return itemsOf(this.transport, `${this.path}/refresh-requests`, { ...filter }, options, REFRESH_REQUEST);
   }
 }
 

@@ -1,5 +1,6 @@
 import { IdentityStateError } from './errors.ts';
 import type * as api from './generated/types.ts';
+import { decode } from './http/answer.ts';
 
 /** What arrives, told apart by `type` (docs/webhooks.md). Later versions of the service may send others: ignore them. */
 export type WebhookEvent =
@@ -19,6 +20,9 @@ export type WebhookEvent =
   | api.GrantExpiringEvent
   | api.GrantExpiredEvent
   | api.WebhookTestEvent;
+
+/** The types of events that can be subscribed to. */
+export type EventType = api.WebhookSubscription['event_types'][number];
 
 export type WebhookFailure = 'missing_header' | 'malformed_header' | 'timestamp' | 'signature' | 'malformed_body';
 
@@ -42,6 +46,8 @@ export interface WebhookOptions {
   /** The time in milliseconds since 1970: the platform's unless said otherwise. */
   now?: () => number;
 }
+
+const EVENT = { id: '', type: '', created_at: '', tenant_id: '', data: {} } as const;
 
 /** A header with more signatures than this is not the service's. */
 const MAX_SIGNATURES = 16;
@@ -67,7 +73,7 @@ export async function verifyWebhook(
   const timestamp = requireHeader(headers, 'webhook-timestamp');
   const signatures = requireHeader(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
   if (!/^\d{1,12}$/.test(timestamp)) {
-    throw new WebhookVerificationError('malformed_header', 'webhook-timestamp is not a time in Unix seconds.');
+    throw new WebhookVerificationError('malformed_header', 'webhook-timestamp is not in seconds.');
   }
   const head = utf8.encode(`${id}.${timestamp}.`);
   const message = new Uint8Array(head.length + bytes.length);
@@ -84,9 +90,9 @@ export async function verifyWebhook(
       if (mac !== null && (await crypto.subtle.verify('HMAC', key, mac, message))) isGenuine = true;
     }
   }
-  if (!isGenuine) throw new WebhookVerificationError('signature', 'No signature fits the body and the secret.');
+  if (!isGenuine) throw new WebhookVerificationError('signature', 'No signature fits the secret.');
   if (Math.abs(now() / 1000 - Number(timestamp)) > toleranceSeconds) {
-    throw new WebhookVerificationError('timestamp', `webhook-timestamp is more than ${toleranceSeconds} s off.`);
+    throw new WebhookVerificationError('timestamp', 'webhook-timestamp is too far off.');
   }
   return eventOf(bytes);
 }
@@ -97,15 +103,14 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value === 'string' && value !== '') return value;
-  if (Array.isArray(value)) throw new WebhookVerificationError('malformed_header', `${name} is there more than once.`);
+  if (Array.isArray(value)) throw new WebhookVerificationError('malformed_header', `${name} is repeated.`);
   throw new WebhookVerificationError('missing_header', `${name} is missing.`);
 }
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const key = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : null;
   // An empty key would let anybody sign.
-  if (key === null || key.length === 0)
-    throw new IdentityStateError('A webhook secret is "whsec_" followed by base64.');
+  if (key === null || key.length === 0) throw new IdentityStateError('A secret is "whsec_" and base64.');
   return key;
 }
 
@@ -123,20 +128,9 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
 
 function eventOf(bytes: Uint8Array): WebhookEvent {
   try {
-    const event: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (isEvent(event)) return event;
+    // What is signed is the service's word.
+    return decode<WebhookEvent>(new TextDecoder('utf-8', { fatal: true }).decode(bytes), EVENT);
   } catch {
-    // Falls through to the one error for a body that is no event.
+    throw new WebhookVerificationError('malformed_body', 'The body is not an event.');
   }
-  throw new WebhookVerificationError('malformed_body', 'The body is signed, and is not an event.');
-}
-
-/** What is signed is the service's word. */
-function isEvent(value: unknown): value is WebhookEvent {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    ['id', 'type', 'created_at', 'tenant_id'].every((name) => typeof Reflect.get(value, name) === 'string') &&
-    'data' in value
-  );
 }

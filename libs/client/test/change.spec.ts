@@ -101,5 +101,5 @@ it('notices what was written beside the patch', () => {
   requireWritten(base(), patch, asWritten);
   const other = structuredClone(asWritten);
   other.attributes.names.pop();
-  expect(() => requireWritten(base(), patch, other)).toThrow('something else than the patch');
+  expect(() => requireWritten(base(), patch, other)).toThrow('not its base with the patch');
 });

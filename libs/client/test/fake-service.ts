@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { canonicalize, type JsonObject } from '@iss/domain/pure';
-import { createSigner, encodeBase64, formatCheckpoint, generateKeys, type Signer, signNote } from '@iss/tlog';
+import { createSigner, encodeBase64, formatCheckpoint, generateKeys, type Signer, signNote, toHex } from '@iss/tlog';
 import { naiveLeaf, NaiveTree } from '../../tlog/src/testing/naive-tree.ts';
 
 export const ORIGIN = 'log.example/client';
 export const BASE_URL = 'http://service.example';
+/** The moment of every test: a cosignature says when it was made, so two of them are equal only at one moment. */
+export const NOW_MS = Date.UTC(2026, 0, 15, 10);
 
 /** Keys of a log and of its witness. */
 export interface Keys {
@@ -27,9 +29,11 @@ export class FakeService {
   readonly asked: string[] = [];
   /** What becomes of an answer: status, text. */
   bend: (path: string, text: string) => string | Response = (_, text) => text;
-  now = Date.now;
+  now = (): number => NOW_MS;
   cosign = true;
   private readonly entries: string[] = [];
+  /** Places of erasures, by those of what they took away. */
+  private readonly erasures = new Map<number, number>();
 
   constructor(
     private readonly keys: Keys,
@@ -40,10 +44,10 @@ export class FakeService {
   }
 
   /** The newest version, which is logged at once. */
-  write(name: string): JsonObject {
+  write(name: string, createdAt?: Date): JsonObject {
     const version = this.snapshots.length + 1;
     const subject = { subject_type: 'organization', subject_id: this.subjectId };
-    const at = new Date(Date.UTC(2026, 0, version)).toISOString();
+    const at = (createdAt ?? new Date(Date.UTC(2026, 0, version))).toISOString();
     const envelope = {
       envelope_version: 'entity_state_envelope_v1',
       snapshot_id: randomUUID(),
@@ -62,11 +66,13 @@ export class FakeService {
       created_at: at,
       envelope_hash: hash,
       prev_hash: this.snapshots.at(-1)?.['envelope_hash'] ?? null,
+      written_by: 'oidc:p#alice',
+      write_request_id: 'request-1',
       subject,
       envelope,
     };
     this.snapshots.push(snapshot);
-    const { snapshot_id, envelope_hash, prev_hash } = snapshot;
+    const { snapshot_id, envelope_hash, prev_hash, written_by = null, write_request_id = null } = snapshot;
     this.entries.push(
       canonicalize({
         entry_version: 'iss_log_entry_v1',
@@ -76,9 +82,37 @@ export class FakeService {
         ...subject,
         ...{ snapshot_id: snapshot_id ?? null, snapshot_version: version },
         ...{ envelope_hash: envelope_hash ?? null, prev_hash: prev_hash ?? null, created_at: at },
+        // An earlier release made the first entry.
+        ...(version === 1 ? {} : { written_by, write_request_id }),
       }),
     );
     return snapshot;
+  }
+
+  /** Logs a version a second time, and proves it by that. */
+  logAgain(version: number): void {
+    const entry = this.entries.find((text) => text.includes(`"snapshot_version":${version}`)) ?? '';
+    this.entries.push(entry);
+  }
+
+  /** Takes the content of a version away, and logs that. */
+  erase(version: number): void {
+    const snapshot = this.snapshots[version - 1];
+    const place = this.placeOf(String(snapshot?.['snapshot_id']));
+    if (snapshot === undefined) return;
+    delete snapshot['envelope'];
+    snapshot['erased'] = { erasure_id: 'e', erased_at: '2026-01-04T00:00:00.000Z' };
+    const erasure = {
+      ...{
+        entry_version: 'iss_log_entry_v1',
+        type: 'subject.erased',
+        salt: 'AgICAgICAgICAgICAgICAg',
+        tenant_id: 'acme',
+      },
+      ...{ subject_type: 'organization', subject_id: this.subjectId },
+      ...{ erased_indexes: [place], erased_at: '2026-01-04T00:00:00.000Z' },
+    };
+    this.erasures.set(place, this.entries.push(canonicalize(erasure)) - 1);
   }
 
   /** Something else that the log has. */
@@ -115,6 +149,7 @@ export class FakeService {
       const items = query.get('order') === 'asc' ? this.snapshots : this.snapshots.toReversed();
       return JSON.stringify({ items, next_cursor: null });
     }
+    if (path === `${subject}/export`) return this.bundle();
     if (path === '/log/checkpoint') return this.checkpoint();
     if (path === '/log/consistency') {
       const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
@@ -126,17 +161,44 @@ export class FakeService {
   }
 
   private async proof(snapshotId: string): Promise<string | null> {
-    const index = this.entries.findIndex((entry) => entry.includes(`"snapshot_id":"${snapshotId}"`));
-    const size = this.entries.length;
+    const index = this.placeOf(snapshotId);
     if (index < 0) return null;
+    const size = this.entries.length;
     return JSON.stringify({
       log_origin: ORIGIN,
-      log_index: index,
       tree_size: size,
-      entry: this.entries[index],
-      inclusion: this.tree().path(index, 0, size).map(encodeBase64),
+      ...this.proofOf(index),
       checkpoint: await this.checkpoint(),
     });
+  }
+
+  private async bundle(): Promise<string> {
+    const versions = this.snapshots.length;
+    const subject = { subject_type: 'organization', subject_id: this.subjectId };
+    const head = {
+      bundle: 'iss_bundle_v1',
+      subject,
+      log_origin: ORIGIN,
+      checkpoint: await this.checkpoint(),
+      versions,
+    };
+    const lines = this.snapshots.map((snapshot) => {
+      const { entry, ...place } = this.proofOf(this.placeOf(String(snapshot['snapshot_id'])));
+      const erasure = this.erasures.get(place.log_index);
+      if (erasure === undefined) return { snapshot, entry, ...place };
+      return { snapshot, ...place, leaf_hash: toHex(naiveLeaf(entry)), erased: this.proofOf(erasure) };
+    });
+    return [{ ...head, head_version: versions }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+
+  /** Of two entries of one version the newer one. */
+  private placeOf(snapshotId: string): number {
+    return this.entries.findLastIndex((entry) => entry.includes(`"snapshot_id":"${snapshotId}"`));
+  }
+
+  private proofOf(index: number): { log_index: number; entry: string; inclusion: string[] } {
+    const inclusion = this.tree().path(index, 0, this.entries.length).map(encodeBase64);
+    return { log_index: index, entry: this.entries[index] ?? '', inclusion };
   }
 
   private tree(size = this.entries.length): NaiveTree {

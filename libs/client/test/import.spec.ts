@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { canonicalize } from '@iss/domain/pure';
-import { IdentityState, type ImportProgress } from '../src/index.ts';
+import { IdentityState, type ImportProgress, ProtocolError } from '../src/index.ts';
 import { jsonOf } from '../src/json.ts';
 
 /** Takes batches; `plan` says of each what becomes of it. */
 class Archive {
   readonly stored = new Map<string, string>();
   readonly batches: number[] = [];
-  constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'forges')[]) {}
+  createdAt = new Date().toISOString();
+  constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'fails' | 'forges')[]) {}
 
   readonly fetch: typeof fetch = async (_, init) => {
     const kind = this.plan[this.batches.length] ?? 'done';
@@ -29,12 +30,14 @@ class Archive {
       return { line, status: 409, error: { code: 'conflict', message: 'No.', request_id: 'r' } };
     if (kind === 'slow' && line > 1)
       return { line, status: 429, retry_after: 0, error: { code: 'rate_limited', message: 'Later.' } };
+    if (kind === 'fails' && line > 1)
+      return { line, status: 503, retry_after: 0, error: { code: 'unavailable', message: 'Later.' } };
     const hash = createHash('sha256')
       .update(kind === 'forges' ? 'other' : text)
       .digest('hex');
     const status = this.stored.has(id) ? 200 : 201;
     this.stored.set(id, text);
-    return { line, status, snapshot_id: id, envelope_hash: hash };
+    return { line, status, snapshot_id: id, envelope_hash: hash, created_at: this.createdAt };
   }
 }
 
@@ -50,14 +53,21 @@ it('stores each record once, whatever breaks, and says how far it is', async () 
   });
   expect(report).toMatchObject({
     settled: 4,
-    stored: 1,
-    known: 2,
+    stored: 3,
+    known: 0,
     refused: 1,
     refusals: [{ index: 2, result: { status: 409 } }],
   });
   expect([...archive.stored.keys()]).toEqual(['a', 'b', 'c']);
   expect(archive.batches).toEqual([4, 3, 3, 1]);
-  expect(progress.map(({ settled }) => settled)).toEqual([1, 3, 4]);
+  expect(progress.map(({ settled }) => settled)).toEqual([1, 2, 3, 4]);
+});
+
+it('counts what was there before as known, also after a lost answer', async () => {
+  const archive = new Archive(['breaks', 'done']);
+  archive.createdAt = '2026-01-01T00:00:00Z';
+  archive.stored.set('b', '');
+  expect(await tenantOf(archive).import(records('a', 'b'))).toMatchObject({ settled: 2, stored: 1, known: 1 });
 });
 
 it('goes on where an earlier run ended, over lines of any kind of source', async () => {
@@ -71,10 +81,31 @@ it('goes on where an earlier run ended, over lines of any kind of source', async
   expect(archive.stored.get('c')).toBe(canonicalize(jsonOf({ z: 1, snapshot_id: 'c' })));
 });
 
+it('sends a line again that failed with 5xx, and does not count it as refused', async () => {
+  const archive = new Archive(['fails']);
+  const report = await tenantOf(archive).import(records('a', 'b'));
+  expect(report).toMatchObject({ settled: 2, stored: 2, refused: 0 });
+  expect(archive.batches).toEqual([2, 1]);
+});
+
 it('goes in requests of a thousand', async () => {
   const archive = new Archive([]);
   await tenantOf(archive).import(records(...Array.from({ length: 2_001 }, (_, index) => `r-${index}`)));
   expect(archive.batches).toEqual([1_000, 1_000, 1]);
+});
+
+it.each([
+  {},
+  null,
+  { line: 1 },
+  { line: 1, status: 'ok' },
+  { line: 1, status: 204 },
+  { line: 1, status: 409 },
+  { line: 2, status: 201 },
+])('refuses the result %j', async (result) => {
+  const fetch = async (): Promise<Response> => new Response(`${JSON.stringify(result)}\n`);
+  const tenant = new IdentityState({ baseUrl: 'http://service.example', fetch }).tenant('acme');
+  await expect(tenant.import(records('a'))).rejects.toThrow(ProtocolError);
 });
 
 it('ends where nothing goes on, and where something else is stored than was sent', async () => {

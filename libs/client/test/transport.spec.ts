@@ -1,10 +1,12 @@
 import {
   ApiError,
+  ConfigurationError,
   ConnectionError,
   DeadlineError,
   ForbiddenError,
   IdentityState,
   type IdentityStateOptions,
+  momentOfChange,
   ProtocolError,
   RateLimitedError,
   UnauthorizedError,
@@ -48,6 +50,10 @@ const hangs: Step = (init) =>
     init?.signal?.addEventListener('abort', () => reject(new Error('aborted', { cause: init.signal?.reason }))),
   );
 
+/** Pauses before another attempt are random: the shortest ones are as good as any. */
+beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => jest.restoreAllMocks());
+
 const clientOf = (fetch: typeof globalThis.fetch, options: Partial<IdentityStateOptions> = {}): IdentityState =>
   new IdentityState({ baseUrl: 'http://service.example/', fetch, token: 't-1', ...options });
 
@@ -90,6 +96,140 @@ it('sends again what does nothing twice, and nothing else', async () => {
   const { fetch, sent } = steps(fails(403, 'forbidden'));
   await expect(clientOf(fetch).request('GET', '/v1/meta')).rejects.toThrow(ForbiddenError);
   expect(sent).toHaveLength(1);
+});
+
+it.each([502, 504])('sends again after %i of a gateway what does nothing twice', async (status) => {
+  for (const [method, count] of [
+    ['GET', 2],
+    ['POST', 2],
+    ['PATCH', 1],
+  ] as const) {
+    const { fetch, sent } = steps(() => new Response('<html>', { status }), answers({}));
+    const call = clientOf(fetch).request(method, '/v1/meta');
+    if (count === 1) await expect(call).rejects.toMatchObject({ status });
+    else await call;
+    expect([method, sent.length]).toEqual([method, count]);
+  }
+});
+
+it('tells of each answer, with its request id', async () => {
+  const heard: unknown[] = [];
+  const { fetch } = steps(
+    () => new Response(null, { status: 503, headers: { 'retry-after': '0', 'x-request-id': 'r-1' } }),
+    () => new Response('{}', { headers: { 'x-request-id': 'r-2' } }),
+  );
+  await clientOf(fetch, { onResponse: (one) => heard.push(one) }).request('GET', '/v1/meta');
+  expect(heard).toEqual([
+    { status: 503, requestId: 'r-1' },
+    { status: 200, requestId: 'r-2' },
+  ]);
+});
+
+it('makes as many attempts as it may', async () => {
+  const { fetch, sent } = steps(breaks);
+  await expect(clientOf(fetch, { maxAttempts: 2 }).request('GET', '/v1/meta')).rejects.toThrow(ConnectionError);
+  expect(sent).toHaveLength(2);
+});
+
+it('names the cause of a connection that fails', async () => {
+  const { fetch } = steps(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
+  });
+  const call = clientOf(fetch, { maxAttempts: 1 }).request('GET', '/v1/meta');
+  await expect(call).rejects.toThrow('GET /v1/meta: no answer came (fetch failed: ECONNREFUSED).');
+});
+
+it.each([
+  'nonsense',
+  'ftp://service.example',
+  'http://ann:s3cret@service.example',
+  'http://service.example/?key=s3cret',
+])('refuses baseUrl %s, and does not repeat it', (baseUrl) => {
+  const made = (): IdentityState => new IdentityState({ baseUrl });
+  expect(made).toThrow(ConfigurationError);
+  expect(made).not.toThrow(/s3cret/);
+});
+
+it('names no token in an error, whoever repeats it', async () => {
+  const token = 'eyJhbGciOiJ.s3cret';
+  const errors = await Promise.all(
+    [
+      steps(() => {
+        throw new TypeError(`Invalid header Bearer ${token}`);
+      }),
+      steps(() => new Response(`You sent ${token}`, { status: 502 })),
+      steps(() => Response.json({ error: { code: 'forbidden', message: token, request_id: 'r' } }, { status: 403 })),
+      steps(() => new Response(`Token ${token}`)),
+    ].map(({ fetch }) => clientOf(fetch, { token, maxAttempts: 1 }).request('GET', '/v1/meta').catch(String)),
+  );
+  for (const error of errors) {
+    expect(error).toMatch(/Error/);
+    expect(error).not.toContain('s3cret');
+  }
+  const unsendable = clientOf(steps(answers({})).fetch, { token: 's3cret\r\nX-Other: 1' }).request('GET', '/v1/meta');
+  await expect(unsendable).rejects.toThrow(ConfigurationError);
+  await expect(unsendable).rejects.not.toThrow(/s3cret/);
+});
+
+it('reads no more of an answer than it may', async () => {
+  const long = steps(() => new Response(`"${'x'.repeat(100)}"`));
+  await expect(clientOf(long.fetch, { maxAnswerBytes: 100 }).request('GET', '/v1/meta')).rejects.toThrow(ProtocolError);
+  const refusal = steps(() => new Response('x'.repeat(101), { status: 500 }));
+  await expect(clientOf(refusal.fetch, { maxAnswerBytes: 100 }).request('GET', '/v1/meta')).rejects.toThrow(
+    ProtocolError,
+  );
+  const event = steps(() => new Response(`${'data: 1\n'.repeat(20)}\n`));
+  const next = clientOf(event.fetch, { maxAnswerBytes: 100 }).tenant('acme').changes({ follow: true }).next();
+  await expect(next).rejects.toThrow(ProtocolError);
+});
+
+/** What somebody answers who is not the service, or one that is broken. */
+const BROKEN: unknown[] = [
+  {},
+  null,
+  [],
+  'text',
+  7,
+  { items: null },
+  { items: 'text' },
+  { items: [null] },
+  { items: ['x'] },
+];
+
+it.each<[string, (client: IdentityState) => Promise<unknown>]>([
+  ['tenants', (client) => client.tenants().next()],
+  ['createTenant', (client) => client.createTenant({ tenant_id: 'a', name: 'A' })],
+  ['latest', (client) => client.tenant('a').organization('b').latest()],
+  ['history', (client) => client.tenant('a').organization('b').history().next()],
+  ['headers', (client) => client.tenant('a').organization('b').headers().next()],
+  ['export', (client) => client.tenant('a').organization('b').export().next()],
+  ['diff', (client) => client.tenant('a').organization('b').diff({ from: 1, to: 2 })],
+  ['provenance', (client) => client.tenant('a').organization('b').provenance().next()],
+  ['propose', (client) => client.tenant('a').organization('b').propose({ base_snapshot_version: 1, patch_ops: [] })],
+  ['apply', (client) => client.tenant('a').organization('b').apply('u')],
+  ['share', (client) => client.tenant('a').organization('b').share({ grantee_tenant_id: 'c', scopes: [] })],
+  ['updates', (client) => client.tenant('a').updates().next()],
+  ['subjects', (client) => client.tenant('a').subjects().next()],
+  ['principals', (client) => client.tenant('a').principals().next()],
+  ['changes', (client) => client.tenant('a').changes().next()],
+  ['grants', (client) => client.tenant('a').grants.list().next()],
+  ['revoke', (client) => client.tenant('a').grants.revoke('g')],
+  [
+    'createMany',
+    (client) => client.tenant('a').grants.createMany([{ grantee_tenant_id: 'c', subject_type: '*', scopes: [] }]),
+  ],
+  ['refreshRequests', (client) => client.tenant('a').refreshRequests().next()],
+  ['ask', (client) => client.tenant('a').organization('b').refreshRequests.create({ requesting_tenant_id: 'a' })],
+  ['hook', (client) => client.tenant('a').webhooks.create({ target_url: 'https://h.example', event_types: [] })],
+  ['delivery', (client) => client.tenant('a').webhooks.delivery('w', 'd')],
+  ['replay', (client) => client.tenant('a').webhooks.replay('w', { from: '2026-01-01T00:00:00Z' })],
+])('%s says of every broken answer that it is one', async (_what, call) => {
+  for (const answer of BROKEN) {
+    // A stream is lines, and its last one ends.
+    const { fetch } = steps(() => new Response(`${JSON.stringify(answer)}\n`));
+    const failed = await call(clientOf(fetch)).catch((error: unknown) => error);
+    expect([answer, failed]).toEqual([answer, expect.any(ProtocolError)]);
+  }
 });
 
 it('does not take for the network what fails on this side', async () => {
@@ -153,8 +293,24 @@ it('takes no redirection, and tells what is not the service', async () => {
   );
 });
 
-it('a list that leads to itself ends', async () => {
-  const { fetch } = steps(answers({ items: [1], next_cursor: 'c' }));
+it.each(['.evil.example/v1/meta', '@evil.example/v1/meta', ':1/v1/meta', 'https://evil.example/'])(
+  'sends no token to %s',
+  async (path) => {
+    const { fetch, sent } = steps(answers({}));
+    await expect(clientOf(fetch).request('GET', path)).rejects.toThrow(
+      /A token goes to the origin of baseUrl alone\.$/,
+    );
+    expect(sent).toEqual([]);
+  },
+);
+
+it.each([
+  ['to itself', () => 'c'],
+  ['in a circle', (page: number) => `c-${page % 3}`],
+  ['through pages without items', (page: number) => `c-${page}`],
+])('a list that leads %s ends', async (_where, cursorOf) => {
+  let page = 0;
+  const { fetch } = steps(() => Response.json({ items: [], next_cursor: cursorOf(page++) }));
   const read = async (): Promise<void> => {
     for await (const tenant of clientOf(fetch).tenants()) void tenant;
   };
@@ -162,7 +318,12 @@ it('a list that leads to itself ends', async () => {
 });
 
 describe('a feed that is followed', () => {
-  const item = (index: number) => ({ log_index: index, type: 'grant.created' });
+  const item = (index: number) => ({
+    log_index: index,
+    type: 'tenant.owner_changed',
+    tenant_id: 'a',
+    changed_at: '2026-01-01',
+  });
   const events = (...indexes: readonly number[]): string =>
     indexes.map((index) => `id: ${index}\nevent: x\ndata: ${JSON.stringify(item(index))}\n\n`).join('');
   /** A stream of these pieces, which then ends or breaks. */
@@ -191,19 +352,26 @@ describe('a feed that is followed', () => {
       stream([': ok\n\n', first, second.slice(0, 20)], 'ends'),
       breaks,
       fails(401, 'unauthorized'),
-      stream([second], 'breaks'),
+      stream([': incomplete\n\n', second], 'breaks'),
       fails(503, 'unavailable', { 'retry-after': '0' }),
       stream([events(8, 9)], 'stays'),
     );
     const seen: number[] = [];
+    const connections: boolean[] = [];
     const changes = clientOf(fetch, { token: () => `t-${++count}` })
       .tenant('acme')
-      .changes({ after: 2, follow: true });
+      .changes({
+        ...{ after: 2, follow: true, onIncomplete: () => seen.push(-1) },
+        onConnected: (isConnected) => connections.push(isConnected),
+      });
     for await (const { log_index: index } of changes) {
       seen.push(index);
       if (index === 9) break;
     }
-    expect(seen).toEqual([3, 5, 8, 9]);
+    expect(seen).toEqual([3, -1, 5, 8, 9]);
+    expect(connections.at(0)).toBe(true);
+    expect(connections).toContain(false);
+    expect(connections.at(-1)).toBe(true);
     const after = sent.map(({ url }) => new URL(url).searchParams.get('after'));
     expect(after).toEqual(['2', '3', '3', '3', '5', '5']);
     // Each connection has its own token.
@@ -215,6 +383,37 @@ describe('a feed that is followed', () => {
     const { value } = await clientOf(fetch).tenant('acme').changes({ follow: true, timeoutMs: 30 }).next();
     expect(Object(value)).toMatchObject({ log_index: 4 });
     expect(sent).toHaveLength(3);
+  });
+
+  it('gives types that are not known yet, and refuses known ones without their members', async () => {
+    const pageOf = (change: object): Step =>
+      answers({ items: [{ log_index: 1, ...change }], next_after: 1, has_more: false });
+    const next = (change: object) =>
+      clientOf(steps(pageOf(change)).fetch)
+        .tenant('acme')
+        .changes()
+        .next();
+    const { value } = await next({ type: 'moon.landed', at: 1 });
+    expect(value).toEqual({ log_index: 1, type: 'moon.landed', at: 1 });
+    expect(value && momentOfChange(value)).toBe('');
+    for (const broken of [
+      { type: 'grant.created', created_at: '2026-01-01T00:00:00Z' },
+      { type: 'snapshot.created', subject: null },
+      { type: 'tenant.owner_changed', tenant_id: 'a', changed_at: 'soon' },
+    ]) {
+      await expect(next(broken)).rejects.toThrow(ProtocolError);
+    }
+  });
+
+  it('does not lead back, nor on and on without a change', async () => {
+    const all = async (fetch: typeof globalThis.fetch): Promise<void> => {
+      for await (const change of clientOf(fetch).tenant('acme').changes({ after: 9 })) void change;
+    };
+    const back = steps(answers({ items: [], next_after: 8, has_more: false }));
+    await expect(all(back.fetch)).rejects.toMatchObject({ failure: 'feed' });
+    let place = 9;
+    const empty = steps(() => Response.json({ items: [], next_after: ++place, has_more: true }));
+    await expect(all(empty.fetch)).rejects.toMatchObject({ failure: 'feed' });
   });
 
   it('repeats nothing, and does not go back', async () => {

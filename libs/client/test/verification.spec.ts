@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import {
   type IdentityStateOptions,
   IdentityState,
+  IdentityStateError,
   MemoryTrustStore,
+  ProtocolError,
   type Subject,
+  type VerificationFailure,
   verificationOf,
 } from '../src/index.ts';
 import { FileTrustStore } from '../src/node.ts';
-import { BASE_URL, FakeService, type Keys, makeKeys, ORIGIN } from './fake-service.ts';
+import { BASE_URL, FakeService, type Keys, makeKeys, NOW_MS, ORIGIN } from './fake-service.ts';
 
 let keys: Keys;
 let service: FakeService;
@@ -24,8 +27,12 @@ beforeEach(() => {
 const trusted = () => ({ vkeys: [keys.log.verifierKey], witnesses: [keys.witness.verifierKey] });
 type Attributes = { legal: { legal_name: string } };
 const subjectOf = (from: FakeService, options: Partial<IdentityStateOptions> = {}): Subject<Attributes> =>
-  new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, ...options }).tenant('acme').organization('acme-corp');
-const failing = (failure: string) => expect.objectContaining({ name: 'VerificationError', failure });
+  new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, now: () => NOW_MS, ...options })
+    .tenant('acme')
+    .organization('acme-corp');
+/** Null: it is no answer of the API at all. */
+const failing = (failure: string | null): unknown =>
+  failure === null ? expect.any(ProtocolError) : expect.objectContaining({ name: 'VerificationError', failure });
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const list: Item[] = [];
@@ -51,7 +58,7 @@ describe('what was seen before', () => {
     service.snapshots.pop();
     await expect(subject.latest()).rejects.toEqual(failing('rolled_back'));
     // Who asks for an earlier moment is answered with an earlier version.
-    expect((await subject.latest({ asOf: new Date() })).snapshot_version).toBe(2);
+    expect((await subject.latest({ asOf: new Date(Date.UTC(2026, 0, 2, 12)) })).snapshot_version).toBe(2);
   });
 
   it('is nothing where nothing is verified', async () => {
@@ -73,6 +80,38 @@ it('content that is said to be erased has to hold all the same', async () => {
   for (const options of [{}, { trust: trusted() }]) {
     await expect(subjectOf(service, options).latest()).rejects.toEqual(failing('hash'));
   }
+});
+
+describe('a proxy that lies', () => {
+  const LIES: readonly (readonly [what: string, failure: VerificationFailure | null, lie: (text: string) => string])[] =
+    [
+      ['a value of the content', 'hash', (text) => text.replace('"Three"', '"Four"')],
+      ['a member more', 'hash', (text) => text.replace('"legal":{', '"legal":{"a":1,')],
+      ['a member twice', null, (text) => text.replace('"legal":{', '"legal":{"legal_name":"One",')],
+      ['the hash', 'hash', (text) => text.replace(/("envelope_hash":")[0-9a-f]{8}/, '$100000000')],
+      ['no hash', 'unhashed', (text) => text.replace(/"envelope_hash":"[0-9a-f]+"/, '"envelope_hash":null')],
+      ['no link', 'chain', (text) => text.replace(/"prev_hash":"[0-9a-f]+"/, '"prev_hash":null')],
+      ['no content', 'envelope_missing', (text) => text.replace('"envelope":', '"other":')],
+      [
+        'another number',
+        'header',
+        (text) => text.replace('"snapshot_version":3,"generated_at"', '"snapshot_version":4,"generated_at"'),
+      ],
+      ['another time', 'header', (text) => text.replace(/("generated_at":")\d{4}/, '$11999')],
+      ['another id', 'header', (text) => text.replace(/("snapshot_id":")[0-9a-f]{8}/, '$100000000')],
+      ['another subject', 'other_subject', (text) => text.replaceAll('acme-corp', 'somebody-else')],
+      ['something else', null, () => '[]'],
+      ['no JSON', null, (text) => text.slice(0, -1)],
+    ];
+
+  it.each(LIES)('about %s is found out: %s', async (_what, failure, lie) => {
+    service.bend = (_, text) => {
+      const bent = lie(text);
+      expect(bent).not.toBe(text);
+      return bent;
+    };
+    await expect(subjectOf(service).latest()).rejects.toEqual(failing(failure));
+  });
 });
 
 describe('a chain', () => {
@@ -138,6 +177,7 @@ describe('the log', () => {
       log: {
         logIndex: 2,
         tenantId: 'acme',
+        writtenBy: 'oidc:p#alice',
         checkpoint: { origin: ORIGIN, size: 4, note: await service.checkpoint(), cosignedBy: ['witness.example/w'] },
       },
     });
@@ -150,7 +190,7 @@ describe('the log', () => {
     ['the size of the tree', 'checkpoint', /client\\n3\\n/, 'client\\n4\\n'],
     ['a signature', 'checkpoint', /— log\.example\/client ([^ ]{8})..../, '— log.example/client $1AAAA'],
     ['the log', 'checkpoint', /log\.example\/client\\n/, 'log.example/other\\n'],
-    ['the form of the proof', 'malformed', /"checkpoint"/, '"c"'],
+    ['the form of the proof', null, /"checkpoint"/, '"c"'],
   ])('%s cannot be changed', async (_what, failure, pattern, instead) => {
     service.bend = (path, text) => {
       if (!path.endsWith('log-proof')) return text;
@@ -175,6 +215,48 @@ describe('the log', () => {
     service.bend = (path, text) =>
       path.endsWith('latest') ? text.replace(/"created_at":"2026-01-03/, '"created_at":"2025-01-03') : text;
     await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('not_in_log'));
+  });
+
+  it('continues a checkpoint that came by another way', async () => {
+    const client = new IdentityState({ baseUrl: BASE_URL, fetch: service.fetch, now: () => NOW_MS, trust: trusted() });
+    const fork = new FakeService(keys, 'acme-corp', ['another past']);
+    fork.write('One');
+    expect(await client.acceptCheckpoint(await fork.checkpoint())).toMatchObject({ origin: ORIGIN, size: 2 });
+    await expect(client.tenant('acme').organization('acme-corp').latest()).rejects.toEqual(failing('forked'));
+  });
+
+  it('proves the versions of a page together', async () => {
+    let waiting = 0;
+    let most = 0;
+    const fetch: typeof globalThis.fetch = async (...words) => {
+      most = Math.max(most, ++waiting);
+      const answer = await service.fetch(...words);
+      waiting--;
+      return answer;
+    };
+    const subject = subjectOf(service, { fetch, trust: trusted() });
+    expect(await all(subject.history())).toHaveLength(3);
+    expect(most).toBe(3);
+  });
+
+  it('has one entry for a version', async () => {
+    const subject = subjectOf(service, { trust: trusted() });
+    service.write('Four', new Date(NOW_MS));
+    await subject.latest();
+    service.logAgain(4);
+    await expect(subject.latest()).rejects.toEqual(failing('logged_twice'));
+  });
+
+  it('has nothing behind a checkpoint that says that it is older', async () => {
+    const subject = subjectOf(service, { trust: trusted() });
+    await subject.latest();
+    // The checkpoint was signed at ten: fifty minutes before that is a log that was behind.
+    service.write('Four', new Date(NOW_MS - 3_000_000));
+    expect((await subject.latest()).snapshot_version).toBe(4);
+    service.write('Five', new Date(NOW_MS - 3_700_000));
+    await expect(subject.latest()).rejects.toEqual(failing('backdated'));
+    // Whoever kept nothing cannot know.
+    expect((await subjectOf(service, { trust: trusted() }).latest()).snapshot_version).toBe(5);
   });
 
   it('must be witnessed as the trust says', async () => {
@@ -237,7 +319,7 @@ describe('the log', () => {
     ['an hour ahead', 3_600_000, 'clock'],
     ['an hour behind', -3_600_000, null],
   ])('a clock that is %s', async (_what, aheadMs, failure) => {
-    service.now = () => Date.now() + aheadMs;
+    service.now = () => NOW_MS + aheadMs;
     const read = subjectOf(service, { trust: trusted() }).latest();
     if (failure === null) expect((await read).snapshot_version).toBe(3);
     else await expect(read).rejects.toEqual(failing(failure));
@@ -247,6 +329,60 @@ describe('the log', () => {
     await expect(subjectOf(service).latest({ verify: 'log' })).rejects.toThrow('give `trust`');
     await expect(subjectOf(service, { trust: {} }).latest()).rejects.toThrow('Whom do you trust?');
     await expect(subjectOf(service, { trust: { ...trusted(), quorum: 2 } }).latest()).rejects.toThrow('quorum');
+  });
+});
+
+describe('an answer for a moment', () => {
+  const day = (number: number): string => `2026-01-0${number}T12:00:00Z`;
+
+  it('is of a version that was there', async () => {
+    expect((await subjectOf(service).latest({ asOf: day(4) })).snapshot_version).toBe(3);
+    for (const basis of ['recorded', 'effective'] as const) {
+      await expect(subjectOf(service).latest({ asOf: day(2), basis })).rejects.toEqual(failing('as_of'));
+    }
+  });
+
+  it('is the newest one of then that was seen', async () => {
+    const subject = subjectOf(service);
+    await subject.version(2);
+    service.bend = (path, text) => (path.endsWith('latest') ? JSON.stringify(service.snapshots[0]) : text);
+    expect((await subject.latest({ asOf: day(1) })).snapshot_version).toBe(1);
+    await expect(subject.latest({ asOf: day(2) })).rejects.toEqual(failing('as_of'));
+    await expect(subject.latest({ asOf: '2026-01-02' })).rejects.toEqual(failing('as_of'));
+  });
+});
+
+describe('a bundle', () => {
+  it('proves every version, and that others were erased', async () => {
+    service.erase(2);
+    const versions = await all(subjectOf(service, { trust: trusted() }).export());
+    expect(versions.map(({ envelope }) => envelope !== undefined)).toEqual([true, false, true]);
+  });
+
+  it('hides nothing behind the erasure of another version', async () => {
+    service.erase(2);
+    service.bend = (path, text) => {
+      const lines: Record<string, unknown>[] = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const [, , erased, hidden] = lines;
+      if (!path.endsWith('export') || erased === undefined || hidden === undefined) return text;
+      const { envelope, ...snapshot } = Object(hidden['snapshot']);
+      expect(envelope).toBeDefined();
+      lines[3] = { ...erased, snapshot: { ...snapshot, erased: { erasure_id: 'e', erased_at: 't' } } };
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    };
+    await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(failing('not_in_log'));
+  });
+
+  it('proves an erasure: a claim alone excuses nothing', async () => {
+    service.erase(2);
+    service.bend = (path, text) =>
+      path.endsWith('export') ? text.replace(/"erased":\{"log_index"/, '"gone":{"log_index"') : text;
+    await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(
+      expect.any(IdentityStateError),
+    );
   });
 });
 

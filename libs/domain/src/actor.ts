@@ -9,6 +9,9 @@ export interface Acting extends Actor {
   requestId: string;
 }
 
+/** The principal of reads without a token (`GLOBAL_READS=public`). No token is of this principal. */
+export const ANYONE_ID = 'anyone';
+
 /** Who reads: an actor, or, with `tenantId` null, a principal for whichever of its tenants may (the global forms). */
 export interface Reader {
   tenantId: string | null;

@@ -22,6 +22,7 @@ export const ERROR_CODES = [
   'rate_limited',
   'request_header_fields_too_large',
   'internal_error',
+  'damaged',
   'unavailable',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];

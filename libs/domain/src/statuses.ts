@@ -1,6 +1,7 @@
 /** The states of everything that has some (specification, "States and transitions"; contract). */
 
-export const MEMBER_STATUSES = ['active', 'removed'] as const;
+/** A `pending` member was invited, and has no rights until it accepts. */
+export const MEMBER_STATUSES = ['pending', 'active', 'removed'] as const;
 export type MemberStatus = (typeof MEMBER_STATUSES)[number];
 
 export const TRANSFER_OFFER_STATUSES = ['pending', 'accepted', 'declined', 'cancelled', 'expired'] as const;

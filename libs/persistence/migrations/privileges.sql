@@ -1,5 +1,5 @@
--- After the migrations: what the applications' role may do, table by table. Granted anew each time, since a dump that is
--- restored into a cluster without the role comes without its privileges and policies.
+-- After the migrations: what the applications' roles may do, table by table. Granted anew each time, since a dump that is
+-- restored into a cluster without the roles comes without their privileges and policies.
 
 DO $$ BEGIN
   IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = 'snapshots'::regclass) THEN
@@ -12,31 +12,58 @@ DO $$ BEGIN
     CREATE POLICY snapshots_sealed ON snapshots FOR INSERT TO iss_app
       WITH CHECK (envelope_hash = sha256(convert_to(envelope, 'UTF8')));
   END IF;
+  IF (SELECT count(*) <> 5 FROM pg_policy p, unnest(p.polroles) WHERE p.polrelid = 'snapshots'::regclass) THEN
+    ALTER POLICY snapshots_read ON snapshots TO iss_app, iss_gateway, iss_worker;
+    ALTER POLICY snapshots_sealed ON snapshots TO iss_app, iss_gateway;
+  END IF;
 END $$;
 
-GRANT USAGE ON SCHEMA public TO iss_app;
-GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;
-GRANT SELECT, INSERT ON snapshots, subjects, disclosures, snapshot_provenance TO iss_app;
-GRANT UPDATE (name) ON subjects TO iss_app;
-GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app;
-GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, grants, webhook_subscriptions,
-  refresh_requests, transfer_offers TO iss_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
-  TO iss_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON subject_evidence TO iss_app;
-GRANT SELECT ON owner_changes, log_backfill, log_restarts, audit_records TO iss_app;
-GRANT SELECT, INSERT ON grant_changes TO iss_app;
-GRANT SELECT, INSERT ON log_entries TO iss_app;
-GRANT SELECT, DELETE ON log_waiting TO iss_app;
-GRANT SELECT, INSERT, DELETE ON log_checkpoints TO iss_app;
-GRANT SELECT, INSERT, UPDATE (hashes) ON log_tiles TO iss_app;
-GRANT SELECT, UPDATE (size, root) ON log_tree TO iss_app;
-GRANT SELECT, INSERT, UPDATE (until_at) ON log_keys TO iss_app;
-GRANT SELECT, INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app;
-GRANT SELECT, INSERT ON tenant_feed, shared_feed TO iss_app;
-GRANT SELECT, UPDATE (size) ON log_feed TO iss_app;
-GRANT SELECT, INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
-  UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app;
--- A restore without the role leaves out both, and everybody may execute a function of which nothing is said.
+GRANT USAGE ON SCHEMA public TO iss_app, iss_gateway, iss_worker;
+
+-- Both applications.
+GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapshots, subjects, snapshot_provenance, tenants,
+  memberships, claimed_types, updates, grants, grant_changes, webhook_subscriptions, refresh_requests, transfer_offers,
+  outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures, audit_records,
+  log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
+  log_policy, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
+
+-- The gateway writes what callers may: facts are inserted, and the log is read.
+GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
+GRANT UPDATE (name) ON subjects TO iss_app, iss_gateway;
+GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE ON tenants, memberships, claimed_types, updates, refresh_requests, transfer_offers TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE, DELETE ON subject_evidence TO iss_app, iss_gateway;
+GRANT SELECT, INSERT, DELETE ON tenant_blocks TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE ON webhook_subscriptions TO iss_app, iss_gateway;
+GRANT INSERT ON grants TO iss_app, iss_gateway;
+GRANT UPDATE ON grants TO iss_app;
+GRANT UPDATE (scopes, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
+GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
+  UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app, iss_gateway;
+GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
+GRANT UPDATE ON deliveries TO iss_gateway;
+GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys, rate_limits TO iss_app, iss_gateway;
+
+-- The worker delivers, deletes what was kept long enough, and writes the log.
+GRANT INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO iss_app, iss_worker;
+GRANT UPDATE ON webhook_subscriptions TO iss_worker;
+GRANT UPDATE (expiring_told_for, expired_told_for, is_feed_due) ON grants TO iss_worker;
+-- It locks these rows before it deletes them, which takes the right to update a column.
+GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
+GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;
+GRANT INSERT ON log_entries TO iss_app, iss_worker;
+GRANT DELETE ON log_waiting TO iss_app, iss_worker;
+GRANT INSERT, DELETE ON log_checkpoints TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (hashes) ON log_tiles TO iss_app, iss_worker;
+GRANT UPDATE (size, root) ON log_tree TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (until_at) ON log_keys TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app, iss_worker;
+GRANT INSERT ON tenant_feed, shared_feed TO iss_app, iss_worker;
+GRANT UPDATE (size, granted_size) ON log_feed TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (next_index, until_index, turn) ON granted_feeds TO iss_app, iss_worker;
+
+-- A restore without the roles leaves out both, and everybody may execute a function of which nothing is said.
 REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION erase_versions TO iss_app;
+GRANT EXECUTE ON FUNCTION erase_versions TO iss_app, iss_gateway;
+REVOKE EXECUTE ON FUNCTION announce_first_log_keys FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION announce_first_log_keys TO iss_app, iss_worker;

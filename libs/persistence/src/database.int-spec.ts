@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
+import { APP_ROLES } from '@iss/platform';
 import { Client } from 'pg';
-import { openDatabase } from './database';
+import { type Database, openDatabase } from './database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { migrate } from './migrate';
 import { roleFaults } from './schema-faults';
@@ -193,7 +194,7 @@ describe('a database that cannot be opened', () => {
     [
       'a login without the role',
       (url) => Object.assign(url, { username: 'spec_stranger', password: 'right' }),
-      /cannot act as iss_app \(.*\): run npm run db:migrate .* GRANT iss_app/,
+      /cannot act as the role of the process \(.*iss_app.*\): run npm run db:migrate .* GRANT the role/,
     ],
     [
       'one connection, where it needs two',
@@ -212,6 +213,140 @@ describe('a database that cannot be opened', () => {
   it('a connection that does not act as the role, as behind a pooler that drops startup options', () => {
     expect(roleFaults('postgres')).toEqual([expect.stringMatching(/acts as postgres and not as iss_app: a pooler/)]);
     expect(roleFaults('iss_app')).toEqual([]);
+  });
+});
+
+describe('each app has a role', () => {
+  const urlOf = (username: string): string => {
+    const url = new URL(world.url);
+    return Object.assign(url, { username, password: 'right' }).toString();
+  };
+  const open = (url: string, app: keyof typeof APP_ROLES): Promise<Database> =>
+    openDatabase({ url, role: APP_ROLES[app], refusesOwner: true, poolSize: 2, applicationName: 'test' });
+
+  beforeAll(async () => {
+    await owner.query(`CREATE ROLE spec_gateway LOGIN PASSWORD 'right' IN ROLE iss_gateway`);
+    await owner.query(`CREATE ROLE spec_one LOGIN PASSWORD 'right' IN ROLE iss_app`);
+  });
+  afterAll(async () => {
+    await owner.query('DROP ROLE spec_gateway, spec_one');
+  });
+
+  it('refuses a login that owns the tables, and one that is not a member of the role', async () => {
+    await expect(open(world.url, 'gateway')).rejects.toThrow(
+      /the login postgres owns the tables, .* member of iss_gateway alone/,
+    );
+    await expect(open(urlOf('spec_gateway'), 'worker')).rejects.toThrow(
+      /cannot act as the role of the process .*iss_worker/,
+    );
+    const database = await open(urlOf('spec_gateway'), 'gateway');
+    await expect(database.sql.run(WHO, {})).resolves.toEqual([{ who: 'iss_gateway' }]);
+    await expect(database.schemaFaults()).resolves.toEqual([]);
+    await database.close();
+  });
+
+  it('which a login gets that acts as the one role of a release before', async () => {
+    await migrate(world.url);
+    for (const app of ['gateway', 'worker'] as const) {
+      const database = await open(urlOf('spec_one'), app);
+      await expect(database.schemaFaults()).resolves.toEqual([]);
+      await database.close();
+    }
+  });
+
+  it.each([
+    ['iss_worker', 'INSERT INTO snapshots DEFAULT VALUES'],
+    ['iss_worker', 'INSERT INTO grants DEFAULT VALUES'],
+    ['iss_worker', `UPDATE grants SET scopes = '{read_diff}'`],
+    ['iss_worker', 'UPDATE grants SET revoked_at = now()'],
+    ['iss_worker', `INSERT INTO disclosures DEFAULT VALUES`],
+    ['iss_worker', `UPDATE memberships SET api_functional_role = 'tenant_owner'`],
+    ['iss_worker', 'SELECT erase_versions(1)'],
+    ['iss_gateway', 'INSERT INTO log_entries DEFAULT VALUES'],
+    ['iss_gateway', 'DELETE FROM log_waiting'],
+    ['iss_gateway', 'INSERT INTO log_checkpoints DEFAULT VALUES'],
+    ['iss_gateway', 'DELETE FROM log_checkpoints'],
+    ['iss_gateway', 'UPDATE log_tree SET size = 0'],
+    ['iss_gateway', `UPDATE log_tiles SET hashes = ''`],
+    ['iss_gateway', 'INSERT INTO log_keys DEFAULT VALUES'],
+    ['iss_gateway', `SELECT announce_first_log_keys('{}')`],
+    ['iss_gateway', 'INSERT INTO tenant_feed DEFAULT VALUES'],
+    ['iss_gateway', 'UPDATE grants SET created_at = now()'],
+    ['iss_gateway', 'DELETE FROM grants'],
+  ])('%s may not: %s', async (role, text) => {
+    await owner.query(`SET ROLE ${role}`);
+    try {
+      await expect(owner.query(text)).rejects.toThrow(/permission denied/);
+    } finally {
+      await owner.query('RESET ROLE');
+    }
+  });
+});
+
+describe('facts stay, for the owner of the tables too', () => {
+  beforeAll(async () => {
+    await owner.query(`
+      INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
+      VALUES (gen_random_uuid(), 'spec', 'other', 1, '{read_latest}', now()), (gen_random_uuid(), 'spec', 'other', 2, '{read_latest}', NULL);
+      INSERT INTO log_checkpoints (origin, size, note) VALUES ('spec', 1, 'note');
+      INSERT INTO log_checkpoints (origin, size, note, signed_at)
+      VALUES ('spec', 2, 'note', date_trunc('hour', now()) - interval '30 hours'), ('spec', 3, 'note', date_trunc('hour', now()) - interval '30 hours')`);
+  });
+
+  it.each([
+    [`UPDATE grants SET revoked_at = NULL WHERE subject_key = 1`, 'grants stay'],
+    [`UPDATE grants SET revoked_at = revoked_at - interval '1 day' WHERE subject_key = 1`, 'grants stay'],
+    [`UPDATE grants SET scopes = '{read_diff}' WHERE subject_key = 1`, 'grants stay'],
+    [`UPDATE grants SET grantee_tenant_id = 'me' WHERE subject_key = 2`, 'grants stay'],
+    [`UPDATE grants SET created_at = now() - interval '1 day' WHERE subject_key = 2`, 'grants stay'],
+    [`DELETE FROM grants WHERE grantor_tenant_id = 'spec'`, 'grants stay'],
+    [`UPDATE log_checkpoints SET note = 'other' WHERE size = 1`, 'checkpoints stay'],
+    [`UPDATE log_checkpoints SET complete_at = now() WHERE size = 1`, 'checkpoints stay'],
+    [`DELETE FROM log_checkpoints WHERE size = 1`, 'checkpoints stay'],
+    [`DELETE FROM log_checkpoints WHERE size = 3`, 'checkpoints stay'],
+    ...[
+      'subjects',
+      'grants',
+      'grant_changes',
+      'erasures',
+      'owner_changes',
+      'log_restarts',
+      'log_key_announcements',
+      'log_entries',
+      'log_tiles',
+      'log_checkpoints',
+      'log_tree',
+      'log_waiting',
+    ].map((table): [string, string] => [`TRUNCATE ${table}`, `TRUNCATE of ${table} is refused`]),
+  ])('%s', async (text, refusal) => {
+    await expect(owner.query(text)).rejects.toThrow(refusal);
+  });
+
+  it.each([
+    `UPDATE grants SET scopes = '{read_diff}', expires_at = now(), purpose = 'x' WHERE subject_key = 2`,
+    `UPDATE grants SET purpose = NULL WHERE subject_key = 1`,
+    `UPDATE grants SET revoked_at = now() WHERE subject_key = 2`,
+    `UPDATE log_checkpoints SET marked_at = now(), marked_by = 'spec' WHERE size = 1`,
+    `DELETE FROM log_checkpoints WHERE size = 2`,
+  ])('%s is done', async (text) => {
+    expect((await owner.query(text)).rowCount).toBe(1);
+  });
+
+  it('the database sets the times of what the gateway grants and revokes', async () => {
+    await owner.query('SET ROLE iss_gateway');
+    try {
+      const { rows: made } = await owner.query(
+        `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, created_at)
+         VALUES (gen_random_uuid(), 'spec', 'other', 3, '{read_latest}', 'epoch') RETURNING created_at = now() AS "isNow"`,
+      );
+      expect(made).toEqual([{ isNow: true }]);
+      const { rows: ended } = await owner.query(
+        `UPDATE grants SET revoked_at = 'epoch' WHERE subject_key = 3 RETURNING revoked_at >= now() AS "isNow"`,
+      );
+      expect(ended).toEqual([{ isNow: true }]);
+    } finally {
+      await owner.query('RESET ROLE');
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
-import { APPLICATION_ROLE, type PoolLoad, type Warn } from '@iss/platform';
+import { APPLICATION_ROLE, type DatabaseRole, type PoolLoad, type Warn } from '@iss/platform';
 import type { ClientConfig, Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
@@ -20,6 +20,10 @@ export interface DatabaseSettings {
   replicaUrl?: string | undefined;
   /** Connections at most, 2 at least: half of them for statements that requests share; to a replica half as many. */
   poolSize: number;
+  /** The role that the connections act as; undefined: {@link APPLICATION_ROLE}. */
+  role?: DatabaseRole;
+  /** Whether a login that owns the tables is refused: it could take away what guards them. */
+  refusesOwner?: boolean;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** Whether something beside it listens on this database, such as a queue: no pooler may share servers then. */
@@ -80,24 +84,28 @@ const WRITE_AHEAD = statement<NoParameters, { position: number }>(
 /** Named, as every statement is. */
 const STANDS = {
   name: 'stands',
-  text: `SELECT current_user::text AS "actsAs", ${IS_SHARED('stands')} AS "isShared",
+  text: `SELECT current_user::text AS "actsAs", session_user::text AS login, ${IS_SHARED('stands')} AS "isShared",
+       (SELECT pg_has_role(session_user, c.relowner, 'MEMBER') FROM pg_class c
+         WHERE c.oid = to_regclass('public.snapshots')) IS TRUE AS "ownsTables",
        ARRAY(SELECT n || '=' || current_setting(n) FROM unnest('{${PLANNER.map((setting) => setting.split('=')[0]).join()}}'::text[]) n) AS planner,
        extract(epoch FROM current_setting('statement_timeout')::interval)::float8 * 1000 AS "statementMs"`,
 };
 /** How a connection stands once it is there. */
 interface Stands {
   actsAs: string;
+  login: string;
+  ownsTables: boolean;
   isShared: boolean;
   planner: string[];
   statementMs: number;
 }
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
-const startupOptions = ({ statementMs }: Patience): string =>
-  [...OF_EACH, `statement_timeout=${statementMs}`].map((setting) => `-c ${setting}`).join(' ');
-const OF_EACH = [`role=${APPLICATION_ROLE}`, ...PLANNER];
+const startupOptions = (role: DatabaseRole, { statementMs }: Patience): string =>
+  [...ofEach(role), `statement_timeout=${statementMs}`].map((setting) => `-c ${setting}`).join(' ');
+const ofEach = (role: DatabaseRole): string[] => [`role=${role}`, ...PLANNER];
 
-export const STARTUP_OPTIONS = startupOptions(LONE);
+export const STARTUP_OPTIONS = startupOptions(APPLICATION_ROLE, LONE);
 
 /** The application's connections; what they are asked goes through {@link Sql}. */
 export class Database {
@@ -161,7 +169,7 @@ export class Database {
 }
 
 /**
- * Connects as {@link APPLICATION_ROLE}; the URL's login must be that role or a member of it.
+ * Connects as the role of the settings; the URL's login must be that role or a member of it.
  * Throws `unavailable`, with what to do, when the database cannot be opened ({@link diagnose}).
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
@@ -175,7 +183,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const pools = [shared, lone];
   try {
     await servers.find();
-    await requireUsable(pools, settings.needsSessions ?? false);
+    await requireUsable(pools, settings);
     servers.watch();
   } catch (error) {
     await Promise.all([servers.close(), ...pools.map((pool) => pool.end())]);
@@ -197,7 +205,10 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
             url: replicaUrl,
             poolSize: sharedSize,
             applicationName: settings.applicationName,
-            options: OF_EACH.map((setting) => `-c ${setting}`).join(' '),
+            role: settings.role ?? APPLICATION_ROLE,
+            options: ofEach(settings.role ?? APPLICATION_ROLE)
+              .map((setting) => `-c ${setting}`)
+              .join(' '),
             observe: (name) => observe(name, 'replica'),
           },
           position,
@@ -211,7 +222,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
  * may read a table whole, and wait for ever. And behind a pooler that shares servers among transactions, what one connection
  * prepared another one finds there.
  */
-async function requireUsable(pools: readonly Pool[], needsSessions: boolean): Promise<void> {
+async function requireUsable(pools: readonly Pool[], settings: DatabaseSettings): Promise<void> {
   // One after the other: where the server has a connection for one pool alone, that one is given back, and can be ended.
   for (const pool of pools) {
     const client = await pool.connect();
@@ -220,7 +231,7 @@ async function requireUsable(pools: readonly Pool[], needsSessions: boolean): Pr
     client.on('error', onError);
     try {
       const { rows } = await client.query<Stands>(STANDS);
-      const [fault] = rows.flatMap((stands) => faultsOf(stands, needsSessions));
+      const [fault] = rows.flatMap((stands) => faultsOf(stands, settings));
       if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
     } finally {
       client.off('error', onError);
@@ -229,18 +240,27 @@ async function requireUsable(pools: readonly Pool[], needsSessions: boolean): Pr
   }
 }
 
-function faultsOf({ actsAs, isShared, planner, statementMs }: Stands, needsSessions: boolean): string[] {
+function faultsOf(
+  { actsAs, login, ownsTables, isShared, planner, statementMs }: Stands,
+  { role = APPLICATION_ROLE, refusesOwner = false, needsSessions = false }: DatabaseSettings,
+): string[] {
   const lacking = PLANNER.filter((setting) => !planner.includes(setting));
   if (statementMs === 0 || statementMs > LONE.statementMs) lacking.unshift(`statement_timeout=${LONE.statementMs}`);
   return [
-    ...roleFaults(actsAs),
+    ...roleFaults(actsAs, role),
+    ...(ownsTables && refusesOwner
+      ? [
+          `the login ${login} owns the tables, or is a superuser, and could take away what guards them: give the apps a login that ` +
+            `is a member of ${role} alone (docs/operations/database.md, "Database roles")`,
+        ]
+      : []),
     ...(lacking.length === 0 ? [] : [`connections lack the settings ${lacking.join(', ')}: ${DROPPED_OPTIONS}`]),
     ...(isShared && needsSessions ? [`the queue on PostgreSQL needs sessions: ${NO_SESSIONS}: set QUEUE_URL`] : []),
   ];
 }
 
 function poolOf(
-  { applicationName, warn }: DatabaseSettings,
+  { applicationName, warn, role = APPLICATION_ROLE }: DatabaseSettings,
   servers: Servers,
   sockets: Set<Socket>,
   max: number,
@@ -252,7 +272,7 @@ function poolOf(
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: patience.answerMs,
     keepAlive: true,
-    options: startupOptions(patience),
+    options: startupOptions(role, patience),
     stream: () => {
       const socket = new Socket();
       sockets.add(socket);

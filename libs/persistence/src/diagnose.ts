@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { APPLICATION_ROLE, failureOf, serverUrls } from '@iss/platform';
+import { failureOf, serverUrls } from '@iss/platform';
 
 /** What the operator has to do, by what the failure says. `says` tells apart what has one code. */
 interface Diagnosis {
@@ -13,9 +13,9 @@ interface Diagnosis {
 const DIAGNOSES: readonly Diagnosis[] = [
   {
     code: /^(42501|42704|22023|28000)$/,
-    says: /permission denied to set role|role "iss_app" does not exist|invalid value for parameter "role"/,
-    finding: `the login cannot act as ${APPLICATION_ROLE}`,
-    advice: `run npm run db:migrate as the owner of the tables, then GRANT ${APPLICATION_ROLE} TO the login`,
+    says: /permission denied to set role|role "iss_\w+" does not exist|invalid value for parameter "role"/,
+    finding: 'the login cannot act as the role of the process',
+    advice: 'run npm run db:migrate as the owner of the tables, then GRANT the role that the error names TO the login',
   },
   {
     code: /^28P01$/,

@@ -25,11 +25,11 @@ async function connected(): Promise<Client> {
   return client;
 }
 
-/** As a release left a database whose last step has this number. */
-async function migrateTo(last: number): Promise<void> {
+/** Takes a database to where a release left it whose last step has this number. */
+async function migrateTo(last: number, url = created.url): Promise<void> {
   const source = new DataSource({
     type: 'postgres',
-    url: created.url,
+    url,
     migrations: MIGRATIONS.filter(({ file }) => parseInt(file, 10) <= last).map(
       ({ file, name }) =>
         class {
@@ -53,6 +53,20 @@ async function migrateTo(last: number): Promise<void> {
 const query = async <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
   (await superuser.query<Row>(text, values)).rows;
 
+function databaseUrl(name: string): string {
+  const url = new URL(created.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function schemaOf(url: string): Promise<object[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<object>(SCHEMA);
+  await client.end();
+  return rows;
+}
+
 /** Everything that a step may leave behind. */
 const SCHEMA = `
   SELECT 'column' AS kind, format('%s.%s %s %s %s', table_name, column_name, udt_name, is_nullable, column_default) AS definition
@@ -69,17 +83,24 @@ const SCHEMA = `
   ORDER BY 1, 2`;
 
 it('leaves the same schema whether a database is new or was there before, at any step', async () => {
-  await migrate(created.url);
-  const ofNew = await query(SCHEMA);
+  const fresh = await createTestDatabase({ migrated: 'service' });
+  const ofNew = await schemaOf(fresh.url);
+  await fresh.drop();
   expect(ofNew.length).toBeGreaterThan(300);
-  for (const last of [2, 9, 15, 26]) {
-    await superuser.end();
-    await created.drop();
-    created = await createTestDatabase();
-    superuser = await connected();
-    await migrateTo(last);
-    await migrate(created.url);
-    expect(await query(SCHEMA)).toEqual(ofNew);
+  await superuser.query('CREATE DATABASE spec_earlier TEMPLATE template0');
+  const earlier = databaseUrl('spec_earlier');
+  const copy = databaseUrl('spec_copy');
+  try {
+    for (const last of [2, 9, 15, 26]) {
+      await migrateTo(last, earlier);
+      await superuser.query('CREATE DATABASE spec_copy TEMPLATE spec_earlier');
+      await migrate(copy);
+      expect({ last, schema: await schemaOf(copy) }).toEqual({ last, schema: ofNew });
+      await superuser.query('DROP DATABASE spec_copy WITH (FORCE)');
+    }
+  } finally {
+    await superuser.query('DROP DATABASE IF EXISTS spec_copy WITH (FORCE)');
+    await superuser.query('DROP DATABASE spec_earlier WITH (FORCE)');
   }
 });
 
@@ -175,6 +196,19 @@ describe('while others write', () => {
     await waitFor(() => writes > before + 3);
     expect(failures).toEqual([]);
   });
+});
+
+it('announces the keys that sign, which the applications may not do afterwards', async () => {
+  await migrateTo(28);
+  const [ended, signs, other] = ['a', 'b', 'c'].map((key) => `log.example/test+0000000${key}+${key}`);
+  await query(`INSERT INTO log_keys (vkey, until_at) VALUES ($1, now()), ($2, NULL)`, [ended, signs]);
+  await migrate(created.url);
+  expect(await query('SELECT vkey, is_first, ended_at FROM log_key_announcements')).toEqual([
+    { vkey: signs, is_first: true, ended_at: null },
+  ]);
+  await query('SET ROLE iss_app');
+  expect(await query('SELECT announce_first_log_keys(ARRAY[$1]) AS "isFirst"', [other])).toEqual([{ isFirst: false }]);
+  expect(await query('SELECT FROM log_waiting')).toEqual([]);
 });
 
 it('goes on with the provenance of versions of before where it was ended', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { addLineage } from '../../../tools/testing/lineage';
@@ -155,8 +157,22 @@ it('leaves a database as it is whose log had all its marks before there were bat
   await migrateTo(12);
   await superuser.query('DROP TABLE log_backfill');
   await addVersions('one', 5);
-  const names = await migrate(created.url);
+  const told: string[] = [];
+  const names = await migrate(created.url, (line) => told.push(line));
   expect(names).toContain('LogBackfill1700000000013');
+  expect(told).toEqual([
+    expect.stringMatching(/^Left, once .* npm run db:fill-provenance\.$/),
+    expect.stringMatching(/^Left, once .* INSERT INTO search_backfill /),
+  ]);
+  const [, newest = ''] =
+    /```sql\n(.*)\n```/.exec(readFileSync(join(__dirname, '../../../docs/upgrades.md'), 'utf8')) ?? [];
+  expect(await query(newest)).toEqual([{ name: MIGRATIONS.at(-1)?.name }]);
+  told.length = 0;
+  await superuser.query(
+    `INSERT INTO granted_feeds (grantee_tenant_id, grantor_tenant_id, share, until_index, turn) VALUES ('a', 'b', 'b', 9, 1)`,
+  );
+  await migrate(created.url, (line) => told.push(line));
+  expect(told).toEqual(['Left for the worker: it copies older entries into the feeds of 1 grants.']);
   expect(await query(MARKS)).toEqual(await query(FACTS));
   expect(await query('SELECT FROM log_backfill')).toEqual([]);
 });

@@ -91,13 +91,43 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
     await patiently(() => backfillLog(lock));
     for (const [name, text] of indexesBesideWriters()) await buildIndex(lock, name, text);
     await patiently(() => backfillSearch(lock));
-    await backfillProvenance(url);
-    return [...(await appliedNames(lock))].filter((name) => !before.has(name));
+    const { damaged } = await backfillProvenance(url);
+    const applied = [...(await appliedNames(lock))].filter((name) => !before.has(name));
+    for (const line of await findWorkLeft(lock, isNew ? [] : applied, damaged)) tell(line);
+    return applied;
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await lock.release();
     await dataSource.destroy();
   }
+}
+
+/** Commands that finish a step, once no process of an earlier release writes any more; by the step's number. */
+const LEFT_BY_STEPS: ReadonlyMap<number, string> = new Map([
+  [15, 'npm run db:fill-provenance'],
+  [23, 'INSERT INTO search_backfill (after_key) VALUES (0), as the owner of the tables, then npm run db:migrate'],
+]);
+
+/** Returns what is left to be filled in, a sentence each: by workers, by the next run, or by a command. */
+async function findWorkLeft(
+  runner: Pick<QueryRunner, 'query'>,
+  applied: readonly string[],
+  damaged: readonly string[],
+): Promise<string[]> {
+  const [{ copies } = { copies: 0 }]: { copies: number }[] = await runner.query(
+    'SELECT count(*)::int AS copies FROM granted_feeds WHERE turn IS NOT NULL',
+  );
+  return [
+    ...MIGRATIONS.filter(({ name }) => applied.includes(name)).flatMap(({ file }) => {
+      const command = LEFT_BY_STEPS.get(parseInt(file, 10));
+      return command === undefined ? [] : [`Left, once the last process of the release before has ended: ${command}.`];
+    }),
+    ...(copies === 0 ? [] : [`Left for the worker: it copies older entries into the feeds of ${copies} grants.`]),
+    ...[...new Set(damaged)].map(
+      (snapshotId) =>
+        `Left: snapshot ${snapshotId} is damaged. Restore it (docs/operations/runbooks.md), then run npm run db:fill-provenance.`,
+    ),
+  ];
 }
 
 /** Names of the migrations that the database has had, in their order. */

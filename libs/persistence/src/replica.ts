@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { APPLICATION_ROLE, replicaUrls, within } from '@iss/platform';
+import { type DatabaseRole, replicaUrls, within } from '@iss/platform';
 import { Client, type ClientConfig, Pool } from 'pg';
 import { ask } from './sql/ask';
 import { isUnavailable } from './sql/db-errors';
@@ -11,6 +11,8 @@ export interface ReplicaSettings {
   url: string;
   poolSize: number;
   applicationName: string;
+  /** The role that its connections act as. */
+  role: DatabaseRole;
   /** Startup options of its connections, without the time that a statement may take. */
   options: string;
   /** Told the name of each statement that is sent. */
@@ -193,7 +195,7 @@ export class Replica {
       const client = this.looks.get(place) ?? (await this.open(place));
       const { rows } = await within(ANSWER_MS, client.query<Seen>(LOOK));
       const [seen] = rows;
-      return seen?.actsAs === APPLICATION_ROLE ? seen : null;
+      return seen?.actsAs === this.settings.role ? seen : null;
     } catch {
       this.drop(place);
       return null;

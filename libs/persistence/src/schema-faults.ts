@@ -1,7 +1,7 @@
-import { APPLICATION_ROLE } from '@iss/platform';
+import { APP_ROLES, APPLICATION_ROLE, type DatabaseRole } from '@iss/platform';
 import { MIGRATIONS, migrationText } from './migrations';
 import type { Sql, TransactionSql } from './sql/sql';
-import { statement } from './sql/statement';
+import { type NoParameters, statement } from './sql/statement';
 
 /** A trigger or a policy of a table. */
 interface Guard {
@@ -15,12 +15,15 @@ interface Expected {
   policies: readonly Guard[];
   /** Tables with row level security. */
   secured: readonly string[];
-  /** What the application's role may: `privilege`, `table`, and `column`, null for all of them. */
+  /** Privileges of the role: `privilege`, `table`, and `column`, null for all of them. */
   privileges: readonly { privilege: string; table: string; column: string | null }[];
 }
 
+const ROLES: readonly DatabaseRole[] = [APPLICATION_ROLE, ...Object.values(APP_ROLES)];
+
+const ACTS_AS = statement<NoParameters, { actsAs: string }>('acts_as', 'SELECT current_user::text AS "actsAs"');
+
 interface Found {
-  actsAs: string;
   missingTriggers: string[];
   missingPolicies: string[];
   unsecured: string[];
@@ -29,7 +32,7 @@ interface Found {
 
 const FAULTS = statement<Expected, Found>(
   'schema_faults',
-  `SELECT current_user::text AS "actsAs",
+  `SELECT
   ARRAY(SELECT e.name FROM unnest(:triggers.name::text[], :triggers.table::text[]) AS e(name, "table")
          WHERE (SELECT t.tgenabled IN ('O', 'A') FROM pg_trigger t
                  WHERE t.tgrelid = to_regclass(e."table") AND t.tgname = e.name LIMIT 1) IS NOT TRUE) AS "missingTriggers",
@@ -47,7 +50,7 @@ const FAULTS = statement<Expected, Found>(
 );
 
 /** Read from the migrations themselves, so that nothing has to be kept in step. */
-function expectations(): Expected {
+function expectations(role: DatabaseRole): Expected {
   const guards = { TRIGGER: new Map<string, Guard>(), POLICY: new Map<string, Guard>() };
   const secured = new Set<string>();
   for (const { file } of MIGRATIONS) {
@@ -66,14 +69,15 @@ function expectations(): Expected {
     triggers: [...guards.TRIGGER.values()],
     policies: [...guards.POLICY.values()],
     secured: [...secured],
-    privileges: granted(),
+    privileges: granted(role),
   };
 }
 
-/** What `privileges.sql` grants on tables. */
-function granted(): Expected['privileges'] {
-  const grants = [...migrationText('privileges').matchAll(/^GRANT ([^;]*?) ON ([\w\s,]+?) TO iss_app;/gm)];
+/** Returns the privileges on tables that `privileges.sql` grants a role. */
+function granted(role: DatabaseRole): Expected['privileges'] {
+  const grants = [...migrationText('privileges').matchAll(/^GRANT ([^;]*?) ON ([\w\s,]+?) TO ([\w\s,]+);/gm)];
   return grants
+    .filter(([, , , grantees = '']) => grantees.split(',').some((name) => name.trim() === role))
     .flatMap(([, what = '', where = '']) =>
       where
         .split(',')
@@ -89,7 +93,9 @@ function granted(): Expected['privileges'] {
     );
 }
 
-let expected: Expected | undefined;
+const expected = new Map<DatabaseRole, Expected>();
+
+const isKnownRole = (name: string): name is DatabaseRole => ROLES.some((role) => role === name);
 
 /**
  * What of the schema does not stand as the migrations leave it, a sentence each; none where all is well. A dump that was
@@ -97,11 +103,14 @@ let expected: Expected | undefined;
  * the process act as its login.
  */
 export async function schemaFaults(sql: Sql | TransactionSql): Promise<string[]> {
-  expected ??= expectations();
-  const found = await sql.one(FAULTS, expected);
+  const { actsAs } = await sql.one(ACTS_AS, {});
+  const role = isKnownRole(actsAs) ? actsAs : APPLICATION_ROLE;
+  const wanted = expected.get(role) ?? expectations(role);
+  expected.set(role, wanted);
+  const found = await sql.one(FAULTS, wanted);
   return [
-    ...roleFaults(found.actsAs),
-    ...found.missingPrivileges.map((name) => `${APPLICATION_ROLE} lacks the privilege ${name}: run npm run db:migrate`),
+    ...roleFaults(actsAs, role),
+    ...found.missingPrivileges.map((name) => `${role} lacks the privilege ${name}: run npm run db:migrate`),
     ...found.missingPolicies.map((name) => `the policy ${name} is missing: run npm run db:migrate`),
     ...found.unsecured.map((name) => `row level security of ${name} is off: run npm run db:migrate`),
     ...found.missingTriggers.map(
@@ -124,7 +133,7 @@ export const DROPPED_OPTIONS =
   'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets others';
 
 /** What is wrong with whom a connection acts as. */
-export function roleFaults(actsAs: string): string[] {
-  if (actsAs === APPLICATION_ROLE) return [];
-  return [`the connection acts as ${actsAs} and not as ${APPLICATION_ROLE}: ${DROPPED_OPTIONS}`];
+export function roleFaults(actsAs: string, role: DatabaseRole = APPLICATION_ROLE): string[] {
+  if (actsAs === role) return [];
+  return [`the connection acts as ${actsAs} and not as ${role}: ${DROPPED_OPTIONS}`];
 }

@@ -18,6 +18,9 @@ const sharedVariables = {
     (text) => serverUrls(text).length > 0,
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
+  MAX_GATEWAYS: wholeNumber(0, 9_999).optional(),
+  MAX_WORKERS: wholeNumber(0, 9_999).optional(),
+  DATABASE_TLS: word(['required', 'off']).default('required'),
   QUEUE_URL: queueUrl().optional(),
   QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
   QUEUE_TLS: word(['required', 'off']).default('required'),
@@ -71,6 +74,7 @@ const gatewayVariables = {
   OIDC_JWKS_URI: url(['https:', 'http:']).optional(),
   OIDC_PRINCIPAL_TYPE_CLAIM: z.string().default('principal_type'),
   OIDC_CLOCK_SKEW_SECONDS: wholeNumber(0, 60).default(60),
+  DOCS: word(['on', 'off']).default('on'),
   DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
   CONSOLE: word(['on', 'off']).default('on'),
   CONSOLE_OIDC_CLIENT_ID: z.string().default('console'),
@@ -79,6 +83,7 @@ const gatewayVariables = {
   ).default('openid profile'),
   META_REQUIRES_AUTH: flag().default(false),
   GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
+  MEMBERSHIP_CONSENT: word(['required', 'trusted']).optional(),
   LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
   LEGACY_TENANT_ID: checkedText(
     'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
@@ -87,6 +92,7 @@ const gatewayVariables = {
   LEGACY_TENANT_OWNER: checkedText('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
     /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
   ).optional(),
+  PUBLIC_ORIGIN: checkedText('must be an origin, as https://identity.example.com', isOrigin).optional(),
   CORS_ORIGINS: checkedText('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
     toOrigins(text).every(isOrigin),
   )
@@ -118,6 +124,7 @@ const workerVariables = {
   WEBHOOK_DNS: word(['system', 'direct']).optional(),
   WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
+  LOG: word(['on', 'off']).default('on'),
   LOG_ORIGIN: checkedText('must be a name without spaces and "+", the same for ever', (text) =>
     /^[^\s+]{1,255}$/.test(text),
   ).optional(),
@@ -158,8 +165,8 @@ const sharedRules: readonly Rule[] = [
   },
   {
     variable: 'SECRETS_KEYS',
-    expectation: 'must not have a key of zeros in staging and production (make one with: openssl rand -base64 32)',
-    holds: (env) => !isDeployed(env) || !hasZeroKey(String(env['SECRETS_KEYS'])),
+    expectation: 'must have random keys in staging and production (make one with: openssl rand -base64 32)',
+    holds: (env) => !isDeployed(env) || !hasPatternedKey(String(env['SECRETS_KEYS'])),
   },
 ];
 
@@ -192,6 +199,8 @@ const queueRules: readonly Rule[] = [
 
 const gatewayRules: readonly Rule[] = [
   ...sharedRules,
+  isEncrypted('DATABASE_URL', serverUrls),
+  isEncrypted('DATABASE_REPLICA_URL', replicaUrls),
   ...queueRules,
   {
     variable: 'AUTH_MODE',
@@ -210,6 +219,7 @@ const gatewayRules: readonly Rule[] = [
   },
   isSecureOutside('OIDC_ISSUER'),
   isSecureOutside('OIDC_JWKS_URI'),
+  isSecureOutside('PUBLIC_ORIGIN'),
   {
     variable: 'GLOBAL_READS',
     expectation: 'must be authorized or off in staging and production',
@@ -223,12 +233,15 @@ const gatewayRules: readonly Rule[] = [
   {
     variable: 'SNAPSHOT_ID_SECRET',
     expectation: 'must be random in staging and production (make one with: openssl rand -base64 48)',
-    holds: (env) => !isDeployed(env) || !isPlaceholder(String(env['SNAPSHOT_ID_SECRET'])),
+    holds: (env) =>
+      !isDeployed(env) ||
+      !(isPlaceholder(String(env['SNAPSHOT_ID_SECRET'])) || isPatterned([...String(env['SNAPSHOT_ID_SECRET'])])),
   },
 ];
 
 const workerRules: readonly Rule[] = [
   ...sharedRules,
+  isEncrypted('DATABASE_URL', serverUrls),
   ...queueRules,
   {
     variable: 'LOG_ORIGIN',
@@ -238,6 +251,17 @@ const workerRules: readonly Rule[] = [
         .filter((text) => typeof text === 'string')
         .flatMap((text) => text.split(','))
         .every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+  },
+  {
+    variable: 'LOG_SIGNING_KEY',
+    expectation:
+      'must be a key of the transparency log in staging and production (make one with: iss log-key --origin NAME --out FILE; or set LOG=off to prove nothing)',
+    holds: (env) => !isDeployed(env) || env['LOG'] === 'off' || env['LOG_SIGNING_KEY'] !== undefined,
+  },
+  {
+    variable: 'LOG',
+    expectation: 'may be off only where LOG_SIGNING_KEY is not set',
+    holds: (env) => env['LOG'] !== 'off' || env['LOG_SIGNING_KEY'] === undefined,
   },
   {
     variable: 'LOG_SIGNING_KEY',
@@ -308,11 +332,34 @@ function isPlainHttp(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'http:';
 }
 
-function hasZeroKey(ring: string): boolean {
-  return ring.split(',').some((entry) => {
-    const key = Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64');
-    return key.every((byte) => byte === 0);
-  });
+function hasPatternedKey(ring: string): boolean {
+  return ring.split(',').some((entry) => isPatterned([...Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]));
+}
+
+/** Random bytes of a key have fewer than 16 values once in 10^13 keys; of random letters 8 or more are in any secret. */
+function isPatterned(parts: readonly (number | string)[]): boolean {
+  return new Set(parts).size < (typeof parts[0] === 'number' ? 16 : 8);
+}
+
+/** Modes of libpq that never send a password, or a row, without TLS. */
+const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
+
+/** PostgreSQL on another host is reached by TLS. */
+function isEncrypted(variable: string, urlsOf: (text: string) => string[]): Rule {
+  const isSafe = (text: string): boolean => {
+    const { hostname, searchParams } = new URL(text);
+    const host = hostname === '' ? (searchParams.get('host') ?? '') : hostname;
+    return (
+      /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|\/.*|)$/i.test(host) ||
+      TLS_MODES.includes(searchParams.get('sslmode') ?? '')
+    );
+  };
+  return {
+    variable,
+    expectation:
+      'must have sslmode=verify-full in staging and production where PostgreSQL is on another host (or set DATABASE_TLS=off where nobody else is on that network)',
+    holds: (env) => !isDeployed(env) || env['DATABASE_TLS'] === 'off' || urlsOf(String(env[variable])).every(isSafe),
+  };
 }
 
 /** Zeros, or what stands in examples. */

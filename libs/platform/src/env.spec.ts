@@ -10,7 +10,7 @@ const production = {
   APP_ENV: 'production',
   OIDC_ISSUER: 'https://id.example.com/',
   OIDC_PROJECT_ID: 'p1',
-  SNAPSHOT_ID_SECRET: 'x'.repeat(32),
+  SNAPSHOT_ID_SECRET: randomBytes(24).toString('hex'),
   QUEUE_URL: 'rediss://redis:6379',
 };
 
@@ -40,7 +40,7 @@ describe('gatewayEnv', () => {
       retryScheduleMs: [1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000],
       port: 3000,
       metricsPort: 3001,
-      metricsHost: '127.0.0.1',
+      host: '127.0.0.1',
       limits: DEFAULT_LIMITS,
       auth: {
         mode: 'oidc',
@@ -51,7 +51,18 @@ describe('gatewayEnv', () => {
       },
       metaRequiresAuth: false,
       globalReads: 'authorized',
+      membershipConsent: 'trusted',
     });
+  });
+
+  it.each([
+    [production, 'required'],
+    [{ ...production, APP_ENV: 'staging' }, 'required'],
+    [{ ...production, MEMBERSHIP_CONSENT: 'trusted' }, 'trusted'],
+    [{ ...local, APP_ENV: 'development' }, 'trusted'],
+    [{ ...local, MEMBERSHIP_CONSENT: 'required' }, 'required'],
+  ])('takes the consent of members as %#', (source, consent) => {
+    expect(gatewayEnv(source).membershipConsent).toBe(consent);
   });
 
   it.each([
@@ -118,6 +129,7 @@ describe('gatewayEnv', () => {
       batchBytes: 67_108_864,
       batchLines: 100_000,
       batches: 8,
+      batchLineMs: 30_000,
       grantBatch: 1000,
     });
   });
@@ -130,15 +142,16 @@ describe('gatewayEnv', () => {
       WEBHOOK_RETRY_SCHEDULE_MS: '0, 10,20',
       EXPORT_MAX_SNAPSHOTS: '5',
       META_REQUIRES_AUTH: 'true',
+      PUBLIC_ORIGIN: 'https://identity.example.com',
       PORT: '0',
     });
     expect(env).toMatchObject({
       port: 0,
-      metricsHost: undefined,
+      host: undefined,
       queueUrl: 'rediss://cache:6380',
       retryScheduleMs: [0, 10, 20],
       metaRequiresAuth: true,
-      auth: { issuer: 'https://id.example.com/p1', audience: 'api' },
+      auth: { issuer: 'https://id.example.com/p1', audience: 'api', publicOrigin: 'https://identity.example.com' },
       limits: { exportSnapshots: 5 },
     });
     expect(env.secretBox.currentKeyId).toBe('k1');
@@ -175,6 +188,16 @@ describe('gatewayEnv', () => {
     ['QUEUE_URL', { ...production, QUEUE_URL: 'rediss+sentinel://redis' }],
     ['QUEUE_TLS', { ...production, QUEUE_TLS: 'no' }],
     ['SECRETS_KEYS', { ...production, SECRETS_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` }],
+    ['SECRETS_KEYS', { ...production, SECRETS_KEYS: `${SECRETS_KEYS},k0:${Buffer.alloc(32, 1).toString('base64')}` }],
+    ['SECRETS_KEYS', { ...production, SECRETS_KEYS: `k1:${Buffer.alloc(32, 'abcdefgh').toString('base64')}` }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'x'.repeat(64) }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'abcdef'.repeat(10) }],
+    ['DATABASE_URL', { ...production, DATABASE_URL: 'postgres://iss@db/iss' }],
+    ['DATABASE_URL', { ...production, DATABASE_URL: 'postgres://iss@db/iss?sslmode=prefer' }],
+    ['DATABASE_URL', { ...production, DATABASE_URL: 'postgres://iss@localhost,db/iss' }],
+    ['DATABASE_URL', { ...production, DATABASE_URL: 'postgres:///iss?host=db' }],
+    ['DATABASE_REPLICA_URL', { ...production, DATABASE_REPLICA_URL: 'postgres://iss@10.0.0.1/iss' }],
+    ['DATABASE_TLS', { ...production, DATABASE_TLS: 'no' }],
     ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: '0'.repeat(32) }],
     ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'replace-by-at-least-32-characters' }],
     ['QUEUE_BACKEND', { ...production, QUEUE_BACKEND: 'postgresql' }],
@@ -225,6 +248,35 @@ describe('gatewayEnv', () => {
   });
 });
 
+describe('PostgreSQL in staging and production', () => {
+  it.each([
+    'postgres://iss@db/iss?sslmode=verify-full',
+    'postgres://iss@one,two/iss?sslmode=require&target_session_attrs=read-write',
+    'postgres:///iss?host=/var/run/postgresql',
+    'postgres://iss@[::1]:5432/iss',
+  ])('may be at %s', (url) => expect(faultyVariables({ ...production, DATABASE_URL: url })).toEqual([]));
+
+  it('may do without TLS where that is said, and in development', () => {
+    const url = { DATABASE_URL: 'postgres://iss@db/iss' };
+    expect(faultyVariables({ ...production, ...url, DATABASE_TLS: 'off' })).toEqual([]);
+    expect(faultyVariables({ ...local, ...url })).toEqual([]);
+  });
+});
+
+describe('the log of a worker in staging and production', () => {
+  const worker = { ...production, OIDC_ISSUER: undefined };
+  const key = { LOG_ORIGIN: 'log.example', LOG_SIGNING_KEY: 'PRIVATE+KEY+log.example+00000000+AA==' };
+
+  it('is signed, unless it is off on purpose', () => {
+    expect(faults(workerEnv, worker)).toEqual([expect.stringMatching(/^LOG_SIGNING_KEY is not set: .*LOG=off/)]);
+    for (const source of [{ ...worker, LOG: 'off' }, { ...worker, ...key }, shared])
+      expect(faults(workerEnv, source)).toEqual([]);
+    expect(faults(workerEnv, { ...worker, ...key, LOG: 'off' })).toEqual([
+      expect.stringMatching(/^LOG may be off only/),
+    ]);
+  });
+});
+
 describe('the queue in staging and production', () => {
   it.each([
     [{ QUEUE_URL: 'rediss://redis' }, 'rediss://redis'],
@@ -235,18 +287,18 @@ describe('the queue in staging and production', () => {
     [{ QUEUE_URL: '', QUEUE_BACKEND: 'postgresql' }, undefined],
   ])('is where %j says', (change, queueUrl) => {
     expect(gatewayEnv({ ...production, ...change }).queueUrl).toBe(queueUrl);
-    expect(workerEnv({ ...shared, APP_ENV: 'staging', ...change }).queueUrl).toBe(queueUrl);
+    expect(workerEnv({ ...shared, APP_ENV: 'staging', LOG: 'off', ...change }).queueUrl).toBe(queueUrl);
   });
 
   it('is never PostgreSQL by accident', () => {
-    expect(faults(workerEnv, { ...shared, APP_ENV: 'staging' })).toEqual([
+    expect(faults(workerEnv, { ...shared, APP_ENV: 'staging', LOG: 'off' })).toEqual([
       'QUEUE_URL is not set: it must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
     ]);
   });
 });
 
 describe('the way out of the worker', () => {
-  const worker = { ...production, OIDC_ISSUER: undefined };
+  const worker = { ...production, OIDC_ISSUER: undefined, LOG: 'off' };
 
   it('asks the name servers, and the machine where private targets may be', () => {
     expect(workerEnv(worker)).toMatchObject({ dns: 'direct', egressProxyUrl: undefined });
@@ -270,7 +322,7 @@ describe('sharedEnv and workerEnv', () => {
     expect(workerEnv(shared)).toMatchObject({
       port: 3010,
       metricsPort: 3011,
-      metricsHost: '127.0.0.1',
+      host: '127.0.0.1',
       disableAfterMs: 432_000_000,
       retentionDays: 30,
     });

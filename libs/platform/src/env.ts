@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { connectionsOf } from './connection-budget';
+import { serverUrls } from './database-url';
 import { gatewaySchema, isDeployed, operatorSchema, sharedSchema, workerSchema } from './env-schemas';
 import {
   type Caps,
@@ -55,10 +57,14 @@ export interface SharedEnv {
   appEnv: 'local' | 'development' | 'staging' | 'production';
   databaseUrl: string;
   databasePoolSize: number;
+  /** Connections that all processes need at their maxima; undefined: those are not known. */
+  neededConnections: number | undefined;
   /** Undefined: the queue lives in PostgreSQL. */
   queueUrl: string | undefined;
   secretBox: SecretBox;
   logLevel: z.output<typeof sharedSchema>['LOG_LEVEL'];
+  /** The address to listen on; undefined: all of the machine. A developer's processes are nobody else's. */
+  host: string | undefined;
   shutdownTimeoutMs: number;
   allowPrivateTargets: boolean;
   /** The wait before each retry of a delivery; after the last, the delivery is dead. */
@@ -72,8 +78,6 @@ export interface SharedEnv {
 export interface MetricsEnv {
   /** 0: any that is free. */
   metricsPort: number;
-  /** Undefined: every address of the machine. */
-  metricsHost: string | undefined;
 }
 
 export interface GatewayEnv extends SharedEnv, MetricsEnv {
@@ -98,6 +102,8 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
     audience: string;
     /** Where the keys are; undefined: where the issuer's discovery document says. */
     jwksUri: string | undefined;
+    /** The origin under which callers know the service; undefined: the one that a request names. */
+    publicOrigin: string | undefined;
     /** The claim that says `human`, `service_account` or `ai_agent`. */
     principalTypeClaim: string;
     /** The environment allows it in `local` and `development` only. */
@@ -109,12 +115,14 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
     /** Contract, "Numbers": 8 KiB. */
     maxTokenBytes: number;
   };
-  /** The public client as which Swagger UI signs in. */
-  docsClientId: string;
+  /** OpenAPI and Swagger UI at `/docs`, and as which public client that signs in. */
+  docs: { isOn: boolean; clientId: string };
   /** The page at `/console`, and as which client and with which scopes it signs in. */
   console: { isOn: boolean; clientId: string; scope: string };
   metaRequiresAuth: boolean;
   globalReads: 'authorized' | 'public' | 'off';
+  /** Whether an admin makes principals of the identity project members at once, or invites them. */
+  membershipConsent: 'required' | 'trusted';
   snapshotIdSecret: string;
   /** The paths without a tenant, `/v1/entity-states`. */
   legacy: {
@@ -197,7 +205,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
   const projectId = env.OIDC_PROJECT_ID ?? 'local';
   return {
     ...toShared(env),
-    ...toMetrics(env),
+    metricsPort: env.METRICS_PORT,
     port: env.PORT,
     drainDelayMs: env.DRAIN_DELAY_MS ?? (isDeployed(env) ? DEPLOYED_DRAIN_DELAY_MS : 0),
     databaseReplicaUrl: env.DATABASE_REPLICA_URL,
@@ -212,16 +220,18 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
       projectId,
       audience: env.OIDC_AUDIENCE ?? projectId,
       jwksUri: env.OIDC_JWKS_URI,
+      publicOrigin: env.PUBLIC_ORIGIN,
       principalTypeClaim: env.OIDC_PRINCIPAL_TYPE_CLAIM,
       globalReadsArePublic: env.GLOBAL_READS === 'public',
       legacyPathsArePublic: !isDeployed(env),
       clockSkewSeconds: env.OIDC_CLOCK_SKEW_SECONDS,
       maxTokenBytes: limits.tokenBytes,
     },
-    docsClientId: env.DOCS_OIDC_CLIENT_ID,
+    docs: { isOn: env.DOCS === 'on', clientId: env.DOCS_OIDC_CLIENT_ID },
     console: { isOn: env.CONSOLE === 'on', clientId: env.CONSOLE_OIDC_CLIENT_ID, scope: env.CONSOLE_OIDC_SCOPE },
     metaRequiresAuth: env.META_REQUIRES_AUTH,
     globalReads: env.GLOBAL_READS,
+    membershipConsent: env.MEMBERSHIP_CONSENT ?? (isDeployed(env) ? 'required' : 'trusted'),
     snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,
     legacy: {
       enabled: (env.LEGACY_ENTITY_STATES ?? (isDeployed(env) ? 'disabled' : 'enabled')) === 'enabled',
@@ -240,7 +250,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
   const env = readEnv(workerSchema, source);
   return {
     ...toShared(env),
-    ...toMetrics(env),
+    metricsPort: env.METRICS_PORT,
     port: env.WORKER_PORT,
     concurrency: env.WORKER_CONCURRENCY,
     connectTimeoutMs: env.WEBHOOK_CONNECT_TIMEOUT_MS,
@@ -264,9 +274,8 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
   };
 }
 
-/** A developer's figures are nobody else's; a deployment's are fetched from another machine. */
-function toMetrics(env: { APP_ENV: SharedEnv['appEnv']; METRICS_PORT: number }): MetricsEnv {
-  return { metricsPort: env.METRICS_PORT, metricsHost: env.APP_ENV === 'local' ? '127.0.0.1' : undefined };
+function hostOf(env: { APP_ENV: SharedEnv['appEnv'] }): string | undefined {
+  return env.APP_ENV === 'local' ? '127.0.0.1' : undefined;
 }
 
 function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
@@ -274,15 +283,30 @@ function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
     appEnv: env.APP_ENV,
     databaseUrl: env.DATABASE_URL,
     databasePoolSize: env.DATABASE_POOL_SIZE,
+    neededConnections: toNeededConnections(env),
     queueUrl: env.QUEUE_URL,
     secretBox: SecretBox.fromKeyRing(env.SECRETS_KEYS),
     logLevel: env.LOG_LEVEL,
+    host: hostOf(env),
     shutdownTimeoutMs: env.SHUTDOWN_TIMEOUT_MS,
     allowPrivateTargets: env.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     retryScheduleMs: env.WEBHOOK_RETRY_SCHEDULE_MS,
     build: { gitSha: env.BUILD_GIT_SHA, at: env.BUILD_AT },
     telemetry: toTelemetry(env),
   };
+}
+
+function toNeededConnections(env: z.output<typeof sharedSchema>): number | undefined {
+  const { MAX_GATEWAYS: gateways, MAX_WORKERS: workers } = env;
+  if (gateways === undefined || workers === undefined) return undefined;
+  const hosts = serverUrls(env.DATABASE_URL).length;
+  return connectionsOf({
+    gateways,
+    workers,
+    poolSize: env.DATABASE_POOL_SIZE,
+    hosts,
+    isQueueOnPostgres: env.QUEUE_URL === undefined,
+  });
 }
 
 function toTelemetry(env: z.output<typeof sharedSchema>): TelemetrySettings | null {

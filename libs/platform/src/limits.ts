@@ -31,8 +31,13 @@ export const limitVariables = {
   BATCH_LIMIT_BYTES: wholeNumber(1024, 4_294_967_296).default(67_108_864),
   /** Lines of a batch: as many short ones as its bytes hold. */
   BATCH_MAX_LINES: wholeNumber(1, 10_000_000).default(100_000),
-  /** Batches that a gateway reads at once, each with some MiB in memory; of one principal half of them. */
+  /**
+   * Batches of which a gateway has all lines in flight that one batch may have, 4 MiB each. Eight times as many may be open,
+   * which hold little more than the line that is coming; of one principal as many as this.
+   */
   MAX_BATCHES: wholeNumber(1, 1000).default(8),
+  /** The least rate of a batch: in so long of waiting for its client one line ends. A whole request has as long. */
+  BATCH_LINE_TIMEOUT_MS: wholeNumber(10, 600_000).default(30_000),
   /** Grants of one request: so many texts of a kilobyte a body holds, and they are made in a second or two. */
   GRANT_BATCH_MAX: wholeNumber(1, 10_000).default(1000),
 };
@@ -52,6 +57,7 @@ export interface Limits {
   batchBytes: number;
   batchLines: number;
   batches: number;
+  batchLineMs: number;
   grantBatch: number;
 }
 
@@ -315,6 +321,7 @@ export function toLimits(env: z.output<typeof schema>): Limits {
     batchBytes: env.BATCH_LIMIT_BYTES,
     batchLines: env.BATCH_MAX_LINES,
     batches: env.MAX_BATCHES,
+    batchLineMs: env.BATCH_LINE_TIMEOUT_MS,
     grantBatch: env.GRANT_BATCH_MAX,
   };
 }

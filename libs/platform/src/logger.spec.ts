@@ -90,13 +90,14 @@ describe('NestLogger', () => {
   it('keeps level, context and stack', () => {
     const { lines, logger } = capture();
     const nest = new NestLogger(logger);
-    nest.log('Mapped', 'RouterExplorer');
+    nest.log('Mapped {/v1/x, GET} route', 'RouterExplorer');
+    nest.log('Started', 'NestApplication');
     nest.error('Failed', 'Error: Failed\n  at x', 'ExceptionsHandler');
     nest.warn({ attributes: 'personal' });
     nest.error(new Error('Boom'), 'Context');
     nest.fatal('Over');
     expect(lines()).toEqual([
-      expect.objectContaining({ level: 30, msg: 'Mapped', context: 'RouterExplorer' }),
+      expect.objectContaining({ level: 30, msg: 'Started', context: 'NestApplication' }),
       expect.objectContaining({
         level: 50,
         msg: 'Failed',

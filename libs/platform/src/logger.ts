@@ -109,6 +109,9 @@ function standardOutput(): DestinationStream {
   };
 }
 
+/** Contexts of Nest that say a line for each module and route, at every start. */
+const CHATTY = ['InstanceLoader', 'RoutesResolver', 'RouterExplorer'];
+
 /** Nest's own log lines through the same logger, the context in the member `context`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
@@ -140,6 +143,7 @@ export class NestLogger implements LoggerService {
   /** Nest puts the context last and, for errors, the stack before it. */
   private write(level: Level, message: unknown, parameters: unknown[]): void {
     const context = parameters.at(-1);
+    if (level === 'info' && typeof context === 'string' && CHATTY.includes(context)) return;
     const [stack] = parameters.length > 1 ? parameters : [];
     const entry = {
       ...(typeof context === 'string' && { context }),

@@ -4,7 +4,7 @@ import { EnvError } from './env';
 import { createRegistry, watchFigure } from './metrics';
 import { type MetricsServer, startMetricsServer } from './metrics-server';
 
-const HERE = { metricsPort: 0, metricsHost: '127.0.0.1' };
+const HERE = { metricsPort: 0, host: '127.0.0.1' };
 
 let server: MetricsServer;
 let reads = 0;

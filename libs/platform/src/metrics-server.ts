@@ -24,7 +24,7 @@ export interface MetricsServer {
  */
 export async function startMetricsServer(
   registry: Registry,
-  { metricsPort, metricsHost }: { metricsPort: number; metricsHost: string | undefined },
+  { metricsPort, host }: { metricsPort: number; host: string | undefined },
 ): Promise<MetricsServer> {
   let reading: Promise<string> | undefined;
   const read = (): Promise<string> => (reading ??= registry.metrics().finally(() => (reading = undefined)));
@@ -44,7 +44,7 @@ export async function startMetricsServer(
   server.timeout = SILENT_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(metricsPort, metricsHost, resolve);
+    server.listen(metricsPort, host, resolve);
   }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new EnvError([portTaken('METRICS_PORT')]) : error;
   });

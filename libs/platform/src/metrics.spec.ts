@@ -54,6 +54,12 @@ describe('watchFigure', () => {
   });
 });
 
+it('no gauge is called as a counter is', async () => {
+  const text = await createRegistry('spec').metrics();
+  expect(text.match(/^# TYPE \S+_total gauge$/gm)).toBeNull();
+  expect(text).toContain('nodejs_eventloop_lag_p99_seconds{');
+});
+
 it('watchBacklog gives ages in seconds', async () => {
   const registry = createRegistry('spec');
   const backlog = { oldestEventMs: async () => 1_500, oldestDeliveryMs: async () => 2_500 };

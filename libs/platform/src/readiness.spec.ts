@@ -1,14 +1,14 @@
-import { inStep, intact, reachable, sharedChecks, Unfit } from './readiness';
+import { databaseChecks, inStep, reachable, sharedChecks, Unfit } from './readiness';
 
 /** Checks whose number, clock and end are in the test's hands. */
-function watched(patienceMs = 10_000) {
+function watched(patienceMs = 10_000, unseen: number | 'nothing' = -1) {
   const world = { nowMs: 0, made: 0, end: (): void => undefined };
   const ask = sharedChecks(
     () => {
       world.made += 1;
       return new Promise<number>((resolve) => (world.end = () => resolve(world.made)));
     },
-    -1,
+    unseen === 'nothing' ? undefined : unseen,
     () => world.nowMs,
     patienceMs,
   );
@@ -59,6 +59,14 @@ it('whoever asks while checks hang gets what was seen last', async () => {
   expect(await ask()).toBe(2);
 });
 
+it('whoever asks before anything was seen waits for the first checks, however slow the machine', async () => {
+  const { world, ask } = watched(0, 'nothing');
+  const first = ask();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  world.end();
+  expect(await first).toBe(1);
+});
+
 it.each([
   [async () => 1, { status: 'ok' }],
   [() => Promise.reject(new Error('password')), { status: 'degraded', detail: 'unreachable' }],
@@ -78,10 +86,56 @@ it.each([
   expect([check.status, check.detail]).toEqual([status, detail]);
 });
 
-it.each([
-  [[], { status: 'ok' }],
-  [['one'], { status: 'failed', detail: 'one' }],
-  [['one', 'two', 'three'], { status: 'failed', detail: 'one (and 2 more)' }],
-])('of a schema with the faults %j: %j', async (faults, expected) => {
-  expect(await intact(async () => faults)).toEqual(expected);
+describe('databaseChecks', () => {
+  const sound = {
+    ping: async () => 0,
+    missingMigrations: async (): Promise<string[]> => [],
+    schemaFaults: async (): Promise<string[]> => [],
+    server: async () => ({ most: 97 }),
+  };
+  const ok = { status: 'ok' };
+  const allOk = { database: ok, migrations: ok, schema: ok, clock: ok };
+
+  it('says what is in it, and whether it has connections for all processes', async () => {
+    expect(await databaseChecks(sound, undefined)).toEqual(allOk);
+    expect(await databaseChecks(sound, 97)).toEqual({ ...allOk, connections: ok });
+    const detail = expect.stringMatching(/has 97 connections .* need 98/);
+    expect(await databaseChecks(sound, 98)).toEqual({ ...allOk, connections: { status: 'degraded', detail } });
+    const missingMigrations = async (): Promise<string[]> => ['7-x'];
+    expect((await databaseChecks({ ...sound, missingMigrations }, undefined)).migrations).toEqual({
+      status: 'failed',
+      detail: 'missing: 7-x; run npm run db:migrate',
+    });
+  });
+
+  it.each([
+    [['one'], { status: 'failed', detail: 'one' }],
+    [['one', 'two', 'three'], { status: 'failed', detail: 'one (and 2 more)' }],
+  ])('of a schema with the faults %j: %j', async (faults, schema) => {
+    expect(await databaseChecks({ ...sound, schemaFaults: async () => faults }, undefined)).toEqual({
+      ...allOk,
+      schema,
+    });
+  });
+
+  it('names a database that hangs, and not its migrations, after three seconds', async () => {
+    jest.useFakeTimers();
+    try {
+      const hangs = (): Promise<never> => new Promise(() => undefined);
+      const checks = databaseChecks(
+        { ping: hangs, missingMigrations: hangs, schemaFaults: hangs, server: hangs },
+        undefined,
+      );
+      await jest.advanceTimersByTimeAsync(3_000);
+      const unknown = { status: 'degraded', detail: 'unknown while the database does not answer' };
+      expect(await checks).toEqual({
+        database: { status: 'failed', detail: 'does not answer' },
+        migrations: unknown,
+        schema: unknown,
+        clock: unknown,
+      });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { within } from './within';
+import { TookTooLong, within } from './within';
 
 /** The state of one dependency. `degraded`: the process does its work without it, later or slower. */
 export interface Check {
@@ -29,11 +29,11 @@ const FRESH_MS = 1_000;
 /**
  * The checks, made once for all who ask within a second, at the same time or one after the other: whoever asks needs no
  * token, so asking must cost the dependencies next to nothing. Answers within {@link PATIENCE_MS} whatever hangs: with
- * what was last seen, or `unseen` where nothing was.
+ * what was last seen. Callers before the first answer wait for it, within the checks' own deadlines, or get `unseen`.
  */
 export function sharedChecks<T>(
   check: () => Promise<T>,
-  unseen: T,
+  unseen?: T,
   now = (): number => performance.now(),
   patienceMs = PATIENCE_MS,
 ): () => Promise<T> {
@@ -52,7 +52,7 @@ export function sharedChecks<T>(
       );
     }
     const { checks, isDone } = last;
-    if (isDone) return checks;
+    if (isDone || seen === undefined) return checks;
     const late = Symbol('late');
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<typeof late>((resolve) => (timer = setTimeout(resolve, patienceMs, late)));
@@ -60,9 +60,6 @@ export function sharedChecks<T>(
     return answer === late ? seen : answer;
   };
 }
-
-/** A dependency of which nothing has been seen yet. */
-export const UNSEEN: Check = { status: 'failed', detail: 'no answer yet' };
 
 /** A dependency that answers, and does not do its work. Its message is shown to whoever asks for readiness. */
 export class Unfit extends Error {
@@ -75,12 +72,64 @@ export async function reachable(probe: () => Promise<unknown>, onFailure: 'degra
     await within(ANSWER_MS, probe());
     return OK;
   } catch (error) {
-    return { status: onFailure, detail: error instanceof Unfit ? error.message : 'unreachable' };
+    const detail = error instanceof TookTooLong ? 'does not answer' : 'unreachable';
+    return { status: onFailure, detail: error instanceof Unfit ? error.message : detail };
+  }
+}
+
+/** The questions of readiness to a database. */
+export interface CheckedDatabase {
+  /** Resolves with the milliseconds by which its clock is ahead of this one. */
+  ping: () => Promise<number>;
+  missingMigrations: () => Promise<readonly string[]>;
+  schemaFaults: () => Promise<readonly string[]>;
+  /** Resolves with the number of connections that the server has for logins. */
+  server: () => Promise<{ most: number }>;
+}
+
+const UNKNOWN: Check = { status: 'degraded', detail: 'unknown while the database does not answer' };
+
+/**
+ * Checks the database and what is in it. One that is away or hangs is named once: the others are unknown then, and not failed.
+ * `connections` is what all processes need at their maxima (`MAX_GATEWAYS`, `MAX_WORKERS`), where those are known.
+ */
+export async function databaseChecks(
+  database: CheckedDatabase,
+  connections: number | undefined,
+): Promise<Record<'database' | 'migrations' | 'schema' | 'clock', Check> & { connections?: Check }> {
+  const [answer, migrations, schema, clock, affordable] = await Promise.all([
+    reachable(() => database.ping(), 'failed'),
+    migrated(() => database.missingMigrations()),
+    intact(() => database.schemaFaults()),
+    inStep(() => database.ping()),
+    connections === undefined ? undefined : enough(() => database.server(), connections),
+  ]);
+  const isThere = answer.status === 'ok';
+  return {
+    database: answer,
+    migrations: isThere ? migrations : UNKNOWN,
+    schema: isThere ? schema : UNKNOWN,
+    clock: isThere ? clock : UNKNOWN,
+    ...(affordable !== undefined && { connections: isThere ? affordable : UNKNOWN }),
+  };
+}
+
+/** `degraded` while the server has fewer connections than are needed. */
+async function enough(server: () => Promise<{ most: number }>, needed: number): Promise<Check> {
+  try {
+    const { most } = await within(ANSWER_MS, server());
+    if (needed <= most) return OK;
+    return {
+      status: 'degraded',
+      detail: `PostgreSQL has ${most} connections for logins, and MAX_GATEWAYS and MAX_WORKERS need ${needed}: raise max_connections or lower the maxima`,
+    };
+  } catch {
+    return { status: 'degraded', detail: 'unknown' };
   }
 }
 
 /** `failed` while the database lacks migrations that this build has. */
-export async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
+async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
   try {
     const names = await within(ANSWER_MS, missing());
     return names.length === 0
@@ -92,7 +141,7 @@ export async function migrated(missing: () => Promise<readonly string[]>): Promi
 }
 
 /** `failed` while the schema is not as the migrations leave it: the first of the faults, and how many there are. */
-export async function intact(faults: () => Promise<readonly string[]>): Promise<Check> {
+async function intact(faults: () => Promise<readonly string[]>): Promise<Check> {
   try {
     const [first, ...others] = await within(ANSWER_MS, faults());
     if (first === undefined) return OK;

@@ -1,4 +1,4 @@
-import { APPLICATION_ROLE, failureOf, Unfit, type Warn } from '@iss/platform';
+import { type DatabaseRole, failureOf, Unfit, type Warn } from '@iss/platform';
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -155,7 +155,10 @@ export class RedisBackend implements Backend {
 
 /** BullMQ on the service's own database: no further server, and a quarter of the speed. */
 export class PostgresBackend implements Backend {
-  constructor(private readonly databaseUrl: string) {}
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly role: DatabaseRole,
+  ) {}
 
   isReachable(): boolean {
     return true;
@@ -187,7 +190,7 @@ export class PostgresBackend implements Backend {
     return {
       connectionString: this.databaseUrl,
       schema: POSTGRES_SCHEMA,
-      options: `-c role=${APPLICATION_ROLE}`,
+      options: `-c role=${this.role}`,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       max,

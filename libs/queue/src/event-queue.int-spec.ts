@@ -64,6 +64,9 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
     };
     const received: { refs: DeliveryRef[]; atMs: number }[] = [];
     const sentAtMs = performance.now();
+    await producer.wakeDelivery([ref], 300);
+    // Nobody consumes yet, so that the job is there however long the question takes.
+    expect((await producer.depth()).delivery).toBe(1);
     consumer.consume(
       'delivery',
       async ({ deliveries }) => {
@@ -72,8 +75,6 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
       },
       { concurrency: 1 },
     );
-    await producer.wakeDelivery([ref], 300);
-    expect((await producer.depth()).delivery).toBe(1);
     await waitFor(() => received.length === 1);
     expect(received[0]?.refs).toEqual([ref]);
     expect((received[0]?.atMs ?? 0) - sentAtMs).toBeGreaterThanOrEqual(295);

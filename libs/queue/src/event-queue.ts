@@ -1,4 +1,4 @@
-import { rarely, type Warn, within } from '@iss/platform';
+import { APPLICATION_ROLE, type DatabaseRole, rarely, type Warn, within } from '@iss/platform';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -16,6 +16,8 @@ export interface QueueSettings {
   /** As `readQueueUrl` of the platform takes it; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
   queueUrl?: string | undefined;
   databaseUrl: string;
+  /** The role that connections to the database act as; undefined: {@link APPLICATION_ROLE}. */
+  role?: DatabaseRole;
   /** Told about failures that the service survives, at most once in ten seconds. */
   warn: Warn;
 }
@@ -195,7 +197,7 @@ export function openQueue(settings: QueueSettings): EventQueue {
   const warn = rarely(settings.warn);
   const backend: Backend =
     settings.queueUrl === undefined
-      ? new PostgresBackend(settings.databaseUrl)
+      ? new PostgresBackend(settings.databaseUrl, settings.role ?? APPLICATION_ROLE)
       : new RedisBackend(settings.queueUrl, warn);
   return new EventQueue(backend, warn);
 }

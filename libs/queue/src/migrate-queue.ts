@@ -1,14 +1,22 @@
-import { APPLICATION_ROLE } from '@iss/platform';
+import { APP_ROLES, APPLICATION_ROLE } from '@iss/platform';
 import { PostgresConnection } from 'bullmq';
 import { POSTGRES_SCHEMA } from './backend';
 
-/** The application role gets its rights on whatever the migrations create. BullMQ creates one sequence a queue itself. */
+const ROLES = [APPLICATION_ROLE, ...Object.values(APP_ROLES)].join(', ');
+
+/**
+ * The applications' roles get their rights on whatever is there and on whatever the migrations create. BullMQ creates one
+ * sequence a queue itself, as the application that comes first: the others may use it.
+ */
 const GRANTS = [
   `CREATE SCHEMA IF NOT EXISTS ${POSTGRES_SCHEMA}`,
-  `GRANT USAGE, CREATE ON SCHEMA ${POSTGRES_SCHEMA} TO ${APPLICATION_ROLE}`,
+  `GRANT USAGE, CREATE ON SCHEMA ${POSTGRES_SCHEMA} TO ${ROLES}`,
+  `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${POSTGRES_SCHEMA} TO ${ROLES}`,
+  `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${POSTGRES_SCHEMA} TO ${ROLES}`,
   `ALTER DEFAULT PRIVILEGES IN SCHEMA ${POSTGRES_SCHEMA}
-     GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${APPLICATION_ROLE}`,
-  `ALTER DEFAULT PRIVILEGES IN SCHEMA ${POSTGRES_SCHEMA} GRANT USAGE, SELECT ON SEQUENCES TO ${APPLICATION_ROLE}`,
+     GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${ROLES}`,
+  `ALTER DEFAULT PRIVILEGES IN SCHEMA ${POSTGRES_SCHEMA} GRANT USAGE, SELECT ON SEQUENCES TO ${ROLES}`,
+  `ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLES} IN SCHEMA ${POSTGRES_SCHEMA} GRANT USAGE, SELECT ON SEQUENCES TO ${ROLES}`,
 ];
 
 /**

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../tools/processes';
+import { reservePort } from '../../../tools/processes';
 import { type OwnRedis, startOwnRedis } from '../../../tools/redis';
 import { MovingAddress } from '../../../tools/testing/moving-address';
 import {
@@ -86,7 +86,7 @@ describe('with TLS', () => {
     const made = makeCertificates(folder);
     ({ authority } = made);
     const files = ['--tls-cert-file', made.certificate, '--tls-key-file', made.key, '--tls-ca-cert-file', authority];
-    const port = String(await freePort());
+    const port = String(await reservePort());
     const started = await startOwnRedis({ settings: ['--tls-port', port, '--tls-auth-clients', 'no', ...files] });
     stop = () => kill(started);
     url = `rediss://127.0.0.1:${port}/0`;
@@ -158,9 +158,7 @@ it('a Redis that hangs holds nobody up, and is used again when it goes on, also 
   const pair = new Pair(redis.url);
   await pair.works('the server');
   process.kill(redis.process.pid, 'SIGSTOP');
-  const hangingSince = performance.now();
-  await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow();
-  expect(performance.now() - hangingSince).toBeLessThan(4_000);
+  await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow(/took longer|timed out|timeout/i);
   // The connection is cut then: whoever comes now is told at once, and nothing is kept for a server that says nothing.
   const toldAtOnce = async (): Promise<boolean> => {
     const askedAt = performance.now();

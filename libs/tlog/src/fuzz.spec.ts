@@ -18,6 +18,8 @@ import {
   TlogError,
   verifyCheckpoint,
 } from './index';
+import { anyText } from '../../domain/src/testing/any-text';
+import { runs } from '../../../tools/testing/runs';
 
 const VKEY = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
 const WITNESS = 'remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2';
@@ -61,7 +63,7 @@ const mutated = (sound: string): fc.Arbitrary<string> =>
         at: fc.nat(sound.length),
         cut: fc.nat(8),
         put: fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 4 }),
+          anyText(4),
           fc.constantFrom(
             '\n',
             '\n\n',
@@ -91,12 +93,12 @@ describe.each(Object.entries(PARSERS))('%s', (_name, [parse, sound]) => {
 
   test('refuses or takes anything, with no error but the library’s', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => attempt(parse, text)),
-      { numRuns: 400 },
+      fc.property(anyText(400), (text) => attempt(parse, text)),
+      { numRuns: runs(400) },
     );
     fc.assert(
       fc.property(mutated(sound), (text) => attempt(parse, text)),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
   });
 
@@ -134,6 +136,6 @@ test('notes, opened and verified, refuse with no error but the library’s', asy
         });
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -4,7 +4,7 @@ import { alternate, alternateOver, ends, type Figure, figure } from '../measure.
 import type { Line, Outcome } from '../run.ts';
 import { type Sink, startSink } from '../sink.ts';
 import { bullmqRate, createToReceiver } from './deliveries.ts';
-import { type Bench, costOf, GRANTEE, latestPath, rateOf, type Sample, sample } from './scenario.ts';
+import { type Bench, costOf, GRANTEE, latestPath, rateOf, redisUrlOf, type Sample, sample } from './scenario.ts';
 import { seedSubjects, seedTenant, settle } from './seed.ts';
 import { forgetEvents, seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
 
@@ -18,6 +18,7 @@ const tenantOf = (subscriptions: number): string => `audience-${subscriptions}`;
 
 /** One event to many subscriptions: what it costs the writer, the first receiver, and another tenant. */
 export async function audience(bench: Bench): Promise<Outcome> {
+  redisUrlOf(bench);
   const sizes = bench.effort.quick ? [1, MANY] : [1, MANY, 10_000];
   const sink = await startSink();
   try {

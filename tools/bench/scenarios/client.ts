@@ -7,7 +7,7 @@ import { type Bench, call, latestPath, OWNER } from './scenario.ts';
 
 /** Of one reader, one read after the other: what verification adds is the reader's own time. */
 const TARGET = 1.3;
-const READS = { quick: 500, full: 3_000 };
+const READS = { quick: 200, full: 3_000 };
 
 /** What a verified read takes, against a bare fetch of the same. */
 export async function client(bench: Bench): Promise<Outcome> {

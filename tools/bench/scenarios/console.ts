@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { CONSOLE_DIST } from '../../console/console.ts';
-import { findBrowser } from '../../testing/browser.ts';
+import { BROWSERS, findBrowser } from '../../testing/browser.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { SUBJECT_TYPE } from '../flows.ts';
 import { figure } from '../measure.ts';
-import type { Line, Outcome } from '../run.ts';
+import { type Line, Missing, type Outcome } from '../run.ts';
 import { largeEnvelope } from './documents.ts';
 import { seedHistories } from './histories.ts';
 import { type Bench, call, OWNER } from './scenario.ts';
@@ -17,8 +17,8 @@ const PRINCIPAL = 'oidc:local#dev';
 const FIRST_VIEW_MS = 1_000;
 const FIRST_VIEW_BYTES = 180 * 1024;
 const LONG_TASK_MS = 100;
-const VISITS = { quick: 5, full: 15 };
-const VERSIONS = 10_000;
+const VISITS = { quick: 3, full: 15 };
+const VERSIONS = { quick: 1_000, full: 10_000 };
 /** About a megabyte. */
 const OFFICERS = 5_500;
 const WHEELS = 40;
@@ -28,12 +28,16 @@ const PAGES_FOR_MEMORY = 300;
 /** The console in Chromium, on a gateway that asks no token: how soon it is of use, what scrolling costs, what it costs the gateway. */
 export async function consolePage(bench: Bench): Promise<Outcome> {
   const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error('No Chromium is on the PATH.');
+  if (executablePath === undefined) {
+    throw new Missing(`There is no Chromium. Install it, and put it on PATH as ${BROWSERS.join(' or ')}.`);
+  }
   const { effort, owner, stage } = bench;
   const member = `/v1/tenants/${OWNER}/members/${encodeURIComponent(PRINCIPAL)}`;
   await call(bench, owner, 'PUT', member, { role: 'tenant_admin' });
   const [long, large] = [`console-long-${randomUUID()}`, `console-large-${randomUUID()}`];
-  await seedHistories(bench, [long], VERSIONS);
+  const versions = effort.quick ? VERSIONS.quick : VERSIONS.full;
+  const count = versions.toLocaleString('en');
+  await seedHistories(bench, [long], versions);
   await call(bench, owner, 'POST', `/v1/tenants/${OWNER}/entity-states`, largeSubject(large));
 
   const gateway = await stage.startGateway({ AUTH_MODE: 'disabled', OIDC_ISSUER: '', OIDC_PROJECT_ID: '' });
@@ -68,9 +72,9 @@ export async function consolePage(bench: Bench): Promise<Outcome> {
       },
     ];
     for (const [id, what, address] of [
-      ['console-timeline', `Console: longest task, timeline of ${VERSIONS.toLocaleString('en')} versions`, subject(long, '/timeline')],
+      ['console-timeline', `Console: longest task, timeline of ${count} versions`, subject(long, '/timeline')],
       ['console-large', 'Console: longest task, attributes of a 1 MB envelope', subject(large, '')],
-      ['console-compare', 'Console: longest task, compare of version 1 and 10,000', subject(long, `/compare?from=1&to=${VERSIONS}`)],
+      ['console-compare', `Console: longest task, compare of version 1 and ${count}`, subject(long, `/compare?from=1&to=${versions}`)],
     ] as const) {
       lines.push({ id, what, figure: figure([await longestTask(browser, address)]), unit: 'ms', target: { most: LONG_TASK_MS } });
     }

@@ -38,7 +38,7 @@ export async function growth(bench: Bench): Promise<Outcome> {
   }
 }
 
-type Grown = Required<Omit<Outcome, 'profiles'>>;
+type Grown = Required<Pick<Outcome, 'lines' | 'costs' | 'curves'>>;
 
 async function chainGrowth(bench: Bench, probe: Server): Promise<Grown> {
   const lengths = bench.effort.quick ? [1, 1000] : [1, 1000, 100_000];

@@ -1,4 +1,4 @@
-import { freePort } from '../../processes.ts';
+import { reservePort } from '../../processes.ts';
 import { type Attack, ATTACKS } from '../../testing/hostile/attacks.ts';
 import { closeConnections, type Target } from '../../testing/hostile/client.ts';
 import { type Figures, watched } from '../../testing/hostile/figures.ts';
@@ -40,7 +40,7 @@ interface Beside extends Figures {
 /** What each attack does to another tenant's reads and writes, and to the gateway that serves both. */
 export async function hostile(bench: Bench): Promise<Outcome> {
   const { stage } = bench;
-  const metricsPort = await freePort();
+  const metricsPort = await reservePort();
   const gateway = await stage.startGateway({ METRICS_PORT: String(metricsPort), WRITE_TIMEOUT_MS, NODE_OPTIONS });
   try {
     await seedSubjects(bench, { prefix: PREFIX, upTo: 1, tenantId: GRANTEE });

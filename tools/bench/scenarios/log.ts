@@ -61,7 +61,7 @@ async function creates(bench: Bench, worker: Server): Promise<{ lines: Line[]; c
     return { ...made, allMs: (made.gatewayUs + made.generatorUs) / 1000 + afterwards / made.total };
   };
   const samples = await alternate(
-    { ...effort, rounds: 2 * effort.rounds },
+    { ...effort, rounds: effort.quick ? effort.rounds : 2 * effort.rounds },
     { without: () => create('DISABLE'), with: () => create('ENABLE') },
   );
   await stage.sql.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_logged');
@@ -100,7 +100,7 @@ async function integration(
   createRate: Figure,
 ): Promise<{ lines: Line[]; costs: Cost[] }> {
   const { stage, effort } = bench;
-  const count = effort.quick ? 20_000 : 100_000;
+  const count = effort.quick ? 10_000 : 100_000;
   let round = 0;
   const { backlogs } = await alternate(
     { ...effort, uncounted: 0 },
@@ -185,7 +185,7 @@ async function published(
     }
   })();
   const created = new Map<string, number>();
-  const count = effort.quick ? 80 : 500;
+  const count = effort.quick ? 60 : 500;
   while (created.size < count) {
     const snapshotId = randomUUID();
     const envelope: unknown = JSON.parse(envelopeText(snapshotId, randomUUID()));
@@ -277,7 +277,7 @@ const BATCH = 500;
 
 /** What PostgreSQL reads for a proof and for integration, in a small tree and in large ones. */
 async function growth(bench: Bench): Promise<Line[]> {
-  const sizes = bench.effort.quick ? [SMALL, 1_000_000] : [SMALL, 1_000_000, 10_000_000];
+  const sizes = bench.effort.quick ? [SMALL, 100_000] : [SMALL, 1_000_000, 10_000_000];
   // One connection to PostgreSQL, so that what it counts can be told apart.
   const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1' });
   const steps: { size: number; proof: number; entry: number }[] = [];

@@ -39,7 +39,7 @@ const SUBJECTS = 1000;
 async function underLoad(bench: Bench): Promise<{ lines: Line[]; curves: Curve[] }> {
   const { stage, effort, owner } = bench;
   await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
-  const seconds = effort.quick ? 10 : 600;
+  const seconds = effort.quick ? 6 : 600;
   const options = { connections: CONNECTIONS / 2, measureMs: seconds * 1000 };
   const paths = Array.from({ length: SUBJECTS }, (_, index) => latestPath(OWNER, `${PREFIX}${index + 1}`));
   // A fresh one: what came before would be in its memory.
@@ -103,8 +103,8 @@ const OFFICERS_OF_900_KB = 7100;
 
 async function largeReads(bench: Bench): Promise<LargeRead[]> {
   const { quick } = bench.effort;
-  const versions = quick ? 5_000 : 100_000;
-  const times = quick ? 12 : 200;
+  const versions = quick ? 3_000 : 100_000;
+  const times = quick ? 8 : 200;
   await seedSubjects(bench, { prefix: 'export-', upTo: 1, versions });
   await seedSubjects(bench, { prefix: 'deep-', upTo: 1, versions: VERIFY_DEPTH });
   await settle(bench);

@@ -1,8 +1,8 @@
 import { alternate, alternateOver, figure } from '../measure.ts';
-import type { Outcome } from '../run.ts';
+import { Missing, type Outcome } from '../run.ts';
 import { type Sink, startSink } from '../sink.ts';
 import { deliveryRate } from './deliveries.ts';
-import { type Bench, costOf, latestPath, OWNER, rateOf, type Sample, sample } from './scenario.ts';
+import { type Bench, costOf, latestPath, OWNER, rateOf, redisUrlOf, type Sample, sample } from './scenario.ts';
 import { seedSubjects, settle } from './seed.ts';
 import { seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
 
@@ -14,9 +14,13 @@ export async function scale(bench: Bench): Promise<Outcome> {
   await settle(bench);
   const callers = await fewAndMany(bench);
   const gateways = await twoGateways(bench);
-  const workers = await twoWorkers(bench);
+  const workers = await twoWorkers(bench).catch((error: unknown) => {
+    if (error instanceof Missing) return error;
+    throw error;
+  });
   return {
-    lines: [...callers.lines, ...gateways.lines, ...workers],
+    skipped: workers instanceof Missing ? [workers.message] : [],
+    lines: [...callers.lines, ...gateways.lines, ...(workers instanceof Missing ? [] : workers)],
     costs: [...callers.costs, ...gateways.costs],
   };
 }
@@ -126,6 +130,7 @@ async function twoGateways(bench: Bench): Promise<Required<Pick<Outcome, 'lines'
 /** One worker, then two, then one again: a worker that is started for each round would be measured cold. */
 async function twoWorkers(bench: Bench): Promise<Outcome['lines']> {
   const { stage, effort } = bench;
+  redisUrlOf(bench);
   const sink = await startSink();
   const first = await stage.startWorker();
   try {

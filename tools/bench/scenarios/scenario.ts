@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { SUBJECT_TYPE } from '../flows.ts';
 import { type LoadFigures, type Load, runLoad } from '../load-generator.ts';
 import { type Figure, figure } from '../measure.ts';
-import type { Cost } from '../run.ts';
+import { type Cost, Missing } from '../run.ts';
 import type { Server, Stage } from '../stage.ts';
 
 /** How long and how often; a quick run is for a first look. */
@@ -30,6 +30,12 @@ export const GRANTEE = 'beta';
 /** A tenant to which half of all grants are. */
 export const HUB = 'hub';
 export const CONNECTIONS = 64;
+
+/** Returns the URL of Redis. @throws Missing */
+export function redisUrlOf({ stage }: Pick<Bench, 'stage'>): string {
+  if (stage.queueUrl !== undefined) return stage.queueUrl;
+  throw new Missing('There is no Redis. Put redis-server or valkey-server on PATH, or set QUEUE_URL.');
+}
 
 /** A call of the gateway; throws when the answer is no success. */
 export async function call(

@@ -1,7 +1,7 @@
 import type { Head } from '../flows.ts';
 import { alternate, figure } from '../measure.ts';
 import { openEmmett, openRawInserts, perSecond } from '../peers.ts';
-import type { Outcome } from '../run.ts';
+import { type Line, Missing, type Outcome } from '../run.ts';
 import { type Bench, CONNECTIONS, costOf, OWNER, rateOf, sample } from './scenario.ts';
 import { seedSubjects } from './seed.ts';
 
@@ -19,7 +19,10 @@ async function headsOf({ stage }: Bench): Promise<Head[]> {
 /** Writes, set against the framework's no-op POST of the same body, Emmett, and bare statements. */
 export async function writes(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, stage, effort, owner } = bench;
-  const emmett = await openEmmett(stage.databaseUrl);
+  const emmett = await openEmmett(stage.databaseUrl).catch((error: unknown) => {
+    if (error instanceof Missing) return error;
+    throw error;
+  });
   const raw = openRawInserts(stage.databaseUrl);
   await seedSubjects(bench, { prefix: PREFIX, upTo: CONNECTIONS });
   const post = { kind: 'post', path: '/no-op', headers: {}, expect: 201 } as const;
@@ -35,14 +38,22 @@ export async function writes(bench: Bench): Promise<Outcome> {
         headers: owner,
         subjects: await headsOf(bench),
       }),
-    emmett: () => perSecond(effort.measureMs, emmett.append),
+    emmett: async () => (emmett instanceof Missing ? NaN : perSecond(effort.measureMs, emmett.append)),
     raw: () => perSecond(effort.measureMs, raw.insert),
   }).finally(async () => {
-    await emmett.close();
+    if (!(emmett instanceof Missing)) await emmett.close();
     await raw.close();
   });
   const create = { figure: rateOf(samples.create), unit: '/s' } as const;
+  const againstEmmett: Line = {
+    id: 'create-emmett',
+    what: 'Create, against Emmett in process',
+    ...create,
+    against: { what: 'Emmett append', figure: figure(samples.emmett) },
+    target: { least: 2 },
+  };
   return {
+    skipped: emmett instanceof Missing ? [emmett.message] : [],
     lines: [
       {
         id: 'create',
@@ -51,13 +62,7 @@ export async function writes(bench: Bench): Promise<Outcome> {
         against: { what: 'no-op POST', figure: rateOf(samples.noOp) },
         target: { least: 0.75 },
       },
-      {
-        id: 'create-emmett',
-        what: 'Create, against Emmett in process',
-        ...create,
-        against: { what: 'Emmett append', figure: figure(samples.emmett) },
-        target: { least: 2 },
-      },
+      ...(emmett instanceof Missing ? [] : [againstEmmett]),
       {
         id: 'create-raw',
         what: 'Create, against bare statements',

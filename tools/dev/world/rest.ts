@@ -114,9 +114,11 @@ class World {
         const results = itemsOf(items);
         const refused = results.filter(({ status }) => status !== 201);
         if (refused.length > 0) throw new Error(JSON.stringify(refused).slice(0, 300));
-        for (const [at, { then }] of own.entries()) {
+        for (const [at, { to, subject, then }] of own.entries()) {
+          const grantId = textOf(results[at]?.['grant'], 'grant_id');
+          if (subject === '*') await (await this.as(OWNERS[to])).post(`/tenants/${to}/grants/${grantId}/accept`);
           if (then === undefined) continue;
-          const path = `/tenants/${tenant}/grants/${textOf(results[at]?.['grant'], 'grant_id')}`;
+          const path = `/tenants/${tenant}/grants/${grantId}`;
           if (then === 'revoked') await owner.post(`${path}/revoke`);
           else await owner.patch(path, { scopes: ['read_latest'], reason: 'The loan was repaid' });
         }

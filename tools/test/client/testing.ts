@@ -1,4 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSecrets, type Run } from '../../dev/data-folder.ts';
+import { mintToken } from '../../dev/identity-provider.ts';
+import type { StartedService } from '../../testing/started-service.ts';
+
+/** Signs the token that `npm run -s token -- NAME` prints, without a process. */
+export async function tokenOf({ dataFolder }: StartedService, user: string): Promise<string> {
+  const { status, audience }: Run = JSON.parse(readFileSync(join(dataFolder, 'run.json'), 'utf8'));
+  if (status === undefined) throw new Error('The service has not started');
+  const { signing_key: signingKey } = await openSecrets(dataFolder);
+  return mintToken({ issuer: status.issuer, audience, signingKey, user });
+}
 
 /** A first version, as somebody would write it. */
 export function firstEnvelope(subjectId: string, changes: Record<string, unknown> = {}) {

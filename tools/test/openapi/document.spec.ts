@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '@iss/domain';
-import {
-  isJson,
-  list,
-  member,
-  type Operation,
-  operationsOf,
-  resolved,
-} from '../../../apps/api-gateway/test/conformance.ts';
+import { isJson, list, member, type Operation, operationsOf, resolved } from '../../testing/conformance.ts';
 import { idOf } from '../../../apps/api-gateway/test/examples/documented.ts';
 import { repositoryRoot } from '../../root.ts';
 
@@ -120,7 +113,7 @@ describe('defaults', () => {
 
 /** What an operation may do. */
 const VERBS =
-  /^(accept|apply|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|list|propose|put|redeliver|remove|replay|request|revoke|rotate|test|update|withdraw)[A-Z]/;
+  /^(accept|apply|block|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|leave|list|propose|put|redeliver|remove|replay|request|revoke|rotate|test|unblock|update|withdraw)[A-Z]/;
 
 describe('operation ids', () => {
   const ids = operations.map(idOf);

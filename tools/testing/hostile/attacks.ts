@@ -64,6 +64,7 @@ function chainedMoves(count: number): Attack {
   };
 }
 
+const TRICKLING_BATCHES = 40;
 const GREEDY_CONNECTIONS = 150;
 const GREEDY_REQUESTS = 16;
 
@@ -274,6 +275,19 @@ export const ATTACKS = {
       };
     },
   },
+  tricklingBatches: {
+    what: `${TRICKLING_BATCHES} batches that send a newline now and then`,
+    async prepare(target) {
+      const tenantId = await found(target, anyName('trickle'));
+      const asked = await requestText(target, 'POST', `/v1/tenants/${tenantId}/entity-states/batch`);
+      const type = 'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\nConnection: close';
+      const head = asked.replace('\r\n\r\n', `\r\n${type}\r\n\r\n`);
+      return async () => {
+        const sockets = await times(TRICKLING_BATCHES, 16, () => openSocket(target));
+        return (await Promise.all(sockets.map((socket) => trickle(socket, head)))).flat();
+      };
+    },
+  },
 } satisfies Record<string, Attack>;
 
 const tokenPart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -303,6 +317,16 @@ function readNothing(socket: Socket, text: string): Promise<Answer> {
     });
     socket.write(text);
   });
+}
+
+/** Begins a body and sends an empty line of it now and then; settles with the answers once the other side has closed. */
+async function trickle(socket: Socket, head: string): Promise<Answer[]> {
+  const trickling = setInterval(() => socket.write('1\r\n\n\r\n'), WORD_MS);
+  try {
+    return answersIn(await readAll(socket, head), { mayBeCut: true });
+  } finally {
+    clearInterval(trickling);
+  }
 }
 
 /** How much a slow reader takes at once, how often, and for how long. */

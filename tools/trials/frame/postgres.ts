@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
-import { freePort, type OwnedProcess } from '../../processes.ts';
+import { reservePort, type OwnedProcess } from '../../processes.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { programOf } from './packages.ts';
 import type { Trial } from './trial.ts';
@@ -96,7 +96,7 @@ export class TrialPostgres {
       ...['-D', folder, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile, '-E', 'UTF8'],
       ...['--locale', 'C.UTF-8'],
     ]);
-    return new TrialPostgres(trial, name, folder, await freePort(), settings);
+    return new TrialPostgres(trial, name, folder, await reservePort(), settings);
   }
 
   /** A primary that answers a commit when its standby has it as well, with the database of the service. */
@@ -125,7 +125,7 @@ export class TrialPostgres {
     folder: string,
     settings: PostgresSettings = {},
   ): Promise<TrialPostgres> {
-    return new TrialPostgres(trial, name, folder, await freePort(), settings);
+    return new TrialPostgres(trial, name, folder, await reservePort(), settings);
   }
 
   /** A copy that streams from this one; not started yet. Its `application_name` is its name. */

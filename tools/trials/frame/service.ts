@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyMigrations } from '../../db/apply-migrations.ts';
-import { freePort } from '../../processes.ts';
 import { repositoryRoot } from '../../root.ts';
-import { ProductProcess } from '../../testing/product-process.ts';
+import { type AppName, ProductProcess } from '../../testing/product-process.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { query } from './postgres.ts';
 import type { Trial } from './trial.ts';
@@ -42,7 +41,6 @@ export function runTool(name: string, env: Environment): Ended {
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type App = 'api-gateway' | 'webhook-worker';
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
@@ -50,6 +48,8 @@ export interface ServiceOptions {
   readonly queueUrl?: string;
   /** Of whoever owns the tables, where that is not the one of `databaseUrl`. */
   readonly ownerUrl?: string;
+  /** Of workers, where they have a login of their own. */
+  readonly workerUrl?: string;
   readonly gateways?: number;
   readonly workers?: number;
   readonly environment?: Environment;
@@ -81,11 +81,13 @@ export class TrialService {
   readonly faults: string[] = [];
   private readonly trial: Trial;
   private readonly headers: () => Promise<Record<string, string>>;
+  private readonly ofWorkers: Environment;
   private count = 0;
   private turn = 0;
 
   private constructor(trial: Trial, options: ServiceOptions) {
     this.trial = trial;
+    this.ofWorkers = options.workerUrl === undefined ? {} : { DATABASE_URL: options.workerUrl };
     this.headers = options.headers ?? (() => Promise.resolve({}));
     const key = trial.path('log.key');
     const made = execFileSync(process.execPath, [ISS, 'log-key', '--origin', this.origin, '--out', key], {
@@ -93,15 +95,10 @@ export class TrialService {
     });
     this.vkey = made.toString().trim();
     this.environment = {
-      PATH: process.env['PATH'],
-      APP_ENV: 'local',
       AUTH_MODE: 'disabled',
-      LOG_LEVEL: 'warn',
       DATABASE_URL: options.databaseUrl,
       QUEUE_URL: options.queueUrl ?? '',
-      METRICS_PORT: '0',
       SECRETS_KEYS: `trial:${randomBytes(32).toString('base64')}`,
-      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
       WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 32 }, (_, index) => (index < 2 ? 300 : 1_000)).join(','),
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_ORIGIN: this.origin,
@@ -115,7 +112,7 @@ export class TrialService {
     const service = new TrialService(trial, options);
     const { build } = options;
     if (build === undefined) await applyMigrations(options.ownerUrl ?? options.databaseUrl, options.queueUrl);
-    const several = (app: App, count: number): Promise<ProductProcess>[] =>
+    const several = (app: AppName, count: number): Promise<ProductProcess>[] =>
       Array.from({ length: count }, () => service.startOne(app, {}, build));
     await Promise.all([
       ...several('api-gateway', options.gateways ?? 1),
@@ -127,29 +124,21 @@ export class TrialService {
   }
 
   /** One process more. It ends with the trial; of a `build` in another folder, where one is given. */
-  async startOne(app: App, environment: Environment = {}, build = repositoryRoot): Promise<ProductProcess> {
-    const port = await freePort();
+  async startOne(app: AppName, environment: Environment = {}, build = repositoryRoot): Promise<ProductProcess> {
     const name = `${app}-${++this.count}`;
-    const [portVariable, list] =
-      app === 'api-gateway' ? (['PORT', this.gateways] as const) : (['WORKER_PORT', this.workers] as const);
     let hasStarted = false;
-    const started = new ProductProcess({
+    const started = await ProductProcess.prepare({
+      app,
       name,
-      url: `http://127.0.0.1:${port}`,
-      entry: join(build, 'apps', app, 'dist/main.js'),
-      env: {
-        ...this.environment,
-        LOG_CHECKPOINT_FILE: this.checkpointFile(name),
-        [portVariable]: String(port),
-        ...environment,
-      },
-      logFile: this.logFile(name),
+      folder: this.trial.folder,
+      build,
+      env: { ...this.environment, ...(app === 'webhook-worker' ? this.ofWorkers : {}), ...environment },
       onUnexpectedEnd: (how) => hasStarted && this.faults.push(`${name} ended: ${how}`),
     });
     this.trial.atEnd(() => started.stop(STOP_MS));
     await started.start();
     hasStarted = true;
-    list.push(started);
+    (app === 'api-gateway' ? this.gateways : this.workers).push(started);
     return started;
   }
 

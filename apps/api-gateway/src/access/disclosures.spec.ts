@@ -3,7 +3,7 @@ import type { NewDisclosure } from '@iss/persistence';
 import { Disclosures } from './disclosures';
 
 const READER = { tenantId: 'beta', principalId: 'bob', requestId: 'r-1' };
-const TO_BETA = { subjectKey: 7, granteeTenantId: 'beta' };
+const TO_BETA = { subjectKey: 7, granteeTenantId: 'beta', grantId: 'g-1' };
 const FIRST = { from: 1, to: 1 };
 const EVENING = Date.parse('2026-01-15T23:59:59.999Z');
 
@@ -30,6 +30,7 @@ it('records the first of a day, and the next one on the next day', async () => {
     subjectKey: 7,
     disclosedOn: '2026-01-15',
     granteeTenantId: 'beta',
+    grantId: 'g-1',
     principalId: 'bob',
     via: 'snapshot',
     fromVersion: 1,
@@ -45,6 +46,7 @@ it('records the first of a day, and the next one on the next day', async () => {
 it.each<[string, Parameters<Disclosures['record']>]>([
   ['another principal', [{ ...READER, principalId: 'carol' }, TO_BETA, FIRST, 'snapshot']],
   ['another tenant', [READER, { ...TO_BETA, granteeTenantId: 'gamma' }, FIRST, 'snapshot']],
+  ['another grant', [READER, { ...TO_BETA, grantId: 'g-2' }, FIRST, 'snapshot']],
   ['another subject', [READER, { ...TO_BETA, subjectKey: 8 }, FIRST, 'snapshot']],
   ['another version', [READER, TO_BETA, { from: 2, to: 2 }, 'snapshot']],
   ['more versions', [READER, TO_BETA, { from: 1, to: 2 }, 'snapshot']],

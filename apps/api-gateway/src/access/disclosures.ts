@@ -34,24 +34,33 @@ export class Disclosures {
    * shown.
    */
   async record(
-    reader: Reader & Asker,
+    reader: Reader & Pick<Asker, 'requestId'>,
     disclosure: SubjectDisclosure | null,
     { from, to }: VersionRange,
     via: DisclosureWay,
   ): Promise<void> {
     // Where nobody's grant is needed there is no tenant that they are shown to.
     if (disclosure === null || disclosure.granteeTenantId === null) return;
-    const { subjectKey, granteeTenantId } = disclosure;
+    const { subjectKey, granteeTenantId, grantId } = disclosure;
     const { principalId, requestId } = reader;
     const day = Math.floor(this.clock() / DAY_MS);
     if (day !== this.day) this.begin(day);
-    const key = `${subjectKey}/${from}-${to}/${via}/${granteeTenantId}/${principalId}`;
+    const key = `${subjectKey}/${from}-${to}/${via}/${granteeTenantId}/${grantId}/${principalId}`;
     if (this.recorded.get(key) === true) return;
     const { recorded } = this;
     const disclosedOn = new Date(day * DAY_MS).toISOString().slice(0, 10);
     const range = { fromVersion: from, toVersion: to };
     try {
-      await this.store.record({ subjectKey, disclosedOn, granteeTenantId, principalId, via, ...range, requestId });
+      await this.store.record({
+        subjectKey,
+        disclosedOn,
+        granteeTenantId,
+        grantId,
+        principalId,
+        via,
+        ...range,
+        requestId,
+      });
     } catch (error) {
       const refusal = new DomainError('unavailable', 'The read could not be recorded, so it is refused. Try again.');
       refusal.cause = error;

@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import type { SnapshotRecord } from '@iss/persistence';
+import { opened, type SnapshotRecord, type SnapshotRow } from '@iss/persistence';
 
 /** What a caller that could have read an erased version is told instead. */
 export interface Erased {
@@ -38,14 +38,23 @@ export class ErasedError extends DomainError {
   }
 }
 
-/** Throws `erased` for a snapshot whose content is gone. Only for who may read it: anybody else is told nothing. */
-export function requireContent(snapshot: SnapshotRecord): void {
+/**
+ * Opens a snapshot. Throws `erased` where its content is gone, and `damaged` where it is not the one that was written. Call
+ * it after the reader's right is decided.
+ */
+export function requireContent(snapshot: SnapshotRow, open = opened): SnapshotRecord {
+  requireThere(snapshot);
+  return open(snapshot);
+}
+
+/** Throws `erased` where the content of a snapshot is gone. */
+export function requireThere(snapshot: SnapshotRow): void {
   const erased = erasedOf(snapshot);
   if (erased !== null) throw new ErasedError(erased);
 }
 
 /** What is told of an erased snapshot; null of any other. */
-function erasedOf(snapshot: SnapshotRecord): Erased | null {
+function erasedOf(snapshot: SnapshotRow): Erased | null {
   const { erasure } = snapshot;
   return erasure === null ? null : erasedView({ ...snapshot, erasure });
 }

@@ -8,6 +8,7 @@ const settings: AuthSettings = {
   projectId: 'acme',
   audience: 'acme',
   jwksUri: undefined,
+  publicOrigin: undefined,
   principalTypeClaim: 'principal_type',
   globalReadsArePublic: false,
   legacyPathsArePublic: false,

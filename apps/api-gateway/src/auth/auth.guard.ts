@@ -1,17 +1,18 @@
-import { DomainError } from '@iss/domain';
+import { ANYONE_ID, DomainError } from '@iss/domain';
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { AUTH_SETTINGS } from './auth-settings';
 import type { AuthSettings } from './auth-settings';
 import type { Principal } from './principal';
+import { METADATA_PATH, ownOrigin } from './protected-resource';
 import { IS_PUBLIC, type PublicWhen } from './public.decorator';
 import { TokenVerifier } from './token-verifier';
 
 const DEVELOPER: Principal = { principalId: 'oidc:local#dev', subject: 'dev', claimedType: 'human' };
 
 /** Whoever reads where global reads are public; a member of nothing. */
-export const ANYONE: Principal = { principalId: 'anyone', subject: 'anyone', claimedType: 'human' };
+export const ANYONE: Principal = { principalId: ANYONE_ID, subject: ANYONE_ID, claimedType: 'human' };
 
 /** Whoever comes to the legacy paths where they take no token. No token gives a name without `oidc:`. */
 export const LEGACY: Principal = { principalId: 'legacy', subject: 'legacy', claimedType: 'service_account' };
@@ -70,7 +71,7 @@ export class AuthGuard implements CanActivate {
       return true;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unauthorized') {
-        response.setHeader('WWW-Authenticate', challengeFor(request));
+        response.setHeader('WWW-Authenticate', challengeFor(request, this.settings));
       }
       throw error;
     }
@@ -90,7 +91,12 @@ export class AuthGuard implements CanActivate {
   }
 }
 
-/** RFC 6750, section 3.1: without credentials the challenge carries no error. */
-function challengeFor(request: Request): string {
-  return request.headers.authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+/** Returns the challenge of RFC 6750, section 3.1: no error without credentials. Names the metadata (RFC 9728, section 5.1). */
+function challengeFor(request: Request, settings: AuthSettings): string {
+  const origin = ownOrigin(request, settings);
+  const parameters = [
+    ...(request.headers.authorization === undefined ? [] : ['error="invalid_token"']),
+    ...(origin === null ? [] : [`resource_metadata="${origin}${METADATA_PATH}"`]),
+  ];
+  return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
 }

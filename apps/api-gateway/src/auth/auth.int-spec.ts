@@ -52,20 +52,35 @@ class TestIssuer {
   jwksRequests = 0;
   private server: Server | undefined;
   private port = 0;
+  private isDown = false;
 
   get iss(): string {
     return `http://127.0.0.1:${this.port}/acme`;
   }
 
   async start(): Promise<void> {
-    this.server = createServer((incoming, response) => {
+    const server = createServer((incoming, response) => {
       const isDiscovery = incoming.url === '/acme/.well-known/openid-configuration';
       if (!isDiscovery) this.jwksRequests += 1;
       const answer = isDiscovery ? { issuer: this.iss, jwks_uri: `${this.iss}/jwks` } : { keys: this.keys };
       response.setHeader('content-type', 'application/json; charset=utf-8').end(JSON.stringify(answer));
-    }).listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = portOf(this.server);
+    }).listen(0, '127.0.0.1');
+    this.server = server;
+    server.on('connection', (socket) => {
+      if (this.isDown) socket.destroy();
+    });
+    await once(server, 'listening');
+    this.port = portOf(server);
+  }
+
+  /** Answers nobody, and keeps its port: another process could take a port that is free. */
+  goDown(): void {
+    this.isDown = true;
+    this.server?.closeAllConnections();
+  }
+
+  comeBack(): void {
+    this.isDown = false;
   }
 
   async stop(): Promise<void> {
@@ -90,7 +105,8 @@ const firstJwk = jwk(first.publicKey, { kid: 'k1', use: 'sig', alg: 'RS256' });
 const firstPem = first.publicKey.export({ format: 'pem', type: 'spki' });
 
 const MINUTE_MS = 60_000;
-const realNow = Date.now;
+/** Time stands still but for {@link advance}, so that no token ends because the machine is busy. */
+const FROZEN_MS = Date.parse('2026-01-15T09:30:00Z');
 let offsetMs = 0;
 const advance = (ms: number): void => void (offsetMs += ms);
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
@@ -125,6 +141,7 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
     projectId: 'acme',
     audience: 'iss-api',
     jwksUri: undefined,
+    publicOrigin: undefined,
     principalTypeClaim: 'principal_type',
     globalReadsArePublic: false,
     legacyPathsArePublic: false,
@@ -144,22 +161,38 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
   return app;
 }
 
-beforeEach(async () => {
+beforeEach(() => {
   offsetMs = 0;
   remembered.length = 0;
   isStoreBroken = false;
-  jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs);
+  jest.spyOn(Date, 'now').mockImplementation(() => FROZEN_MS + offsetMs);
+});
+
+afterEach(() => jest.restoreAllMocks());
+
+async function begin(): Promise<void> {
   issuer = new TestIssuer();
   issuer.keys = [firstJwk];
   await issuer.start();
   await startApp();
-});
+}
 
-afterEach(async () => {
-  jest.restoreAllMocks();
+async function end(): Promise<void> {
   await app?.close();
   await issuer?.stop();
-});
+}
+
+/** Gives each test of a group an issuer and an application of its own. */
+function useFreshApp(): void {
+  beforeEach(begin);
+  afterEach(end);
+}
+
+/** Gives all tests of a group one issuer and one application, whose clock stands still. */
+function useOneApp(): void {
+  beforeAll(begin);
+  afterAll(end);
+}
 
 const encode = (value: string | object): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
@@ -184,6 +217,10 @@ const get = (path: string, token?: string): request.Test => {
   const test = request(app.getHttpServer()).get(path);
   return token === undefined ? test : test.set('Authorization', `Bearer ${token}`);
 };
+/** The address of the metadata, as a challenge names it (RFC 9728, section 5.1). */
+function metadataOf({ request: { url } }: request.Response & { request: { url: string } }): string {
+  return `resource_metadata="${new URL(url).origin}/.well-known/oauth-protected-resource"`;
+}
 async function expects(status: number, token: string): Promise<request.Response> {
   const response = await get('/who', token);
   expect(`${response.status} ${response.text}`).toMatch(new RegExp(`^${status} `)); // the text says why, when it fails
@@ -191,6 +228,8 @@ async function expects(status: number, token: string): Promise<request.Response>
 }
 
 describe('the guard', () => {
+  useFreshApp();
+
   it('lets a good token in and names its principal', async () => {
     const response = await expects(200, jwt({ principal_type: 'ai_agent' }));
     expect(response.body).toEqual({ principalId: 'oidc:acme#u1', subject: 'u1', claimedType: 'ai_agent' });
@@ -201,7 +240,7 @@ describe('the guard', () => {
     for (const path of ['/who', '/closed']) {
       const response = await get(path);
       expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
-      expect(response.headers['www-authenticate']).toBe('Bearer');
+      expect(response.headers['www-authenticate']).toBe(`Bearer ${metadataOf(response)}`);
     }
   });
 
@@ -220,6 +259,8 @@ describe('the guard', () => {
 });
 
 describe('tokens that are refused', () => {
+  useOneApp();
+
   const unsigned = (header: object): string => `${encode({ ...goodHeader, ...header })}.${encode(goodClaims())}`;
   const hmac = (header: object): string => {
     const input = unsigned(header);
@@ -309,7 +350,7 @@ describe('tokens that are refused', () => {
     const response = await expects(401, token);
     expect(response.body.code).toBe('unauthorized');
     expect(response.body.message).toMatch(reason);
-    expect(response.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    expect(response.headers['www-authenticate']).toBe(`Bearer error="invalid_token", ${metadataOf(response)}`);
     for (const part of token.split('.').filter((text) => text.length > 8)) expect(response.text).not.toContain(part);
     expect(issuer.jwksRequests).toBe(1);
   });
@@ -330,6 +371,8 @@ describe('tokens that are refused', () => {
 });
 
 describe('tokens that are accepted', () => {
+  useFreshApp();
+
   it.each<[string, () => string, string]>([
     ['sub with #', () => jwt({ sub: 'a#b' }), 'oidc:acme#a#b'],
     ['aud in a list', () => jwt({ aud: ['other', 'iss-api'] }), 'oidc:acme#u1'],
@@ -353,6 +396,8 @@ describe('tokens that are accepted', () => {
 });
 
 describe('a token whose signature was verified before', () => {
+  useFreshApp();
+
   it('is still refused once it has expired', async () => {
     const token = jwt();
     await expects(200, token);
@@ -378,6 +423,8 @@ describe('a token whose signature was verified before', () => {
 });
 
 describe('what a token says of its principal', () => {
+  useFreshApp();
+
   it('is remembered when its signature is verified, and not again', async () => {
     const [machine, human] = [jwt({ principal_type: 'service_account' }), jwt({ sub: 'u2' })];
     for (const token of [machine, machine, human, human]) await expects(200, token);
@@ -395,6 +442,8 @@ describe('what a token says of its principal', () => {
 });
 
 describe('keys of the set', () => {
+  useFreshApp();
+
   const bySecond = (kid: string | undefined = 'k2'): string => jwt({}, { kid }, second.privateKey);
   const secondJwk = (members: object = {}): object => jwk(second.publicKey, { kid: 'k2', ...members });
   const k2 = { kid: 'k2' };
@@ -421,6 +470,8 @@ describe('keys of the set', () => {
 });
 
 describe('the issuer', () => {
+  useFreshApp();
+
   const bySecond = (claims: object = {}): string => jwt(claims, { kid: 'k2' }, second.privateKey);
 
   it('rotates its key: the new one is found, the old one ends', async () => {
@@ -454,13 +505,13 @@ describe('the issuer', () => {
   });
 
   it('is down from the start: 503 to tokens, 401 without one, and well again soon after', async () => {
-    await issuer.stop();
+    issuer.goDown();
     const response = await expects(503, jwt());
     expect(response.body.code).toBe('unavailable');
     expect(response.headers['www-authenticate']).toBeUndefined();
     await get('/who').expect(401);
     await get('/open').expect(200);
-    await issuer.start();
+    issuer.comeBack();
     advance(2_000);
     await expects(200, jwt());
   });
@@ -468,13 +519,13 @@ describe('the issuer', () => {
   it('goes down later: its keys hold for an hour', async () => {
     const token = jwt({ exp: nowSeconds() + 7200 });
     await expects(200, token);
-    await issuer.stop();
+    issuer.goDown();
     advance(59 * MINUTE_MS);
     await expects(200, token);
     await expects(200, jwt());
     advance(2 * MINUTE_MS);
     await expects(503, token);
-    await issuer.start();
+    issuer.comeBack();
     advance(2_000);
     await expects(200, token);
   });

@@ -51,6 +51,7 @@ beforeEach(async () => {
     projectId: 'acme',
     audience: 'acme',
     jwksUri: undefined,
+    publicOrigin: undefined,
     principalTypeClaim: 'principal_type',
     globalReadsArePublic: false,
     legacyPathsArePublic: false,
@@ -173,4 +174,66 @@ it.each(['headers', 'body'])('gives up on an issuer whose %s do not come', async
   };
   await expect(new KeySet(settings).current()).rejects.toMatchObject({ code: 'unavailable' });
   expect(asksFor).toHaveBeenCalledWith(5_000);
+});
+
+describe('an issuer that is away', () => {
+  const isAway = answer({}, { status: 503 });
+
+  it('leaves fresh keys ok, however many unknown key ids ask for others', async () => {
+    const keySet = new KeySet(settings);
+    const before = await keySet.current();
+    routes[jwksPath] = isAway;
+    offsetMs += 60_000;
+    expect(await keySet.afterRefresh()).toBe(before);
+    expect(asked).toHaveLength(4);
+    expect(await keySet.check()).toEqual({ status: 'ok' });
+    keySet.onModuleDestroy();
+  });
+
+  it.each([
+    ['has no key', { keys: [] }],
+    ['has only keys for encryption', { keys: [{ ...key, use: 'enc' }] }],
+  ])('says that the issuer gives no keys where its set %s', async (_, set) => {
+    const keySet = new KeySet(settings);
+    routes[jwksPath] = answer(set);
+    expect(await keySet.check()).toEqual({
+      status: 'failed',
+      detail: `no signing keys of ${settings.issuer}: the key set has no key that can verify an access token`,
+    });
+    keySet.onModuleDestroy();
+  });
+
+  it('is degraded while previous keys are trusted, and failed after an hour', async () => {
+    const keySet = new KeySet(settings);
+    await keySet.current();
+    routes[jwksPath] = isAway;
+    offsetMs += 6 * 60_000;
+    await keySet.afterRefresh();
+    expect(await keySet.check()).toMatchObject({ status: 'degraded' });
+    offsetMs += 60 * 60_000;
+    expect(await keySet.check()).toMatchObject({ status: 'failed' });
+    keySet.onModuleDestroy();
+  });
+
+  it('is asked again by a timer within 20 seconds, without a request', async () => {
+    const retries: { work: () => void; ms: number }[] = [];
+    const realSetTimeout = setTimeout;
+    jest.spyOn(global, 'setTimeout').mockImplementation((work, ms, ...rest) => {
+      if (ms !== undefined && ms >= 10_000) retries.push({ work, ms });
+      return realSetTimeout(work, ms, ...rest);
+    });
+    const keySet = new KeySet(settings);
+    routes[jwksPath] = isAway;
+    await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(retries.map(({ ms }) => ms <= 20_000)).toEqual([true]);
+    routes[jwksPath] = goodKeys;
+    offsetMs += retries[0]?.ms ?? 0;
+    const before = asked.length;
+    retries[0]?.work();
+    const deadline = realNow() + 5_000;
+    while (asked.length < before + 2 && realNow() < deadline) await new Promise(setImmediate);
+    expect(asked).toHaveLength(before + 2);
+    expect(await keySet.current()).toHaveLength(1);
+    keySet.onModuleDestroy();
+  });
 });

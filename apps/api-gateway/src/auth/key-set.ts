@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto';
 import { DomainError, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain';
-import { type Check, reachable } from '@iss/platform';
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { JwksClient } from 'jwks-rsa';
+import { type Check, reachable, Unfit } from '@iss/platform';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { JwksClient, JwksError } from 'jwks-rsa';
 import { AUTH_SETTINGS } from './auth-settings';
 import type { AuthSettings } from './auth-settings';
 import { fetchJson } from './fetch-json';
@@ -27,6 +27,8 @@ const FETCH_TIMEOUT_MS = 5 * SECOND_MS;
 const COOLDOWN_MS = 10 * SECOND_MS;
 /** After a failure sooner, so that a gateway that started before its issuer is ready soon after it. */
 const FAILURE_COOLDOWN_MS = 2 * SECOND_MS;
+/** After a failure keys are fetched again by themselves, whether or not a request needs them. */
+const RETRY_MS = 15 * SECOND_MS;
 /** From here on keys are fetched anew while requests go on with the old ones … */
 const REFRESH_AGE_MS = 5 * MINUTE_MS;
 /** … from here on requests wait for that, unless the issuer is known to be down … */
@@ -40,13 +42,16 @@ const MAX_AGE_WITHOUT_ISSUER_MS = 60 * MINUTE_MS;
  * them would use up the limit, and the fetch that finds a rotated key would be refused.
  */
 @Injectable()
-export class KeySet {
+export class KeySet implements OnModuleDestroy {
   private readonly logger = new Logger(KeySet.name);
   private keys: SigningKeys | undefined;
   private fetchedAtMs = -Infinity;
   private attemptedAtMs = -Infinity;
   private lastAttemptFailed = false;
+  /** The fault of the issuer's answer, when the last attempt failed by that. */
+  private fault: string | undefined;
   private pending: Promise<void> | undefined;
+  private retry: NodeJS.Timeout | undefined;
 
   constructor(@Inject(AUTH_SETTINGS) private readonly settings: AuthSettings) {}
 
@@ -66,13 +71,26 @@ export class KeySet {
     return this.requireKeys();
   }
 
-  /** For readiness: a gateway without keys can let nobody in. Fetches them where there are none. */
+  onModuleDestroy(): void {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+  }
+
+  /**
+   * Checks the keys for readiness, and fetches them if there are none. `failed`: the gateway has no key to trust. `degraded`:
+   * the issuer does not answer and the keys are due for a refresh; requests still succeed with them. Keys that are fresh are
+   * `ok` even if a fetch failed, because any token with an unknown key id causes one.
+   */
   async check(): Promise<Check> {
     if (this.settings.mode === 'disabled') return { status: 'ok' };
     const { status } = await reachable(() => this.current(), 'failed');
-    if (status !== 'ok') return { status, detail: `no signing keys of ${this.settings.issuer}: is it reachable?` };
-    return this.lastAttemptFailed
-      ? { status: 'degraded', detail: `${this.settings.issuer} gives no keys: those it gave before are used` }
+    if (status !== 'ok')
+      return { status, detail: `no signing keys of ${this.settings.issuer}: ${this.fault ?? 'is it reachable?'}` };
+    return this.lastAttemptFailed && this.ageMs() >= REFRESH_AGE_MS
+      ? {
+          status: 'degraded',
+          detail: `${this.settings.issuer} ${this.fault === undefined ? 'does not answer' : `gives no keys (${this.fault})`}: its previous keys are trusted for an hour`,
+        }
       : { status };
   }
 
@@ -110,6 +128,12 @@ export class KeySet {
       this.lastAttemptFailed = false;
     } catch (error) {
       this.lastAttemptFailed = true;
+      this.fault = error instanceof Unfit ? error.message : undefined;
+      this.retry ??= setTimeout(() => {
+        this.retry = undefined;
+        // `load` reports its own failures.
+        this.refresh().catch(() => undefined);
+      }, RETRY_MS).unref();
       this.logger.warn(`No signing keys from ${this.settings.issuer}: ${describe(error)}`);
     }
   }
@@ -127,6 +151,8 @@ export function findSigningKey(
   return others.length === 0 ? key : undefined;
 }
 
+const NO_KEY = 'the key set has no key that can verify an access token';
+
 async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Promise<SigningKeys> {
   const client = new JwksClient({
     jwksUri: settings.jwksUri ?? (await discoverJwksUri(settings.issuer, signal)),
@@ -134,12 +160,15 @@ async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Pr
     cache: false,
     rateLimit: false,
   });
-  const keys = (await client.getSigningKeys()).map((key): SigningKey => {
+  const found = await client.getSigningKeys().catch((error: unknown) => {
+    throw error instanceof JwksError ? new Unfit(NO_KEY) : error;
+  });
+  const keys = found.map((key): SigningKey => {
     const publicKey = key.getPublicKey();
     return { keyId: key.kid, algorithms: algorithmsOf(createPublicKey(publicKey), key.alg), publicKey };
   });
   const usable = keys.filter((key) => key.algorithms.length > 0);
-  if (usable.length === 0) throw new Error('the key set has no key that can verify an access token');
+  if (usable.length === 0) throw new Unfit(NO_KEY);
   return usable;
 }
 
@@ -147,18 +176,18 @@ async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Pr
 async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const url = `${issuer}/.well-known/openid-configuration`;
   const document = await fetchJson(url, signal);
-  if (!isJsonObject(document) || document['issuer'] !== issuer) throw new Error(`${url} names another issuer`);
+  if (!isJsonObject(document) || document['issuer'] !== issuer) throw new Unfit(`${url} names another issuer`);
   const { jwks_uri: jwksUri } = document;
   const protocol = typeof jwksUri === 'string' ? URL.parse(jwksUri)?.protocol : undefined;
   // An issuer on https must not send us to plain http for its keys.
   const isAllowed = protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
-  if (typeof jwksUri !== 'string' || !isAllowed) throw new Error(`${url} has no acceptable jwks_uri`);
+  if (typeof jwksUri !== 'string' || !isAllowed) throw new Unfit(`${url} has no acceptable jwks_uri`);
   return jwksUri;
 }
 
 /** Ignores what is not for verifying or not understood (RFC 7517, sections 4.3 and 5). jwks-rsa looks at `kty` and `use`. */
 function readVerificationJwks(document: JsonValue): JsonObject[] {
-  if (!isJsonObject(document) || !Array.isArray(document['keys'])) throw new Error('the key set has no list "keys"');
+  if (!isJsonObject(document) || !Array.isArray(document['keys'])) throw new Unfit('the key set has no list "keys"');
   const isName = (value: JsonValue | undefined): boolean =>
     value === undefined || (typeof value === 'string' && value !== '');
   return document['keys']

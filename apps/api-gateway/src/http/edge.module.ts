@@ -5,7 +5,9 @@ import { APP_FILTER, APP_GUARD, HttpAdapterHost, MetadataScanner } from '@nestjs
 import { AuthGuard } from '../auth/auth.guard';
 import { type GatewaySettings, SETTINGS } from '../settings';
 import { Work } from '../work/work';
+import { Registry } from 'prom-client';
 import { AccessLog } from './answer/access-log';
+import type { JsonAdapter } from './answer/json-adapter';
 import { ErrorFilter } from './errors/error.filter';
 import { RouteTable } from './errors/route-table';
 import { HandlerChain } from './fast/handler-chain';
@@ -66,14 +68,17 @@ const LIMITERS: Provider[] = [
 })
 export class EdgeModule {
   constructor(
-    host: HttpAdapterHost,
+    host: HttpAdapterHost<JsonAdapter>,
+    metrics: Registry,
     @Inject(SETTINGS) { limits }: GatewaySettings,
     cursors: Cursors,
     limiter: RateLimiter,
     work: Work,
     largeBodies: LargeBodyAccess,
   ) {
-    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter, work, largeBodies });
+    const { ended } = host.httpAdapter;
+    ended.register(metrics);
+    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter, work, largeBodies, ended });
   }
 
   /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */

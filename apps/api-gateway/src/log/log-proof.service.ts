@@ -61,7 +61,7 @@ export class LogProofService {
    * can be proved of an erased version: where it stood, and that the log says that it was erased.
    */
   ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
-    return this.prove(() => this.entryOfSnapshot(reader, snapshotId, undefined), options);
+    return this.prove(reader, () => this.entryOfSnapshot(reader, snapshotId, undefined), options);
   }
 
   /** Against the newest checkpoint; null where that proof is the known one. Throws as {@link ofSnapshot}. */
@@ -72,31 +72,39 @@ export class LogProofService {
     known: KnownProof | undefined,
   ): Promise<LogProof | null> {
     const find = () => this.entryOfSnapshot(reader, snapshotId, known?.entry);
-    const { entry, checkpoint } = await this.waiting.published(find, waitSeconds);
+    const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (entry === known?.entry && checkpoint.note === known.checkpoint) return null;
     return this.proofAt(entry, checkpoint.size, checkpoint);
   }
 
   /** For members of the grantor and of the grantee. Throws as {@link ofSnapshot}. */
   async ofGrant(actor: Actor, grantId: string, fact: GrantFact, options: ProofOptions): Promise<LogProof> {
-    return this.prove(async () => {
-      const { facts, exists, isSo, entry } = await this.entries.ofGrant(actor, grantId, fact);
-      requireAccess(facts, RULES.readGrants);
-      if (!exists) throw new DomainError('not_found', 'No such grant that this tenant made or was given.');
-      if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}.`);
-      return entry === null ? null : asHashed(entry);
-    }, options);
+    return this.prove(
+      actor,
+      async () => {
+        const { facts, exists, isSo, entry } = await this.entries.ofGrant(actor, grantId, fact);
+        requireAccess(facts, RULES.readGrants);
+        if (!exists) throw new DomainError('not_found', 'No such grant that this tenant made or was given.');
+        if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}.`);
+        return entry === null ? null : asHashed(entry);
+      },
+      options,
+    );
   }
 
   /** Of a change of the tenant's owner, for its members. Throws as {@link ofSnapshot}. */
   async ofOwnerChange(actor: Actor, logIndex: number, options: ProofOptions): Promise<LogProof> {
-    return this.prove(async () => {
-      const { facts, entry } = await this.entries.ofOwnerChange(actor, logIndex);
-      requireAccess(facts, RULES.readTenant);
-      if (entry === null)
-        throw new DomainError('not_found', 'No change of this tenant’s owner stands there in the log.');
-      return asHashed(entry);
-    }, options);
+    return this.prove(
+      actor,
+      async () => {
+        const { facts, entry } = await this.entries.ofOwnerChange(actor, logIndex);
+        requireAccess(facts, RULES.readTenant);
+        if (entry === null)
+          throw new DomainError('not_found', 'No change of this tenant’s owner stands there in the log.');
+        return asHashed(entry);
+      },
+      options,
+    );
   }
 
   /** Of an erasure, for who may read it. Throws as {@link ofSnapshot}, and `not_found` for one that was not done. */
@@ -105,10 +113,14 @@ export class LogProofService {
     requireAccess(facts, RULES.readErasures);
     if (erasure?.status !== 'erased')
       throw new DomainError('not_found', 'No such erasure of this subject, or none that was done.');
-    return this.prove(async () => {
-      const entry = await this.entries.ofErasure(erasure.erasureId);
-      return entry === null ? null : asHashed(entry);
-    }, options);
+    return this.prove(
+      ref,
+      async () => {
+        const entry = await this.entries.ofErasure(erasure.erasureId);
+        return entry === null ? null : asHashed(entry);
+      },
+      options,
+    );
   }
 
   /** Null before it is in the log; the very one that is known where it still is that; of an erased one that of the erasure. */
@@ -136,8 +148,12 @@ export class LogProofService {
     return entry === null ? null : asHashed(entry);
   }
 
-  private async prove(find: () => Promise<LoggedEntry | null>, { size, waitSeconds }: ProofOptions): Promise<LogProof> {
-    const { entry, checkpoint } = await this.waiting.published(find, waitSeconds);
+  private async prove(
+    reader: Reader,
+    find: () => Promise<LoggedEntry | null>,
+    { size, waitSeconds }: ProofOptions,
+  ): Promise<LogProof> {
+    const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
     requireProvable(size, entry.logIndex, checkpoint.size);
     const kept = await this.tree.checkpointOf(size);

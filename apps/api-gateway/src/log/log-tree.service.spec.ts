@@ -16,6 +16,7 @@ it('keeps what was published of a tile, and asks anew where the log has another 
         return tiles.map(() => Buffer.alloc(64, hash));
       },
     },
+    { run: () => Promise.reject(new Error('asked for work')) },
   );
   const first = async (): Promise<number | undefined> => (await tree.tile(TILE))?.[0];
   expect([await first(), await first()]).toEqual([1, 1]);

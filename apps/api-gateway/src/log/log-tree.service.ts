@@ -2,6 +2,7 @@ import { DomainError } from '@iss/domain';
 import { type LogCheckpoint, LogCheckpointStore, type LogKey, LogTileStore } from '@iss/persistence';
 import {
   hashesAtTileLevel,
+  inclusionTiles,
   readConsistencyProof,
   readInclusionProof,
   TILE_WIDTH,
@@ -10,6 +11,8 @@ import {
   tileHashReader,
 } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Asker } from '../work/asker';
+import { Work } from '../work/work';
 
 /** For so long the newest checkpoint is not asked for again: it is at most so much older than what is published. */
 const FRESH_MS = 50;
@@ -34,6 +37,7 @@ export class LogTreeService {
     @Inject(LogCheckpointStore)
     private readonly checkpoints: Pick<LogCheckpointStore, 'newest' | 'ofSize' | 'keys' | 'policy'>,
     @Inject(LogTileStore) private readonly tiles: Pick<LogTileStore, 'read'>,
+    @Inject(Work) private readonly work: Pick<Work, 'run'>,
   ) {}
 
   /** The checkpoint that is published; null before the first one. Whoever asks at about the same time shares the answer. */
@@ -66,7 +70,7 @@ export class LogTreeService {
     return this.checkpoints.ofSize(size);
   }
 
-  /** Every key that ever signed. */
+  /** Every key that ever signed, and every announced key. */
   keys(): Promise<LogKey[]> {
     return this.checkpoints.keys();
   }
@@ -88,6 +92,20 @@ export class LogTreeService {
   /** The proof that the entry stands at `index` in the tree of this size, from the leaf's sibling up. */
   inclusion(index: number, size: number): Promise<Uint8Array[]> {
     return readInclusionProof(index, size, this.reader(size));
+  }
+
+  /**
+   * Returns the inclusion proofs of the entries at `indexes` in the tree of this size, each as the JSON text of an array of
+   * base64. Many are made in a thread.
+   */
+  async inclusions(asker: Asker, indexes: readonly number[], size: number): Promise<string[]> {
+    const tiles = inclusionTiles(indexes, size);
+    const kept = await this.load(tiles);
+    const read = tiles.map(({ level, index }, place) => {
+      const { bytes } = kept[place] ?? unreadable();
+      return { level, index, hashes: bytes };
+    });
+    return asker.measured(() => this.work.run(asker, 'prove_inclusions', { indexes, size, tiles: read }));
   }
 
   /** The hash of the entry at `index`: all that is left of one whose salt is destroyed. */

@@ -1,23 +1,48 @@
 import { Registry } from 'prom-client';
-import { LogWaiting, MAX_WAITING } from './log-waiting';
+import { LogWaiting, MAX_WAITING, MAX_WAITING_PER_PRINCIPAL } from './log-waiting';
+
+/** Each tenant has a founder of its own. */
+const founders = { of: async (tenantId: string) => `founder of ${tenantId}` };
+const find = async () => ({ logIndex: 3 });
+
+function open() {
+  const registry = new Registry();
+  const log = { size: 3 };
+  const checkpoint = async () => ({ origin: 'log.example/test', size: log.size, note: '', signedAt: new Date() });
+  const waiting = new LogWaiting(founders, { checkpoint }, registry);
+  const of = (principalId: string, tenantId: string | null) => waiting.published({ principalId, tenantId }, find, 10);
+  /** Each asks first, and only then waits. */
+  const waits = async (count: number): Promise<void> => {
+    while (!(await registry.metrics()).includes(`log_requests_waiting ${count}\n`)) await Promise.resolve();
+  };
+  return { registry, log, waiting, of, waits };
+}
 
 it('lets so many wait and no more, counts them, and lets all go when the log has grown', async () => {
-  const registry = new Registry();
-  let size = 3;
-  const checkpoint = async () => ({ origin: 'log.example/test', size, note: '', signedAt: new Date() });
-  const log = new LogWaiting({ checkpoint }, registry);
-  const find = async () => ({ logIndex: 3 });
-  const waiting = Array.from({ length: MAX_WAITING }, () => log.published(find, 10));
-  // Each asks first, and only then waits.
-  while (!(await registry.metrics()).includes(`log_requests_waiting ${MAX_WAITING}\n`)) await Promise.resolve();
-  await expect(log.published(find, 10)).rejects.toMatchObject({
+  const { registry, log, waiting, of, waits } = open();
+  const quarter = MAX_WAITING / 4;
+  const first = Array.from({ length: quarter }, (_, index) => of(`p-${index}`, 'acme'));
+  await waits(quarter);
+  await expect(of('another', 'acme')).rejects.toMatchObject({
     code: 'not_logged_yet',
     message: expect.stringMatching(/many wait/),
   });
-  size = 4;
-  for (const { entry, checkpoint: seen } of await Promise.all(waiting)) {
+  const others = [of('q', 'beta'), of('r', null)];
+  await waits(quarter + others.length);
+  log.size = 4;
+  for (const { entry, checkpoint: seen } of await Promise.all([...first, ...others])) {
     expect([entry.logIndex, seen.size]).toEqual([3, 4]);
   }
   expect(await registry.metrics()).toMatch(/log_requests_waiting 0\n/);
-  await expect(log.published(async () => ({ logIndex: 4 }), 0)).rejects.toMatchObject({ code: 'not_logged_yet' });
+  const asked = waiting.published({ principalId: 'p', tenantId: null }, async () => ({ logIndex: 4 }), 0);
+  await expect(asked).rejects.toMatchObject({ code: 'not_logged_yet' });
+});
+
+it('bounds a principal, whatever tenants it acts for', async () => {
+  const { log, of, waits } = open();
+  const waiting = Array.from({ length: MAX_WAITING_PER_PRINCIPAL }, (_, index) => of('p', `tenant-${index}`));
+  await waits(MAX_WAITING_PER_PRINCIPAL);
+  await expect(of('p', 'more')).rejects.toMatchObject({ code: 'not_logged_yet' });
+  log.size = 4;
+  await Promise.all(waiting);
 });

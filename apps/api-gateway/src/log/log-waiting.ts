@@ -1,25 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Reader } from '@iss/domain';
 import type { LogCheckpoint } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
+import { Founders } from '../access/founders';
+import { HeldPlaces } from '../access/held-places';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 
 /** While it waits a request asks so often, and holds no connection in between. */
 const WAIT_STEP_MS = 100;
 
-/** Requests that wait at once; one more is told at once that it has to come again. */
+/** Requests that wait at once, of one principal and in all; one more is told at once that it has to come again. */
 export const MAX_WAITING = 100;
+export const MAX_WAITING_PER_PRINCIPAL = 20;
 
 /** Requests that wait until what is committed is in the published log. */
 @Injectable()
 export class LogWaiting {
-  private waiting = 0;
+  private readonly places = new HeldPlaces(MAX_WAITING, MAX_WAITING_PER_PRINCIPAL);
 
   constructor(
+    @Inject(Founders) private readonly founders: Pick<Founders, 'of'>,
     @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint'>,
     @Inject(Registry) metrics: Registry,
   ) {
-    const count = (): number => this.waiting;
+    const count = (): number => this.places.held;
     new Gauge({
       name: 'log_requests_waiting',
       help: `Requests that wait for the published log to have what they ask for; at most ${MAX_WAITING}`,
@@ -32,6 +37,7 @@ export class LogWaiting {
 
   /** An entry, as soon as it is found, with a published checkpoint of a tree that has it. Throws `not_logged_yet`. */
   async published<Entry extends { logIndex: number }>(
+    { principalId, tenantId }: Reader,
     find: () => Promise<Entry | null>,
     waitSeconds: number,
   ): Promise<{ entry: Entry; checkpoint: LogCheckpoint }> {
@@ -39,10 +45,11 @@ export class LogWaiting {
     for (;;) {
       const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
       if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
-      if (this.waiting >= MAX_WAITING)
-        throw notLoggedYet('This is not in the published log yet, and many wait for it.');
-      this.waiting += 1;
-      const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(() => (this.waiting -= 1));
+      // Where no tenant acts, the principal does.
+      const founderId = tenantId === null ? principalId : await this.founders.of(tenantId);
+      const leave = this.places.take(principalId, founderId);
+      if (leave === null) throw notLoggedYet('This is not in the published log yet, and many wait for it, or you do.');
+      const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(leave);
       if (!isGrown) throw notLoggedYet('This is not in the published log yet.');
     }
   }

@@ -9,4 +9,6 @@ export interface Charged {
 export interface Asker extends Charged {
   /** Names the request in headers, logs and records. */
   readonly requestId: string;
+  /** Does work of this thread, in one piece, and charges what it takes of the processor. */
+  measured<T>(work: () => T): T;
 }

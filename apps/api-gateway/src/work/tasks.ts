@@ -29,6 +29,7 @@ import {
   type VersionAsked,
   type VersionToTrace,
 } from '@iss/domain';
+import { encodeBase64, inclusionProofs, nodesIn } from '@iss/tlog';
 import { type ItemFields, outlineOf } from '../http/request/outline';
 import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
 
@@ -36,6 +37,14 @@ import { type Proposal, readProposal, type SentProposal } from '../modules/ident
 export interface SentBody {
   bytes: Uint8Array;
   maxDepth: number;
+}
+
+/** Leaves of a tree whose inclusion is to be proved, and the tiles that it takes. */
+export interface InclusionsToProve {
+  indexes: readonly number[];
+  /** Leaves of the tree. */
+  size: number;
+  tiles: readonly { level: number; index: number; hashes: Uint8Array }[];
 }
 
 /** What there is to do: what each task takes, and what it gives. Both can be sent from thread to thread. */
@@ -54,6 +63,8 @@ export interface Tasks {
   summarize: [input: { text: string }, result: EnvelopeSummary];
   check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
   check_links: [input: readonly StoredSnapshot[], result: CheckedLink[]];
+  /** Gives each proof as the JSON text of an array of base64, which passes between threads at less cost than its hashes. */
+  prove_inclusions: [input: InclusionsToProve, result: string[]];
 }
 export type TaskName = keyof Tasks;
 export type InputOf<Name extends TaskName> = Tasks[Name][0];
@@ -88,7 +99,28 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
     run: (snapshots) => snapshots.map(checkLink),
     size: (snapshots) => snapshots.reduce((sum, { envelopeText }) => sum + (envelopeText?.length ?? 0), 0),
   },
+  prove_inclusions: { run: proveInclusions, size: sizeOfProofs },
 };
+
+function proveInclusions({ indexes, size, tiles }: InclusionsToProve): string[] {
+  // Most hashes of a proof are those of its neighbour too.
+  const texts = new Map<Uint8Array, string>();
+  const textOf = (hash: Uint8Array): string => {
+    const text = texts.get(hash) ?? encodeBase64(hash);
+    texts.set(hash, text);
+    return text;
+  };
+  return inclusionProofs(indexes, size, nodesIn(tiles)).map((proof) => JSON.stringify(proof.map(textOf)));
+}
+
+/** A hash in base64, its quotes and its comma. */
+const HASH_TEXT_LENGTH = 47;
+
+/** Adds up the tiles and the proofs, each with a hash for each level of the tree. */
+function sizeOfProofs({ indexes, size, tiles }: InclusionsToProve): number {
+  const ofTiles = tiles.reduce((sum, { hashes }) => sum + hashes.length, 0);
+  return ofTiles + indexes.length * Math.ceil(Math.log2(size)) * HASH_TEXT_LENGTH;
+}
 
 /** As canonical text has it. In a string the quotes would be escaped. */
 const COPY = '"op":"copy"';

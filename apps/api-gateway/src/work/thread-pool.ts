@@ -11,6 +11,10 @@ import type { Order, Outcome, Report } from './thread-messages';
  */
 const THREAD_FILE = join(__dirname, '../../dist/work/thread.js');
 
+/** Why a task is refused: the threads have no place for it, or it took longer than it may. */
+export const REFUSALS = ['full', 'late'] as const;
+type Refusal = (typeof REFUSALS)[number];
+
 export interface ThreadPoolOptions {
   threads: number;
   /** Orders that may wait. */
@@ -21,7 +25,7 @@ export interface ThreadPoolOptions {
   /** Is told of each order that ran, with the processor time that it took: all of the deadline where it was ended. */
   onRun: (asker: Charged, task: TaskName, processorMs: number) => void;
   /** Is told of each order that was refused a place, and of each that took too long. */
-  onRefused: (why: 'full' | 'late') => void;
+  onRefused: (why: Refusal) => void;
 }
 
 interface Job {

@@ -7,7 +7,7 @@ import type { Charged } from './asker';
 import { Charge } from './charge';
 import { type InputOf, type ResultOf, type TaskName, TASKS } from './tasks';
 import { type Outcome, runTask } from './thread-messages';
-import { ThreadPool } from './thread-pool';
+import { REFUSALS, ThreadPool } from './thread-pool';
 
 /**
  * Bytes, or characters, that are worked on where they are: about 1 ms for what honest callers send, 10 ms for the worst
@@ -43,6 +43,8 @@ export class Work implements OnApplicationShutdown {
       labelNames: ['why'],
       registers,
     });
+    // An alert on an increase needs the value before it.
+    for (const why of REFUSALS) refused.inc({ why }, 0);
     const heapMiB = Math.ceil(THREAD_HEAP_MIB * Math.max(1, limits.bodyBytes / MIB));
     const pool = new ThreadPool({
       ...work,

@@ -1,5 +1,5 @@
 import { isAtLeast, type Role, type Scope } from '@iss/domain';
-import type { Method } from '../conformance';
+import type { Method } from '../../../../tools/testing/conformance';
 import { type Caller, CALLERS, GRANTEES, MEMBERS } from './callers';
 import type { Fixture } from './world';
 
@@ -34,6 +34,7 @@ const TENANT = '/v1/tenants/{tenant_id}';
 const SUBJECT = '/subjects/{subject_type}/{subject_id}';
 const UPDATES = `${TENANT}/entity-state-updates`;
 const SUBJECT_UPDATES = `${TENANT}${SUBJECT}/updates`;
+const MEMBERSHIP = `${TENANT}/membership`;
 const OFFERS = `${TENANT}/transfer-offers`;
 const ERASURE = `${TENANT}${SUBJECT}/erasures/{erasure_id}`;
 const REFRESH = `/v1${SUBJECT}/refresh-requests`;
@@ -62,6 +63,7 @@ const HUMAN_ONLY = { 'service account': 422, 'ai agent': 422 } as const;
 export const TABLE: readonly Row[] = [
   { method: 'get', path: '/health', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/meta', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/.well-known/oauth-protected-resource', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/ops/readiness', ok: 200, open: true, ...ofOwner },
 
   { method: 'get', path: '/log/checkpoint', ok: 200, open: true, ...ofOwner },
@@ -135,6 +137,12 @@ export const TABLE: readonly Row[] = [
     except: HUMAN_ONLY,
     fixture: 'flag_on',
   },
+  { method: 'get', path: '/v1/invitations', ok: 200, ...ofOwner },
+  { method: 'get', path: '/v1/blocked-tenants', ok: 200, ...ofOwner },
+  { ...write, path: `${MEMBERSHIP}/accept`, ok: 200, ...ofOwner, fixture: 'invitation' },
+  { ...write, path: `${MEMBERSHIP}/leave`, ok: 200, ...ofOwner, fixture: 'invitation' },
+  { method: 'put', path: `${MEMBERSHIP}/block`, ok: 204, ...ofOwner, fixture: 'invitation' },
+  { method: 'delete', path: `${MEMBERSHIP}/block`, ok: 204, ...ofOwner, fixture: 'invitation' },
   { method: 'get', path: `${TENANT}/principals`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/usage`, ok: 200, role: 'tenant_admin', ...ofOwner },
   { method: 'get', path: `${TENANT}/subjects`, ok: 200, role: 'tenant_reader', ...ofOwner },
@@ -252,6 +260,14 @@ export const TABLE: readonly Row[] = [
   },
   { ...write, path: `${TENANT}/grants/batch`, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'new_grants' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    ...write,
+    path: `${TENANT}/grants/{grant_id}/accept`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'owner',
+    fixture: 'received_grant',
+  },
   { method: 'get', path: `${TENANT}/changes`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
   {

@@ -302,6 +302,12 @@ const memberToRemove =
 export const FIXTURES = {
   new_tenant: async () => ({ body: { tenant_id: `t-${randomUUID()}`, name: 'New' } }),
   tenant_name: async () => ({ body: { name: 'Acme' } }),
+  invitation: async (world, caller) => {
+    const tenantId = `t-${randomUUID()}`;
+    await world.sql.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [tenantId]);
+    await world.addMember(tenantId, world.principalOf(caller), 'tenant_reader', { status: 'pending' });
+    return { params: { tenant_id: tenantId } };
+  },
   role_reader: putMember({ role: 'tenant_reader' }),
   role_owner: putMember({ role: 'tenant_owner' }),
   flag_on: putMember({ allow_counterparty_access: true }),
@@ -345,12 +351,20 @@ export const FIXTURES = {
     const { subjectId } = await world.addSubject();
     return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
   },
+  received_grant: async (world) => {
+    const { rows } = await world.sql.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+       VALUES ($1, $2, $3, 0, '{read_latest}') RETURNING grant_id`,
+      [randomUUID(), LEGACY, OWNER],
+    );
+    return { params: { grant_id: rows[0].grant_id } };
+  },
   new_grants: async (world) => {
     const { subjectId } = await world.addSubject();
     return { body: { grants: [{ grantee_tenant_id: LEGACY, ...subject(subjectId), scopes: ['read_latest'] }] } };
   },
   new_grant_on_all: async (world) => {
-    await world.sql.query('UPDATE grants SET revoked_at = now() WHERE subject_key = 0');
+    await world.sql.query('UPDATE grants SET revoked_at = now() WHERE subject_key = 0 AND revoked_at IS NULL');
     return { body: { grantee_tenant_id: LEGACY, subject_type: '*', scopes: ['read_latest'] } };
   },
   changed_grant: async (world) => {
@@ -411,6 +425,18 @@ export const FIXTURES = {
 } as const satisfies Record<string, Prepare>;
 
 export type Fixture = keyof typeof FIXTURES;
+
+/** Fixtures of which the tenant has one at a time. */
+const EXCLUSIVE: readonly Fixture[] = ['new_grant_on_all', 'new_offer', 'offer'];
+
+export function isExclusive(fixture: Fixture | undefined): boolean {
+  return fixture !== undefined && EXCLUSIVE.includes(fixture);
+}
+
+/** Tells whether a fixture may serve several callers: nothing in it depends on one, and it stays while others are made. */
+export function isForAnyCaller(fixture: Fixture | undefined): boolean {
+  return fixture !== undefined && FIXTURES[fixture].length < 2 && !isExclusive(fixture);
+}
 
 /** Gives the request of a caller what it is about. */
 export async function prepare(world: World, fixture: Fixture | undefined, caller: Caller): Promise<Prepared> {

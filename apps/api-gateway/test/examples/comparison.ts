@@ -1,6 +1,12 @@
-import { isJson } from '../conformance';
+import { isJson } from '../../../../tools/testing/conformance';
 
-const MADE_ANEW: readonly [RegExp, string][] = [
+type Kinds = readonly [RegExp, string][];
+
+/** Values that no two deployments make alike. */
+export const SEALED: Kinds = [[/^[\w-]{1,64}\.[\w-]{16}\.[\w-]{20}\.[\w-]{22}$/, 'a sealed place']];
+
+const MADE_ANEW: Kinds = [
+  ...SEALED,
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a time'],
   [/^(wsub_|evt_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an id'],
   [/^[0-9a-f]{64}$/, 'a hash'],
@@ -8,11 +14,11 @@ const MADE_ANEW: readonly [RegExp, string][] = [
   [/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, 'a trace'],
 ];
 
-/** A JSON value in which what the service makes anew at each write is told by its kind only. */
-export function byKind(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(byKind);
-  if (isJson(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byKind(one)]));
-  return MADE_ANEW.find(([pattern]) => typeof value === 'string' && pattern.test(value))?.[1] ?? value;
+/** A JSON value in which values of these kinds, which the service makes anew at each write, are told by their kind only. */
+export function byKind(value: unknown, kinds = MADE_ANEW): unknown {
+  if (Array.isArray(value)) return value.map((one) => byKind(one, kinds));
+  if (isJson(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byKind(one, kinds)]));
+  return kinds.find(([pattern]) => typeof value === 'string' && pattern.test(value))?.[1] ?? value;
 }
 
 /** The members of a JSON value and their types, all the way down; null, here or in `other`, stands for any type. */

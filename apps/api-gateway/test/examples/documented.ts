@@ -1,4 +1,4 @@
-import { isJson, list, member, type Operation } from '../conformance';
+import { isJson, list, member, type Operation } from '../../../../tools/testing/conformance';
 
 type Json = Record<string, unknown>;
 

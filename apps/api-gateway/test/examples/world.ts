@@ -10,7 +10,15 @@ import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/upd
 import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
 import { AUDIT_EXAMPLE } from '../../src/modules/records/audit.views';
 import { DISCLOSURE_EXAMPLE } from '../../src/modules/records/disclosure.views';
-import { ALICE, CAROL, Principal } from '../../src/modules/tenancy/member.views';
+import {
+  ALICE,
+  BLOCKED,
+  BlockedTenant,
+  CAROL,
+  Invitation,
+  Principal,
+  TO_BETA,
+} from '../../src/modules/tenancy/member.views';
 import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
 import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
 import { LOG_KEYS_EXAMPLE } from '../../src/modules/transparency-log/log.views';
@@ -73,22 +81,44 @@ const GUEST = {
 
 /** The database of a gateway in which the examples are true, and to which it can be brought back again and again. */
 export class ExampleWorld {
-  private constructor(private readonly sql: Client) {}
+  /** The stage that nothing has changed since; null after a reset for a request that writes. */
+  private unchanged: Stage | null = null;
+
+  private constructor(
+    private readonly sql: Client,
+    private readonly tables: readonly string[],
+  ) {}
 
   static async open(databaseUrl: string): Promise<ExampleWorld> {
     const sql = new Client({ connectionString: databaseUrl });
     await sql.connect();
     // Snapshots are not to be truncated, says a trigger.
     await sql.query('SET session_replication_role = replica');
-    return new ExampleWorld(sql);
+    const { rows } = await sql.query<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+          AND relname <> 'migrations'`,
+    );
+    return new ExampleWorld(
+      sql,
+      rows.map(({ name }) => name),
+    );
   }
 
   close(): Promise<void> {
     return this.sql.end();
   }
 
+  /** Prepares the stage for requests that change nothing. It stays for the next of them. */
+  async show(stage: Stage): Promise<void> {
+    if (this.unchanged === stage) return;
+    await this.reset(stage);
+    this.unchanged = stage;
+  }
+
   /** Forgets everything, and tells the story again as far as the stage. */
   async reset(stage: Stage): Promise<void> {
+    this.unchanged = null;
     const steps = [
       this.tenants,
       this.firstVersion,
@@ -110,10 +140,8 @@ export class ExampleWorld {
   }
 
   private async forget(): Promise<void> {
-    const { rows } = await this.sql.query<{ name: string }>(
-      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
-    );
-    await this.sql.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
+    // Each table has a few rows: deleting them takes a fraction of the time that truncating 40 tables does.
+    await this.sql.query(this.tables.map((name) => `DELETE FROM ${name}`).join('; '));
     await this.insert('log_tree', { size: 0, root: Buffer.from(emptyRoot()) });
     await this.insert('log_feed', { size: 0 });
   }
@@ -127,7 +155,16 @@ export class ExampleWorld {
     ]) {
       await this.insert('tenants', row);
     }
-    for (const row of [OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, BOB, GUEST]) await this.insert('memberships', { ...row });
+    const { principal_id } = PRINCIPAL_EXAMPLE;
+    const invited = {
+      ...pick(Invitation.of(TO_BETA), ['tenant_id', 'api_functional_role', 'tenancy_role', 'invited_by', 'invited_at']),
+      principal_id,
+      status: 'pending',
+    };
+    for (const row of [OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, BOB, GUEST, invited]) {
+      await this.insert('memberships', { ...row });
+    }
+    await this.insert('tenant_blocks', { ...BlockedTenant.of(BLOCKED), principal_id });
   }
 
   private async firstVersion(): Promise<void> {
@@ -175,7 +212,7 @@ export class ExampleWorld {
     await this.insert('audit_records', { ...AUDIT_EXAMPLE, tenant_id: 'acme' });
     await this.insert('disclosures', {
       ...pick(DISCLOSURE_EXAMPLE, ['disclosed_on', 'from_version', 'to_version', 'grantee_tenant_id', 'principal_id']),
-      ...pick(DISCLOSURE_EXAMPLE, ['via', 'first_at', 'request_id']),
+      ...pick(DISCLOSURE_EXAMPLE, ['grant_id', 'via', 'first_at', 'request_id']),
       subject_key,
     });
     await this.addDelivery();
@@ -240,7 +277,7 @@ export class ExampleWorld {
   }
 
   private logged(): Logged[] {
-    const { subject, snapshot_id, created_at, envelope_hash } = SNAPSHOT_HEADER_EXAMPLE;
+    const { subject, snapshot_id, created_at, envelope_hash, written_by, write_request_id } = SNAPSHOT_HEADER_EXAMPLE;
     const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
     if (revokedAt === null) throw new Error('the grant is revoked');
     const principalId = OWNER_EXAMPLE.principal_id;
@@ -255,13 +292,16 @@ export class ExampleWorld {
         envelopeHash: envelope_hash ?? '',
         prevHash: null,
         createdAt: new Date(created_at),
+        writtenBy: written_by,
+        writeRequestId: write_request_id,
+        namesWriter: true,
       },
       { ...named, type: 'grant.created', grantId, granteeTenantId, scopes, expiresAt, createdAt },
       { tenantId: 'acme', type: 'grant.revoked', grantId, revokedAt },
       { tenantId: 'acme', type: 'tenant.owner_changed', principalId, fromPrincipalId: null, changedAt },
     ];
     const keys = [
-      { subject_key: SUBJECT_KEY, snapshot_version: 1 },
+      { subject_key: SUBJECT_KEY, snapshot_version: 1, names_writer: true },
       { grant_id: grantId },
       { grant_id: grantId },
       OWNER_CHANGE,
@@ -304,6 +344,8 @@ export class ExampleWorld {
       snapshot_version,
       generated_at,
       created_at: createdAt,
+      written_by: SNAPSHOT_HEADER_EXAMPLE.written_by,
+      write_request_id: SNAPSHOT_HEADER_EXAMPLE.write_request_id,
       envelope_hash: Buffer.from(hash, 'hex'),
       prev_hash: prevHash === null ? null : Buffer.from(prevHash, 'hex'),
       envelope: text,

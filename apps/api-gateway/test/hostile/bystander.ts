@@ -46,7 +46,7 @@ export class Bystander {
     }
   }
 
-  /** Reads in both forms, a write, and an update that is proposed and applied; each with the status that it must have. */
+  /** Reads in both forms, a write, an import, and an update that is proposed and applied; each with the status that it must have. */
   private async round(): Promise<[string, number, Answer][]> {
     const subjectId = randomUUID();
     const as = (method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -57,6 +57,10 @@ export class Bystander {
       ['global read', 200, await as('GET', '/v1/subjects/entity/one/snapshots/latest')],
       ['write', 201, await as('POST', `/v1/tenants/${TENANT}/entity-states`, envelope({}, { subjectId }))],
     ];
+    const line = `${JSON.stringify(envelope({}, { subjectId: randomUUID() }))}\n`;
+    const lines = { user: TENANT, body: line, headers: { 'Content-Type': 'application/x-ndjson' } };
+    const imported = await send(this.target, 'POST', `/v1/tenants/${TENANT}/entity-states/batch`, lines);
+    steps.push(['import', 200, imported]);
     const proposed = await as('POST', `${own}/updates`, {
       subject_id: subjectId,
       base_snapshot_version: 1,

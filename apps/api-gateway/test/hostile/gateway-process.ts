@@ -3,11 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../../../../tools/processes';
-import { repositoryRoot } from '../../../../tools/root';
+import { reservePort } from '../../../../tools/processes';
 import { closeConnections, type Target } from '../../../../tools/testing/hostile/client';
 import type { Watched } from '../../../../tools/testing/hostile/figures';
-import { ProductProcess } from '../../../../tools/testing/product-process';
+import { type AppName, ProductProcess } from '../../../../tools/testing/product-process';
 import { createTestDatabase } from '../../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../../tools/testing/test-issuer';
 
@@ -52,44 +51,31 @@ async function open(
   closings.push(() => sql.end());
   const issuer = await startTestIssuer();
   closings.push(() => issuer.stop());
-  const [port, workerPort, metricsPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const common = {
-    PATH: process.env['PATH'],
     NODE_ENV: 'production',
-    APP_ENV: 'local',
-    LOG_LEVEL: 'warn',
     DATABASE_URL: database.url,
     SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     SHUTDOWN_TIMEOUT_MS: '1000',
     // What Node takes by itself in a container of 512 MiB; deploy/chart gives it 640.
     NODE_OPTIONS: '--max-old-space-size=256',
   };
   const ends: string[] = [];
-  const launch = async (app: string, at: number, own: Record<string, string>): Promise<ProductProcess> => {
-    const launched = new ProductProcess({
-      name: app,
-      url: `http://127.0.0.1:${at}`,
-      entry: join(repositoryRoot, 'apps', app, 'dist', 'main.js'),
-      env: { ...common, ...own },
-      logFile: join(folder, `${app}.log`),
-      onUnexpectedEnd: (how) => ends.push(`${app} ended: ${how}`),
-    });
+  const launch = async (app: AppName, own: Record<string, string>): Promise<ProductProcess> => {
+    const onUnexpectedEnd = (how: string): unknown => ends.push(`${app} ended: ${how}`);
+    const env = { ...common, ...own };
+    const launched = await ProductProcess.prepare({ app, name: app, folder, env, onUnexpectedEnd });
     closings.push(() => launched.stop(STOP_MS));
     await launched.start();
     return launched;
   };
-  const gateway = await launch('api-gateway', port, {
-    PORT: String(port),
-    METRICS_PORT: String(metricsPort),
-    ...env,
-  });
+  const metricsPort = await reservePort();
+  const gateway = await launch('api-gateway', { METRICS_PORT: String(metricsPort), ...env });
   closings.push(async () => closeConnections());
   const tokens = new Map<string, Promise<string>>();
   return {
-    port,
+    port: Number(new URL(gateway.url).port),
     metricsPort,
     pid: gateway.pid,
     sql,
@@ -101,7 +87,7 @@ async function open(
     },
     isAlive: () => ends.length === 0,
     async startWorker(own) {
-      await launch('webhook-worker', workerPort, { WORKER_PORT: String(workerPort), METRICS_PORT: '0', ...own });
+      await launch('webhook-worker', own);
     },
     errors: () => [...ends, ...errorsIn(join(folder, 'api-gateway.log'))],
   };

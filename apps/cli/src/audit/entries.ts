@@ -6,6 +6,7 @@ import {
   erasureEntry,
   grantChangeEntry,
   grantEntry,
+  keyEntry,
   ownerEntry,
   restartEntry,
   revocationEntry,
@@ -19,13 +20,17 @@ const CHUNK = 64 * TILE_WIDTH;
 const HASH_SIZE = 32;
 /** Clocks of several machines, and transactions that wait. */
 const CLOCK_SKEW_MS = 60_000;
-/** What was logged so much later than it was written is worth a look: an import, or somebody who back-dated it. */
+/** The audit makes a note of a fact that was logged so much later than it says, where no checkpoint says that the log was complete. */
 const LATE_MS = 3_600_000;
+/** Longer than a transaction of the applications, and than clocks differ. */
+const COMMIT_MS = 300_000;
 
 /** When sizes were signed, ascending: what an entry's place in the log says of its time. */
 export interface SignedSizes {
   readonly sizes: Float64Array;
   readonly atMs: Float64Array;
+  /** Whatever was committed before is among the first entries, as many as the size says; -Infinity: nobody recorded it. */
+  readonly completeMs: Float64Array;
 }
 
 export interface EntriesTask {
@@ -46,7 +51,8 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
          SELECT CASE WHEN EXISTS (SELECT FROM log_entries le WHERE le.erasure_id = er.erasure_id AND le.entry_type = 6) THEN 'logged'
                      WHEN EXISTS (SELECT FROM log_waiting w WHERE w.erasure_id = er.erasure_id AND w.entry_type = 6) THEN 'waiting' END
            FROM erasures er
-          WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END
+          WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
+       CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -72,7 +78,7 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
           JOIN LATERAL (SELECT envelope FROM snapshots n
                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true
          WHERE n.envelope IS NOT NULL)
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7)
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
@@ -88,6 +94,12 @@ SELECT e.log_index, e.restart_id, translate(encode(e.salt, 'base64'), '+/=', '-_
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 7
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = e.restart_id LIMIT 1) r ON true`;
+
+const KEYS = `
+SELECT e.log_index, e.announcement_id, translate(encode(e.salt, 'base64'), '+/=', '-_'), a.vkey, a.announced_by, a.announced_at
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 8
+         ORDER BY log_index OFFSET 0) e
+  LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = e.announcement_id LIMIT 1) a ON true`;
 
 const TILES = `
 SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
@@ -127,6 +139,7 @@ class Chunk {
     await this.reader.each(SNAPSHOTS, [this.from, this.to], (row) => this.checkSnapshot(row));
     await this.reader.each(OTHERS, [this.from, this.to], (row) => this.checkOther(row));
     await this.reader.each(RESTARTS, [this.from, this.to], (row) => this.checkRestart(row));
+    await this.reader.each(KEYS, [this.from, this.to], (row) => this.checkKey(row));
     const missing = this.isSeen.indexOf(0);
     for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
       report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row of this index');
@@ -158,7 +171,8 @@ class Chunk {
 
   private checkSnapshot(row: Row): void {
     const [at, key, version, salt, id, tenantId, generatedAt, created, envelopeHash, prevHash, envelope, ...rest] = row;
-    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry, erasure] = rest;
+    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry, erasure, writer, requestId, isLate] =
+      rest;
     const index = this.see(at);
     const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
     this.checked.snapshots++;
@@ -178,10 +192,11 @@ class Chunk {
         envelopeHash: envelopeHash ?? null,
         prevHash: prevHash ?? null,
         createdAt,
+        writer: isText(writer) ? { principalId: writer, requestId: requestId ?? null } : null,
       });
       this.checkLeaf(index, where, text);
     }
-    this.checkTime(index, where, createdAt);
+    this.checkTime(index, where, createdAt, isLate === 't');
     if (isText(envelope)) {
       const text = { ...fact, generatedAt: generatedAt ?? '', envelopeHash: envelopeHash ?? null, envelope };
       checkHash(this.checked, where, text);
@@ -355,6 +370,18 @@ class Chunk {
     this.checkLeaf(index, where, restartEntry(salt ?? '', { ...fact, reason, restartedAt }));
   }
 
+  private checkKey([at, id, salt, vkey, announcedBy, announced]: Row): void {
+    const index = this.see(at);
+    const where = `entry ${index}, announcement ${id} of a key`;
+    if (!isText(vkey) || !isText(announcedBy) || !isText(announced)) {
+      report(this.checked, 'fact_missing', where, 'its table has no such row');
+      return;
+    }
+    const announcedAt = apiTime(announced);
+    this.checkTime(index, where, announcedAt);
+    this.checkLeaf(index, where, keyEntry(salt ?? '', { vkey, announcedBy, announcedAt }));
+  }
+
   private see(at: string | null | undefined): number {
     const index = Number(at);
     this.isSeen[index - this.from] = 1;
@@ -372,10 +399,10 @@ class Chunk {
     report(this.checked, 'leaf', where, `the tables say ${text.replace(/"salt":"[^"]*",/, '').slice(0, 1_000)}`);
   }
 
-  /** What is in a signed tree was written before it was signed. */
-  private checkTime(index: number, where: string, at: string): void {
+  /** Compares a fact with the signed trees: it is older than the first one that has it, and younger than those that were complete without it. */
+  private checkTime(index: number, where: string, at: string, isLate = false): void {
     const atMs = Date.parse(at);
-    const { sizes, atMs: signedAtMs } = this.task.signed;
+    const { sizes, atMs: signedAtMs, completeMs } = this.task.signed;
     const next = firstAbove(sizes, index);
     const signed = signedAtMs[next];
     if (signed !== undefined && atMs > signed + CLOCK_SKEW_MS) {
@@ -385,6 +412,12 @@ class Chunk {
         where,
         `${at} is after the checkpoint of ${sizes[next]} entries that has it was signed`,
       );
+    }
+    const complete = completeMs[next - 1];
+    if (complete !== undefined && atMs < complete - COMMIT_MS && !isLate) {
+      const when = new Date(complete).toISOString();
+      report(this.checked, 'time', where, `it says ${at}, and the log was complete without it at ${when}: back-dated`);
+      return;
     }
     const before = signedAtMs[next - 1];
     if (before !== undefined && atMs < before - LATE_MS) {

@@ -14,14 +14,19 @@ export interface SnapshotRow {
   envelopeHash: string | null;
   prevHash: string | null;
   createdAt: string;
+  /** Null: the entry does not name who wrote the version. */
+  writer: { principalId: string; requestId: string | null } | null;
 }
 
 export function snapshotEntry(salt: string, row: SnapshotRow): string {
+  const { writer } = row;
+  const written =
+    writer === null ? '' : `,"write_request_id":${quote(writer.requestId)},"written_by":${quote(writer.principalId)}`;
   return (
     `{"created_at":${quote(row.createdAt)},${VERSION},"envelope_hash":${quote(row.envelopeHash)},` +
     `"prev_hash":${quote(row.prevHash)},"salt":${quote(salt)},"snapshot_id":${quote(row.snapshotId)},` +
     `"snapshot_version":${row.version},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
-    `"tenant_id":${quote(row.tenantId)},"type":"snapshot.created"}`
+    `"tenant_id":${quote(row.tenantId)},"type":"snapshot.created"${written}}`
   );
 }
 
@@ -117,6 +122,19 @@ export function restartEntry(salt: string, row: RestartRow): string {
     `{${VERSION},"previous_checkpoint_hash":${quote(row.previousCheckpointHash)},"previous_origin":${quote(row.previousOrigin)},` +
     `"previous_root":${quote(row.previousRoot)},"previous_size":${row.previousSize},"reason":${quote(row.reason)},` +
     `"restarted_at":${quote(row.restartedAt)},"salt":${quote(salt)},"type":"log.restarted"}`
+  );
+}
+
+export interface KeyRow {
+  vkey: string;
+  announcedBy: string;
+  announcedAt: string;
+}
+
+export function keyEntry(salt: string, { vkey, announcedBy, announcedAt }: KeyRow): string {
+  return (
+    `{"announced_at":${quote(announcedAt)},"announced_by":${quote(announcedBy)},${VERSION},` +
+    `"log_origin":${quote(vkey.split('+')[0] ?? '')},"salt":${quote(salt)},"type":"log.key_announced","vkey":${quote(vkey)}}`
   );
 }
 

@@ -2,6 +2,7 @@
 /** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
 export const EXPECTED_GUARDS = `
 constraint PK_8c82d7f526340ab734260ea46be of migrations: PRIMARYKEYid
+constraint audit_places_pkey of audit_places: PRIMARYKEYtenant_id
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
 constraint deliveries_event_subscription_key of deliveries: UNIQUEevent_id,subscription_id
@@ -26,6 +27,7 @@ constraint erasures_versions_check of erasures: CHECKcardinalityversions>0
 constraint grant_changes_from_scopes_check of grant_changes: CHECKcardinalityfrom_scopes>0
 constraint grant_changes_pkey of grant_changes: PRIMARYKEYgrant_change_id
 constraint grant_changes_scopes_check of grant_changes: CHECKcardinalityscopes>0
+constraint granted_feeds_pkey of granted_feeds: PRIMARYKEYgrantee_tenant_id,grantor_tenant_id
 constraint grants_pkey of grants: PRIMARYKEYgrant_id
 constraint grants_scopes_check of grants: CHECKcardinalityscopes>0
 constraint idempotency_keys_body_hash_check of idempotency_keys: CHECKoctet_lengthbody_hash=32
@@ -37,7 +39,9 @@ constraint limit_overrides_scope_check of limit_overrides: CHECKscope=ANYARRAY['
 constraint limit_overrides_value_check of limit_overrides: CHECKvalue>=0
 constraint log_backfill_is_one_check of log_backfill: CHECKis_one
 constraint log_backfill_pkey of log_backfill: PRIMARYKEYis_one
+constraint log_checkpoints_marked of log_checkpoints: CHECKmarked_byISNULL=marked_atISNULL
 constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
+constraint log_entries_announcement of log_entries: CHECKentry_type=8=announcement_idISNOTNULL
 constraint log_entries_check of log_entries: CHECKCASEentry_typeWHEN1THENsubject_keyISNOTNULLANDsnapshot_versionISNOTNULLWHEN2THENgrant_idISNOTNULLWHEN3THENgrant_idISNOTNULLWHEN4THENowner_change_idISNOTNULLELSENULL::booleanEND
 constraint log_entries_log_index_check of log_entries: CHECKlog_index>=0
 constraint log_entries_of_changed_grants of log_entries: CHECKentry_type<>5ORgrant_change_idISNOTNULL
@@ -48,6 +52,9 @@ constraint log_entries_salt_check of log_entries: CHECKoctet_lengthsalt=16
 constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=1
 constraint log_feed_is_one_check of log_feed: CHECKis_one
 constraint log_feed_pkey of log_feed: PRIMARYKEYis_one
+constraint log_key_announcements_ended of log_key_announcements: CHECKended_byISNULL=ended_atISNULL
+constraint log_key_announcements_pkey of log_key_announcements: PRIMARYKEYannouncement_id
+constraint log_key_announcements_vkey_check of log_key_announcements: CHECKvkey~'^[^+]+[+][0-9a-f]{8}[+].+$'::text
 constraint log_keys_pkey of log_keys: PRIMARYKEYvkey
 constraint log_policy_is_one_check of log_policy: CHECKis_one
 constraint log_policy_pkey of log_policy: PRIMARYKEYis_one
@@ -66,7 +73,7 @@ constraint log_waiting_pkey of log_waiting: PRIMARYKEYwaiting_id
 constraint memberships_api_functional_role_check of memberships: CHECKapi_functional_role=ANYARRAY['tenant_reader'::text,'tenant_proposer'::text,'tenant_editor'::text,'tenant_admin'::text,'tenant_owner'::text]
 constraint memberships_pkey of memberships: PRIMARYKEYtenant_id,principal_id
 constraint memberships_principal_type_check of memberships: CHECKprincipal_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
-constraint memberships_status_check of memberships: CHECKstatus=ANYARRAY['active'::text,'removed'::text]
+constraint memberships_status_check of memberships: CHECKstatus=ANYARRAY['pending'::text,'active'::text,'removed'::text]
 constraint memberships_tenancy_role_check of memberships: CHECKtenancy_role=ANYARRAY['account_admin'::text,'member'::text]
 constraint memberships_tenant_id_fkey of memberships: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint outbox_events_body_check of outbox_events: CHECKbodyISNOTNULLORsnapshot_idISNOTNULLORupdate_idISNOTNULLANDfanned_out_atISNULL
@@ -98,6 +105,7 @@ constraint subject_identifiers_pkey of subject_identifiers: PRIMARYKEYsubject_ke
 constraint subjects_identity_key of subjects: UNIQUEsubject_id,subject_type
 constraint subjects_pkey of subjects: PRIMARYKEYsubject_key
 constraint subjects_subject_type_check of subjects: CHECKsubject_type=ANYARRAY['individual'::text,'organization'::text,'entity'::text]
+constraint tenant_blocks_pkey of tenant_blocks: PRIMARYKEYprincipal_id,tenant_id
 constraint tenant_feed_check of tenant_feed: CHECKlog_indexes[cardinalitylog_indexes]=last_index
 constraint tenant_feed_pkey of tenant_feed: PRIMARYKEYtenant_id,last_index
 constraint tenants_erasure_confirmation_check of tenants: CHECKerasure_confirmation=ANYARRAY['required'::text,'off'::text]
@@ -115,51 +123,68 @@ constraint webhook_subscriptions_event_types_check of webhook_subscriptions: CHE
 constraint webhook_subscriptions_pkey of webhook_subscriptions: PRIMARYKEYsubscription_id
 constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKstatus=ANYARRAY['active'::text,'disabled'::text]
 constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
+function audit_acceptance (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 2ea2f1ad4c250aee for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
-function audit_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 444acef00ed13343 for PUBLIC
+function audit_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 647e80f3a33ae37d for PUBLIC
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
-function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 2d307f92dce24cd4 for PUBLIC
+function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
-function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app
+function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
+function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
 function mark_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp feceb122ace19aa6 for PUBLIC
 function mark_grant_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 6e6afe9f879926b6 for PUBLIC
+function mark_key_announcement (): plpgsql as its owner search_path=pg_catalog, pg_temp 281b9740fa7bd3fc for PUBLIC
 function mark_new_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 1555e948ba684a55 for PUBLIC
 function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp ffe5ed21dd8df19f for PUBLIC
-function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 03c6bd2d24e3e0ff for PUBLIC
+function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
+function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
+function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp 3db19a88a184a723 for PUBLIC
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 12d1ebcc7fd1cdaf for PUBLIC
+function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
+function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp a0e78359278218a9
+function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
+function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp 8e748f403e62b88d for PUBLIC
-function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): sql search_path=pg_catalog, pg_temp c34c455309975e10
+function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
+migration AppendOnly1700000000036: applied
+migration AuditPlaces1700000000033: applied
 migration AuditTrail1700000000024: applied
 migration BodiesBuiltOnce1700000000004: applied
 migration CallersBounded1700000000006: applied
 migration CapsCounted1700000000008: applied
 migration ChangeFeed1700000000017: applied
 migration ClaimedTypes1700000000005: applied
+migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
 migration EventsForGrantees1700000000027: applied
+migration FactsStay1700000000035: applied
+migration GrantedFeeds1700000000030: applied
+migration GrantsAccepted1700000000037: applied
 migration GrantsByGrantee1700000000009: applied
 migration GrantsChanged1700000000016: applied
 migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
 migration LeanIndexes1700000000003: applied
 migration LogBackfill1700000000013: applied
+migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
 migration Provenance1700000000015: applied
@@ -168,10 +193,13 @@ migration RefreshRequestInbox1700000000026: applied
 migration SearchTerms1700000000023: applied
 migration SubscriptionsByType1700000000007: applied
 migration TimeOfVersions1700000000014: applied
+migration TimesOfTheLog1700000000034: applied
 migration TransparencyLog1700000000010: applied
 migration WholeInterface1700000000002: applied
-policy snapshots_read of snapshots: permissive r iss_app using true
-policy snapshots_sealed of snapshots: permissive a iss_app check envelope_hash=sha256convert_toenvelope,'UTF8'::name
+migration Writers1700000000031: applied
+policy snapshots_read of snapshots: permissive r iss_app,iss_gateway,iss_worker using true
+policy snapshots_sealed of snapshots: permissive a iss_app,iss_gateway check envelope_hash=sha256convert_toenvelope,'UTF8'::name
+privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
 privileges of PUBLIC on claimed_types: none
 privileges of PUBLIC on deliveries: none
@@ -179,6 +207,7 @@ privileges of PUBLIC on delivery_attempts: none
 privileges of PUBLIC on disclosures: none
 privileges of PUBLIC on erasures: none
 privileges of PUBLIC on grant_changes: none
+privileges of PUBLIC on granted_feeds: none
 privileges of PUBLIC on grants: none
 privileges of PUBLIC on idempotency_keys: none
 privileges of PUBLIC on limit_overrides: none
@@ -186,6 +215,7 @@ privileges of PUBLIC on log_backfill: none
 privileges of PUBLIC on log_checkpoints: none
 privileges of PUBLIC on log_entries: none
 privileges of PUBLIC on log_feed: none
+privileges of PUBLIC on log_key_announcements: none
 privileges of PUBLIC on log_keys: none
 privileges of PUBLIC on log_policy: none
 privileges of PUBLIC on log_restarts: none
@@ -206,12 +236,14 @@ privileges of PUBLIC on snapshots: none
 privileges of PUBLIC on subject_evidence: none
 privileges of PUBLIC on subject_identifiers: none
 privileges of PUBLIC on subjects: none
+privileges of PUBLIC on tenant_blocks: none
 privileges of PUBLIC on tenant_feed: none
 privileges of PUBLIC on tenants: none
 privileges of PUBLIC on transfer_offers: none
 privileges of PUBLIC on updates: none
 privileges of PUBLIC on webhook_subscription_types: none
 privileges of PUBLIC on webhook_subscriptions: none
+privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
 privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
@@ -219,13 +251,15 @@ privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on disclosures: INSERT, SELECT
 privileges of iss_app on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
 privileges of iss_app on grant_changes: INSERT, SELECT
+privileges of iss_app on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_app on grants: INSERT, SELECT, UPDATE
 privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on limit_overrides: SELECT
 privileges of iss_app on log_backfill: SELECT
 privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
 privileges of iss_app on log_entries: INSERT, SELECT
-privileges of iss_app on log_feed: SELECT, UPDATE (size)
+privileges of iss_app on log_feed: SELECT, UPDATE (granted_size, size)
+privileges of iss_app on log_key_announcements: SELECT
 privileges of iss_app on log_keys: INSERT, SELECT, UPDATE (until_at)
 privileges of iss_app on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
 privileges of iss_app on log_restarts: SELECT
@@ -246,13 +280,104 @@ privileges of iss_app on snapshots: INSERT, SELECT
 privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
 privileges of iss_app on subjects: INSERT, SELECT, UPDATE (name)
+privileges of iss_app on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_app on tenant_feed: INSERT, SELECT
 privileges of iss_app on tenants: INSERT, SELECT, UPDATE
 privileges of iss_app on transfer_offers: INSERT, SELECT, UPDATE
 privileges of iss_app on updates: INSERT, SELECT, UPDATE
 privileges of iss_app on webhook_subscription_types: SELECT
 privileges of iss_app on webhook_subscriptions: INSERT, SELECT, UPDATE
+privileges of iss_gateway on audit_places: none
+privileges of iss_gateway on audit_records: SELECT
+privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
+privileges of iss_gateway on delivery_attempts: SELECT
+privileges of iss_gateway on disclosures: INSERT, SELECT
+privileges of iss_gateway on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
+privileges of iss_gateway on grant_changes: INSERT, SELECT
+privileges of iss_gateway on granted_feeds: SELECT
+privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, purpose, revoked_at, scopes)
+privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_gateway on limit_overrides: SELECT
+privileges of iss_gateway on log_backfill: SELECT
+privileges of iss_gateway on log_checkpoints: SELECT
+privileges of iss_gateway on log_entries: SELECT
+privileges of iss_gateway on log_feed: SELECT
+privileges of iss_gateway on log_key_announcements: SELECT
+privileges of iss_gateway on log_keys: SELECT
+privileges of iss_gateway on log_policy: SELECT
+privileges of iss_gateway on log_restarts: SELECT
+privileges of iss_gateway on log_tiles: SELECT
+privileges of iss_gateway on log_tree: SELECT
+privileges of iss_gateway on log_waiting: SELECT
+privileges of iss_gateway on memberships: INSERT, SELECT, UPDATE
+privileges of iss_gateway on migrations: SELECT
+privileges of iss_gateway on outbox_events: INSERT, SELECT
+privileges of iss_gateway on owner_changes: SELECT
+privileges of iss_gateway on provenance_backfill: none
+privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
+privileges of iss_gateway on search_backfill: none
+privileges of iss_gateway on shared_feed: SELECT
+privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
+privileges of iss_gateway on snapshots: INSERT, SELECT
+privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
+privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (name)
+privileges of iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
+privileges of iss_gateway on tenant_feed: SELECT
+privileges of iss_gateway on tenants: INSERT, SELECT, UPDATE
+privileges of iss_gateway on transfer_offers: INSERT, SELECT, UPDATE
+privileges of iss_gateway on updates: INSERT, SELECT, UPDATE
+privileges of iss_gateway on webhook_subscription_types: SELECT
+privileges of iss_gateway on webhook_subscriptions: INSERT, SELECT, UPDATE
+privileges of iss_worker on audit_places: none
+privileges of iss_worker on audit_records: SELECT
+privileges of iss_worker on claimed_types: SELECT
+privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_worker on disclosures: SELECT
+privileges of iss_worker on erasures: SELECT
+privileges of iss_worker on grant_changes: SELECT
+privileges of iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
+privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due)
+privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at)
+privileges of iss_worker on limit_overrides: SELECT
+privileges of iss_worker on log_backfill: SELECT
+privileges of iss_worker on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_worker on log_entries: INSERT, SELECT
+privileges of iss_worker on log_feed: SELECT, UPDATE (granted_size, size)
+privileges of iss_worker on log_key_announcements: SELECT
+privileges of iss_worker on log_keys: INSERT, SELECT, UPDATE (until_at)
+privileges of iss_worker on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
+privileges of iss_worker on log_restarts: SELECT
+privileges of iss_worker on log_tiles: INSERT, SELECT, UPDATE (hashes)
+privileges of iss_worker on log_tree: SELECT, UPDATE (root, size)
+privileges of iss_worker on log_waiting: DELETE, SELECT
+privileges of iss_worker on memberships: SELECT
+privileges of iss_worker on migrations: SELECT
+privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_worker on owner_changes: SELECT
+privileges of iss_worker on provenance_backfill: none
+privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
+privileges of iss_worker on refresh_requests: SELECT
+privileges of iss_worker on search_backfill: none
+privileges of iss_worker on shared_feed: INSERT, SELECT
+privileges of iss_worker on snapshot_provenance: SELECT
+privileges of iss_worker on snapshots: SELECT
+privileges of iss_worker on subject_evidence: SELECT
+privileges of iss_worker on subject_identifiers: none
+privileges of iss_worker on subjects: SELECT
+privileges of iss_worker on tenant_blocks: none
+privileges of iss_worker on tenant_feed: INSERT, SELECT
+privileges of iss_worker on tenants: SELECT
+privileges of iss_worker on transfer_offers: SELECT
+privileges of iss_worker on updates: SELECT
+privileges of iss_worker on webhook_subscription_types: SELECT
+privileges of iss_worker on webhook_subscriptions: SELECT, UPDATE
 role iss_app: exists
+role iss_gateway: exists
+role iss_worker: exists
 row level security of snapshots: on
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_record_change
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
@@ -261,34 +386,55 @@ trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_t
 trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONmark_erasure
 trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
 trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedAFTERUPDATEONerasuresFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['erased'::text,'cancelled'::text]ORold.confirmed_byISDISTINCTFROMnew.confirmed_byEXECUTEFUNCTIONaudit_erasure
+trigger erasures_not_truncated of erasures: CREATETRIGGERerasures_not_truncatedBEFORETRUNCATEONerasuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
+trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger grants_accepted_audited of grants: CREATETRIGGERgrants_accepted_auditedAFTERUPDATEONgrantsFOREACHROWWHENold.accepted_atISNULLANDnew.accepted_atISNOTNULLEXECUTEFUNCTIONaudit_acceptance
 trigger grants_changed_audited of grants: CREATETRIGGERgrants_changed_auditedAFTERUPDATEONgrantsFOREACHROWWHENold.scopesISDISTINCTFROMnew.scopesORold.expires_atISDISTINCTFROMnew.expires_atORold.purposeISDISTINCTFROMnew.purposeORold.revoked_atISDISTINCTFROMnew.revoked_atEXECUTEFUNCTIONaudit_grant
 trigger grants_logged of grants: CREATETRIGGERgrants_loggedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONmark_grant
 trigger grants_made_audited of grants: CREATETRIGGERgrants_made_auditedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONaudit_grant
+trigger grants_not_truncated of grants: CREATETRIGGERgrants_not_truncatedBEFORETRUNCATEONgrantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger grants_revocation_time_set of grants: CREATETRIGGERgrants_revocation_time_setBEFOREUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONset_times_of_grant
 trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant
+trigger grants_stay of grants: CREATETRIGGERgrants_stayBEFOREDELETEORUPDATEONgrantsFOREACHROWEXECUTEFUNCTIONrefuse_grant_change
+trigger grants_time_set of grants: CREATETRIGGERgrants_time_setBEFOREINSERTONgrantsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_times_of_grant
 trigger limit_overrides_audited of limit_overrides: CREATETRIGGERlimit_overrides_auditedAFTERINSERTORDELETEORUPDATEONlimit_overridesFOREACHROWEXECUTEFUNCTIONaudit_limit
+trigger log_checkpoints_not_truncated of log_checkpoints: CREATETRIGGERlog_checkpoints_not_truncatedBEFORETRUNCATEONlog_checkpointsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger log_checkpoints_stay of log_checkpoints: CREATETRIGGERlog_checkpoints_stayBEFOREDELETEORUPDATEONlog_checkpointsFOREACHROWEXECUTEFUNCTIONrefuse_checkpoint_change
 trigger log_entries_immutable of log_entries: CREATETRIGGERlog_entries_immutableBEFOREDELETEORUPDATEONlog_entriesFOREACHROWEXECUTEFUNCTIONrefuse_entry_change
+trigger log_entries_not_truncated of log_entries: CREATETRIGGERlog_entries_not_truncatedBEFORETRUNCATEONlog_entriesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger log_key_announcements_logged of log_key_announcements: CREATETRIGGERlog_key_announcements_loggedAFTERINSERTONlog_key_announcementsFOREACHROWWHENNOTnew.is_firstEXECUTEFUNCTIONmark_key_announcement
+trigger log_key_announcements_not_truncated of log_key_announcements: CREATETRIGGERlog_key_announcements_not_truncatedBEFORETRUNCATEONlog_key_announcementsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger log_key_announcements_stay of log_key_announcements: CREATETRIGGERlog_key_announcements_stayBEFOREDELETEORUPDATEONlog_key_announcementsFOREACHROWEXECUTEFUNCTIONrefuse_announcement_change
+trigger log_restarts_forget_granted_feeds of log_restarts: CREATETRIGGERlog_restarts_forget_granted_feedsAFTERINSERTONlog_restartsFOREACHROWEXECUTEFUNCTIONforget_granted_feeds
 trigger log_restarts_immutable of log_restarts: CREATETRIGGERlog_restarts_immutableBEFOREDELETEORUPDATEONlog_restartsFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger log_restarts_move_erased of log_restarts: CREATETRIGGERlog_restarts_move_erasedAFTERINSERTONlog_restartsFOREACHROWEXECUTEFUNCTIONmove_erased
+trigger log_restarts_not_truncated of log_restarts: CREATETRIGGERlog_restarts_not_truncatedBEFORETRUNCATEONlog_restartsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger log_tiles_grow of log_tiles: CREATETRIGGERlog_tiles_growBEFOREUPDATEONlog_tilesFOREACHROWWHENsubstrnew.hashes,1,octet_lengthold.hashes<>old.hashesORnew.level<>old.levelORnew.tile_index<>old.tile_indexEXECUTEFUNCTIONrefuse_log_change
+trigger log_tiles_not_truncated of log_tiles: CREATETRIGGERlog_tiles_not_truncatedBEFORETRUNCATEONlog_tilesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_tiles_stay of log_tiles: CREATETRIGGERlog_tiles_stayBEFOREDELETEONlog_tilesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger log_tree_grows of log_tree: CREATETRIGGERlog_tree_growsBEFOREUPDATEONlog_treeFOREACHROWWHENnew.size<=old.sizeEXECUTEFUNCTIONrefuse_log_change
+trigger log_tree_not_truncated of log_tree: CREATETRIGGERlog_tree_not_truncatedBEFORETRUNCATEONlog_treeFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_tree_stays of log_tree: CREATETRIGGERlog_tree_staysBEFOREDELETEONlog_treeFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger log_waiting_not_truncated of log_waiting: CREATETRIGGERlog_waiting_not_truncatedBEFORETRUNCATEONlog_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger memberships_changed_audited of memberships: CREATETRIGGERmemberships_changed_auditedAFTERUPDATEONmembershipsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_member
 trigger memberships_made_audited of memberships: CREATETRIGGERmemberships_made_auditedAFTERINSERTONmembershipsFOREACHROWEXECUTEFUNCTIONaudit_member
 trigger memberships_owner_changed of memberships: CREATETRIGGERmemberships_owner_changedAFTERUPDATEONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::text<>old.api_functional_role='tenant_owner'::textANDold.status='active'::textEXECUTEFUNCTIONrecord_owner_change
 trigger memberships_owner_made of memberships: CREATETRIGGERmemberships_owner_madeAFTERINSERTONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::textEXECUTEFUNCTIONrecord_owner_change
 trigger owner_changes_immutable of owner_changes: CREATETRIGGERowner_changes_immutableBEFOREDELETEORUPDATEONowner_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger owner_changes_logged of owner_changes: CREATETRIGGERowner_changes_loggedAFTERINSERTONowner_changesFOREACHROWEXECUTEFUNCTIONmark_owner_change
+trigger owner_changes_not_truncated of owner_changes: CREATETRIGGERowner_changes_not_truncatedBEFORETRUNCATEONowner_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
 trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFOREDELETEORUPDATEONsnapshotsFOREACHROWEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_new_snapshots
 trigger snapshots_not_truncated of snapshots: CREATETRIGGERsnapshots_not_truncatedBEFORETRUNCATEONsnapshotsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_sealed_logged of snapshots: CREATETRIGGERsnapshots_sealed_loggedAFTERUPDATEONsnapshotsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_sealed_snapshots
+trigger snapshots_time_set of snapshots: CREATETRIGGERsnapshots_time_setBEFOREINSERTONsnapshotsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_time_of_snapshot
+trigger subjects_not_truncated of subjects: CREATETRIGGERsubjects_not_truncatedBEFORETRUNCATEONsubjectsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
 trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
 trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
@@ -297,12 +443,14 @@ trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETR
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
 unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
+unique index log_entries_of_announcements of log_entries: CREATEUNIQUEINDEXlog_entries_of_announcementsONlog_entriesUSINGbtreeannouncement_idWHEREannouncement_idISNOTNULL
 unique index log_entries_of_erasures of log_entries: CREATEUNIQUEINDEXlog_entries_of_erasuresONlog_entriesUSINGbtreeerasure_idWHEREerasure_idISNOTNULL
 unique index log_entries_of_grant_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_grant_changesONlog_entriesUSINGbtreegrant_change_idWHEREgrant_change_idISNOTNULL
 unique index log_entries_of_grants of log_entries: CREATEUNIQUEINDEXlog_entries_of_grantsONlog_entriesUSINGbtreegrant_id,entry_typeWHEREgrant_idISNOTNULL
 unique index log_entries_of_owner_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_owner_changesONlog_entriesUSINGbtreeowner_change_idWHEREowner_change_idISNOTNULL
 unique index log_entries_of_restarts of log_entries: CREATEUNIQUEINDEXlog_entries_of_restartsONlog_entriesUSINGbtreerestart_idWHERErestart_idISNOTNULL
 unique index log_entries_of_snapshots of log_entries: CREATEUNIQUEINDEXlog_entries_of_snapshotsONlog_entriesUSINGbtreesubject_key,snapshot_versionWHEREentry_type=1
+unique index log_key_announcements_live of log_key_announcements: CREATEUNIQUEINDEXlog_key_announcements_liveONlog_key_announcementsUSINGbtreevkeyWHEREended_atISNULL
 unique index transfer_offers_pending_key of transfer_offers: CREATEUNIQUEINDEXtransfer_offers_pending_keyONtransfer_offersUSINGbtreetenant_idWHEREstatus='pending'::text
 unique index updates_applied_snapshot_key of updates: CREATEUNIQUEINDEXupdates_applied_snapshot_keyONupdatesUSINGbtreeapplied_snapshot_idWHEREapplied_snapshot_idISNOTNULL
 unique index updates_request_key of updates: CREATEUNIQUEINDEXupdates_request_keyONupdatesUSINGbtreetenant_id,request_idWHERErequest_idISNOTNULL

@@ -24,6 +24,17 @@ const MISPLACED_RESTART = `
 SELECT r.restart_id, e.log_index FROM (SELECT * FROM log_restarts ORDER BY restart_id DESC LIMIT 1) r
   JOIN log_entries e ON e.restart_id = r.restart_id WHERE e.log_index <> 0`;
 
+/** Keys that sign and that nobody announced, and keys that count as the first ones and came later. */
+const STRANGE_KEYS = `
+SELECT k.vkey, 'it signs, and is not announced' FROM log_keys k
+ WHERE k.until_at IS NULL
+   AND NOT EXISTS (SELECT FROM log_key_announcements a WHERE a.vkey = k.vkey AND a.ended_at IS NULL)
+ UNION ALL
+SELECT a.vkey, 'it counts as a first key, and others were announced before it' FROM log_key_announcements a
+ WHERE a.is_first
+   AND EXISTS (SELECT FROM log_key_announcements b
+                WHERE split_part(b.vkey, '+', 1) = split_part(a.vkey, '+', 1) AND b.announced_at < a.announced_at)`;
+
 const UNSEALED = `SELECT count(*) FROM snapshots n WHERE NOT (${SEALED})`;
 
 const noEntry = (type: number, column: string): string =>
@@ -35,6 +46,7 @@ const UNLOGGED: Readonly<Record<string, string>> = {
   grant: `SELECT f.grant_id FROM grants f WHERE ${noEntry(2, 'grant_id')}`,
   'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
   'change of grant': `SELECT f.grant_change_id FROM grant_changes f WHERE ${noEntry(5, 'grant_change_id')}`,
+  'announcement of a key': `SELECT f.announcement_id FROM log_key_announcements f WHERE NOT f.is_first AND ${noEntry(8, 'announcement_id')}`,
   'restart of the log': `SELECT f.restart_id FROM log_restarts f WHERE ${noEntry(7, 'restart_id')}`,
   erasure: `SELECT f.erasure_id FROM erasures f WHERE f.erased_at IS NOT NULL AND ${noEntry(6, 'erasure_id')}`,
   'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
@@ -86,7 +98,7 @@ export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): 
   return found;
 }
 
-/** The same of grants, revocations, changes of owners, erasures and restarts of the log. */
+/** The same of grants, revocations, changes of owners, erasures, restarts of the log and announcements of its keys. */
 export async function checkLoggedFacts(reader: AuditReader): Promise<Found> {
   const found = nothingFound();
   for (const [name, statement] of Object.entries(UNLOGGED)) {
@@ -95,6 +107,7 @@ export async function checkLoggedFacts(reader: AuditReader): Promise<Found> {
   await reader.each(MISPLACED_RESTART, [], ([id, index]) =>
     report(found, 'restart', `restart ${id} of the log`, `it is entry ${index}`),
   );
+  await reader.each(STRANGE_KEYS, [], ([vkey, what]) => report(found, 'log_key', `key ${vkey}`, what ?? ''));
   return found;
 }
 

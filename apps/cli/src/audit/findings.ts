@@ -16,6 +16,7 @@ export const CHECKS = {
   time: 'a time that cannot be',
   subject: 'the subject is not that of the snapshot',
   restart: 'a log that was begun anew does not begin with saying so',
+  log_key: 'a key of the log that was not announced as it has to be',
   owner: 'who owns the tenant is not what the changes of owners say',
   grant: 'what a grant gives is not what its changes say',
   tile: 'a tile is missing, or has another width',

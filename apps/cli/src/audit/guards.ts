@@ -11,7 +11,7 @@ WITH tables AS (
   SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relacl FROM pg_class c
    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
 ), grantees (oid, name) AS (
-  SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, 'iss_app' FROM pg_roles WHERE rolname = 'iss_app'
+  SELECT 0::oid, 'PUBLIC' UNION ALL SELECT oid, rolname FROM pg_roles WHERE rolname IN ('iss_app', 'iss_gateway', 'iss_worker')
 ), rights AS (
   SELECT t.oid AS table_oid, a.grantee, a.privilege_type AS what FROM tables t, aclexplode(t.relacl) a
   UNION ALL
@@ -59,11 +59,11 @@ WITH tables AS (
          coalesce((SELECT string_agg(DISTINCT a.what, ', ') FROM rights a WHERE a.table_oid = t.oid AND a.grantee = r.oid), 'none')
     FROM tables t CROSS JOIN grantees r
   UNION ALL
-  SELECT 'role iss_app',
+  SELECT 'role ' || r.rolname,
          concat_ws(', ', 'exists', CASE WHEN r.rolsuper THEN 'superuser' END, CASE WHEN r.rolbypassrls THEN 'bypasses row level security' END,
            CASE WHEN r.rolcreaterole THEN 'makes roles' END,
            CASE WHEN EXISTS (SELECT FROM tables t WHERE pg_has_role(r.oid, t.relowner, 'MEMBER')) THEN 'owns tables' END)
-    FROM pg_roles r WHERE r.rolname = 'iss_app'
+    FROM grantees g JOIN pg_roles r ON r.oid = g.oid
   UNION ALL
   SELECT 'setting ' || lower(split_part(one.setting, '=', 1)) || ' of ' || coalesce(r.rolname, 'all'), one.setting
     FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) AS one (setting)

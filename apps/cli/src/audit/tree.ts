@@ -16,7 +16,8 @@ import {
 } from '@iss/tlog';
 import { type AuditReader, isText } from './database';
 import type { SignedSizes } from './entries';
-import { type Found, nothingFound, report } from './findings';
+import { apiTime } from './entry-text';
+import { type Found, nothingFound, notice, report } from './findings';
 
 /** The tree as log_tree states it. */
 export interface StoredTree {
@@ -34,18 +35,24 @@ export async function storedTree(reader: AuditReader): Promise<StoredTree | null
   return row === undefined ? null : { size: Number(row[0]), root: Buffer.from(row[1] ?? '', 'base64') };
 }
 
-/** When each size was signed first, ascending. */
+/** When each size was signed first, and up to when the log was complete then, ascending. */
 export async function signedSizes(reader: AuditReader): Promise<SignedSizes> {
-  const [sizes, atMs]: [number[], number[]] = [[], []];
+  const [sizes, atMs, completeMs]: [number[], number[], number[]] = [[], [], []];
   await reader.each(
-    `SELECT size, extract(epoch FROM min(signed_at)) * 1000 FROM log_checkpoints GROUP BY size ORDER BY size`,
+    `SELECT size, extract(epoch FROM min(signed_at)) * 1000, extract(epoch FROM max(complete_at)) * 1000 FROM log_checkpoints
+      WHERE marked_at IS NULL GROUP BY size ORDER BY size`,
     [],
-    ([size, at]) => {
+    ([size, at, complete]) => {
       sizes.push(Number(size));
       atMs.push(Number(at));
+      completeMs.push(Math.max(completeMs.at(-1) ?? -Infinity, isText(complete) ? Number(complete) : -Infinity));
     },
   );
-  return { sizes: Float64Array.from(sizes), atMs: Float64Array.from(atMs) };
+  return {
+    sizes: Float64Array.from(sizes),
+    atMs: Float64Array.from(atMs),
+    completeMs: Float64Array.from(completeMs),
+  };
 }
 
 /** What is above the first level: each hash is that of its tile, levels are as wide as the size says, and lead to the root. */
@@ -89,7 +96,10 @@ async function checkLevel(tiles: StoredTiles, size: number, level: number, found
   }
 }
 
-/** Every stored checkpoint: of this very tree, signed by a key of the log, in order, and of no time to come. */
+/**
+ * Every stored checkpoint: of this very tree, signed by a key of the log, in order, and of no time to come. Those that are
+ * marked as signed by mistake are shown, and nothing is held against them.
+ */
 export async function checkCheckpoints(
   reader: AuditReader,
   tree: StoredTree,
@@ -101,21 +111,27 @@ export async function checkCheckpoints(
   let [after, size, newest] = ['0', 0, ''];
   for (;;) {
     const page = await reader.rows(
-      `SELECT checkpoint_id, origin, size, note, signed_at > now() + $3::int * interval '1 ms'
+      `SELECT checkpoint_id, origin, size, note, signed_at > now() + $3::int * interval '1 ms',
+              marked_by, marked_at
          FROM log_checkpoints WHERE checkpoint_id > $1::bigint ORDER BY checkpoint_id LIMIT $2`,
       [after, PAGE, CLOCK_SKEW_MS],
     );
     const signatures = await Promise.all(page.map(([, , , note]) => signatureFault(note ?? '', verifiers)));
-    for (const [place, [id, origin, stored, note, isToCome]] of page.entries()) {
+    for (const [place, [id, origin, stored, note, isToCome, markedBy, markedAt]] of page.entries()) {
       const where = `checkpoint ${id}, of ${stored} entries`;
       const fault =
         signatures[place] ??
         (await contentFault(tiles, tree, note ?? '', { origin: origin ?? '', size: Number(stored) }));
+      [after, found.checkpoints] = [id ?? '', found.checkpoints + 1];
+      if (isText(markedAt)) {
+        const why = isText(fault) ? `: ${fault}` : '';
+        notice(found, where, `${markedBy} marked it as signed by mistake, ${apiTime(markedAt)}${why}`);
+        continue;
+      }
       if (isText(fault)) report(found, 'checkpoint', where, fault);
       if (isToCome === 't') report(found, 'checkpoint', where, 'its signed_at is yet to come');
       if (Number(stored) < size) report(found, 'checkpoint', where, `one of ${size} entries was published before`);
-      [after, size, newest] = [id ?? '', Number(stored), note ?? ''];
-      found.checkpoints++;
+      [size, newest] = [Number(stored), note ?? ''];
     }
     if (page.length < PAGE) break;
   }
@@ -130,7 +146,7 @@ export async function checkCheckpoints(
 async function logKeys(reader: AuditReader, policy: Policy | null, found: Found): Promise<Verifier[]> {
   if (policy !== null) return policy.logs.map(({ key }) => createVerifier(key));
   const verifiers: Verifier[] = [];
-  for (const [vkey] of await reader.rows('SELECT vkey FROM log_keys')) {
+  for (const [vkey] of await reader.rows('SELECT vkey FROM log_keys UNION SELECT vkey FROM log_key_announcements')) {
     try {
       verifiers.push(createVerifier(vkey ?? ''));
     } catch (error) {

@@ -4,8 +4,12 @@ import { JSON_OPTION, MAX_LIMIT, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { CHANGE_TYPES, changeText, changeTypeOf } from '../service/change-text';
 import { untilEnded } from '../service/until-ended';
+import { visible } from '../visible';
 
 const TYPE_WIDTH = Math.max(...CHANGE_TYPES.map((type) => type.length));
+
+const INCOMPLETE =
+  'Not everything yet: a tenant granted all of its subjects lately, and older entries are still being added. Run it again later.';
 
 /** Shows the change feed. */
 export const changes: Command = {
@@ -19,7 +23,7 @@ export const changes: Command = {
       about: 'Behind this place: the last one that you saw. From the beginning, where it is left out.',
     },
     follow: { about: 'Goes on with what comes.' },
-    type: { value: 'TYPE', about: `One of ${CHANGE_TYPES.join(', ')}.` },
+    type: { value: 'TYPE', about: `One of ${CHANGE_TYPES.join(', ')}.`, choices: CHANGE_TYPES },
     limit: { value: 'N', about: 'The most changes to show: all of them, unless said otherwise.' },
     ...JSON_OPTION,
     ...CALLER_OPTIONS,
@@ -38,7 +42,12 @@ export const changes: Command = {
     await untilEnded(signal, () =>
       asCaller(options, context, async ({ tenant }) => {
         let count = 0;
-        for await (const change of tenant.changes({ after, follow, type, signal })) {
+        let isTold = false;
+        const onIncomplete = (): void => {
+          if (!isTold) context.complain(INCOMPLETE);
+          isTold = true;
+        };
+        for await (const change of tenant.changes({ after, follow, type, onIncomplete, signal })) {
           context.print(show(change));
           if (++count >= most) break;
         }
@@ -51,5 +60,5 @@ export const changes: Command = {
 
 function lineOf(change: Change, style: Style): string {
   const { log_index: place, type } = change;
-  return `${style.yellow(String(place).padStart(6))}  ${momentOfChange(change)}  ${type.padEnd(TYPE_WIDTH)}  ${changeText(change)}`;
+  return `${style.yellow(visible(String(place)).padStart(6))}  ${visible(String(momentOfChange(change)))}  ${visible(type).padEnd(TYPE_WIDTH)}  ${changeText(change)}`;
 }

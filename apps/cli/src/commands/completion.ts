@@ -5,20 +5,22 @@ import { type Completable, completionScript, SHELLS } from '../completion';
 export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): Command => ({
   about:
     'For bash: source <(iss completion bash). For zsh: source <(iss completion zsh). For fish: iss completion fish | source.',
-  arguments: [{ name: 'shell', about: `One of ${SHELLS.join(', ')}.` }],
+  arguments: [{ name: 'shell', about: `One of ${SHELLS.join(', ')}.`, choices: SHELLS }],
   options: {},
   async run(options, { print }) {
     const shell = SHELLS.find((one) => one === textOf(options, 'shell'));
     if (shell === undefined) throw new UsageError(`SHELL is one of ${SHELLS.join(', ')}.`);
     const all = Object.entries(commands).map(async ([words, { summary, load }]): Promise<Completable> => {
-      const { options: own } = await load();
+      const { options: own, arguments: names = [] } = await load();
       return {
         words,
         summary,
-        options: Object.entries(own).map(([name, { about, value }]) => ({
+        firstWords: names[0]?.choices ?? [],
+        options: Object.entries(own).map(([name, { about, value, choices = [] }]) => ({
           name: `--${name}`,
           about,
           takesValue: value !== undefined,
+          choices,
         })),
       };
     });

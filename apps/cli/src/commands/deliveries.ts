@@ -15,7 +15,7 @@ export const deliveries: Command = {
     'HOOK [DELIVERY] [--status STATUS] [--type TYPE] [--from T] [--to T] [--limit N] [--json] [--tenant ID] [--profile NAME]',
   arguments: [HOOK_ARGUMENT, { name: 'delivery', about: 'One delivery, with what it carried.', isOptional: true }],
   options: {
-    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}.` },
+    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}.`, choices: STATUSES },
     type: { value: 'TYPE', about: 'Of one type of event.' },
     from: { value: 'T', about: 'Made at this moment, or later.' },
     to: { value: 'T', about: 'Made at this moment, or earlier.' },
@@ -74,9 +74,9 @@ function statusText({ status, skipped_reason: reason, next_attempt_at: next }: a
 
 function asText(delivery: api.DeliveryWithPayload): string {
   return [
-    `${delivery.event_type} ${delivery.event_id}: ${statusText(delivery)}`,
-    ...delivery.attempts.map(
-      (attempt) => `  attempt ${attempt.attempt} at ${attempt.started_at}: ${attemptText(attempt)}`,
+    visible(`${delivery.event_type} ${delivery.event_id}: ${statusText(delivery)}`),
+    ...delivery.attempts.map((attempt) =>
+      visible(`  attempt ${attempt.attempt} at ${attempt.started_at}: ${attemptText(attempt)}`),
     ),
     visible(JSON.stringify(delivery.payload)),
   ].join('\n');

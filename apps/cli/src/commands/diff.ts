@@ -13,8 +13,8 @@ export const diff: Command = {
   about:
     'Both versions are verified, and compared here; beside each value stands the evidence that the newer version names for it, ' +
     'or named before for what is gone. Without VERSIONS it is the latest version with the one before. --json is the service’s ' +
-    'own diff (RFC 6902) with its attribution.',
-  usage: 'SUBJECT [FROM..TO] [--policy FILE] [--tenant ID] [--profile NAME] [--json]',
+    'own diff (RFC 6902) with its attribution: no log proves it, so it does not go with --policy.',
+  usage: 'SUBJECT [FROM..TO] [--policy FILE | --json] [--tenant ID] [--profile NAME]',
   arguments: [
     SUBJECT_ARGUMENT,
     { name: 'versions', about: 'FROM..TO, as 1..3; one number is that version with the one before.', isOptional: true },
@@ -22,6 +22,9 @@ export const diff: Command = {
   options: { ...POLICY_OPTION, ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
+    if (hasFlag(options, 'json') && textOf(options, 'policy') !== undefined) {
+      throw new UsageError('--json is the diff of the service, which --policy cannot prove: name one of them.');
+    }
     const asked = textOf(options, 'versions');
     const named = asked === undefined ? null : versionsOf(asked);
     await asCaller(options, context, async ({ tenant }) => {
@@ -63,7 +66,7 @@ function asText(older: Snapshot, newer: Snapshot, style: Style): string {
 
 function headOf(sign: string, { subject, snapshot_version: version, envelope }: Snapshot): string {
   const { subject_type: type, subject_id: id } = subject;
-  return `${sign} ${type}/${visible(id)}@${version}  ${envelope.generated_at}  ${visible(envelope.audit.created_by)}`;
+  return visible(`${sign} ${type}/${id}@${version}  ${envelope.generated_at}  ${envelope.audit.created_by}`);
 }
 
 function asLines({ path, before, after }: ValueChange, older: Snapshot, newer: Snapshot, style: Style): string[] {

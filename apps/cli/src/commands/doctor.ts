@@ -13,18 +13,18 @@ export const doctor: Command = {
   options: {
     gateways: {
       value: 'N',
-      about: 'Whether the server has connections for as many gateways: 1, unless said otherwise.',
+      about: 'Looks whether the server has connections for this many gateways; default: MAX_GATEWAYS, or 1.',
     },
     workers: { value: 'N', about: 'The same of workers.' },
     ...JSON_OPTION,
   },
   async run(options, context) {
-    const processes = {
-      gateways: numberOf(options, 'gateways', [0, MAX_PROCESSES]) ?? 1,
-      workers: numberOf(options, 'workers', [0, MAX_PROCESSES]) ?? 1,
-    };
     const { env, faults } = withSecretFiles(context.variables);
     if (faults.size > 0) throw new Failure([...faults.values()].join('\n'));
+    const processes = {
+      gateways: numberOf(options, 'gateways', [0, MAX_PROCESSES]) ?? Number(env['MAX_GATEWAYS'] || 1),
+      workers: numberOf(options, 'workers', [0, MAX_PROCESSES]) ?? Number(env['MAX_WORKERS'] || 1),
+    };
     const found = await diagnosis(env, context.started, processes);
     const isSick = found.some(([, findings]) => findings.some(({ is }) => is === 'failed'));
     const shown = { healthy: !isSick, checks: found.map(([what, findings]) => ({ what, findings })) };

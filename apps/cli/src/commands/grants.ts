@@ -15,6 +15,7 @@ export const grants: Command = {
   options: {
     all: { about: 'Also those that are over.' },
     held: { about: 'The subjects of others that your tenant may read.' },
+    offered: { about: 'Grants of other tenants on all of their subjects that yours has not accepted.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -38,14 +39,20 @@ export const grants: Command = {
       );
     }
     const isAll = hasFlag(options, 'all');
+    const isOffered = hasFlag(options, 'offered');
+    if (isOffered && (named !== undefined || isAll)) throw new UsageError('--offered lists whole tenants alone.');
     return asCaller(options, context, ({ tenant }) =>
-      showList(options, context, grantsOf(tenant, named, isAll), {
-        none: isAll ? 'There never was a grant.' : 'There is no grant: nobody else may read.',
+      showList(options, context, isOffered ? offeredTo(tenant) : grantsOf(tenant, named, isAll), {
+        none: isOffered
+          ? 'No grant waits to be accepted.'
+          : isAll
+            ? 'There never was a grant.'
+            : 'There is no grant: nobody else may read.',
         paint: { grant: style.yellow },
         asRow: (grant) => ({
           grant: grant.grant_id,
           subject: grantedText(grant),
-          reader: visible(grant.grantee_tenant_id),
+          ...(isOffered ? { of: visible(grant.grantor_tenant_id) } : { reader: visible(grant.grantee_tenant_id) }),
           scopes: grant.scopes.join(', '),
           until: endOf(grant),
         }),
@@ -60,6 +67,10 @@ async function* grantsOf(tenant: Tenant, named: string | undefined, isAll: boole
   for await (const grant of all) {
     if (isAll || grant.status === 'active') yield grant;
   }
+}
+
+async function* offeredTo(tenant: Tenant): AsyncGenerator<api.Grant, void> {
+  for await (const grant of tenant.grants.offered()) if (grant.status === 'active') yield grant;
 }
 
 function endOf({ status, expires_at: until, revoked_at: revokedAt }: api.Grant): string {

@@ -31,12 +31,10 @@ export const changeHook: Command = {
       throw new UsageError('What is to change? Name --url, --events, --enable or --disable.');
     await asCaller(options, context, async ({ tenant }) => {
       const changed = await tenant.webhooks.update(textOf(options, 'hook') ?? '', change);
-      showOne(
-        options,
-        context,
-        changed,
-        (hook) =>
-          `${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${visible(hook.target_url)}: ${hookStatus(hook)}`,
+      showOne(options, context, changed, (hook) =>
+        visible(
+          `${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${hook.target_url}: ${hookStatus(hook)}`,
+        ),
       );
     });
   },

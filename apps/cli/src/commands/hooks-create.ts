@@ -21,7 +21,7 @@ export const createHook: Command = {
       const created = await tenant.webhooks.create({ target_url: textOf(options, 'url') ?? '', event_types: types });
       showOne(options, context, created, ({ webhook_subscription: hook, secret }) =>
         [
-          `${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${visible(hook.target_url)}`,
+          visible(`${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${hook.target_url}`),
           secretText(secret),
         ].join('\n'),
       );

@@ -7,6 +7,7 @@ import { styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { changeText } from '../service/change-text';
 import { untilEnded } from '../service/until-ended';
+import { visible } from '../visible';
 
 const TYPE_WIDTH = Math.max(...FORWARDED_TYPES.map((type) => type.length));
 
@@ -74,7 +75,7 @@ async function eventOf(
     return await events.of(change);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    complain(`${change.log_index} ${change.type} is not forwarded: ${error.message}`);
+    complain(visible(`${change.log_index} ${change.type} is not forwarded: ${error.message}`));
     return null;
   }
 }

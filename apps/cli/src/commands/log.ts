@@ -44,23 +44,25 @@ export const log: Command = {
 function asLine(version: Version, before: Version | null, style: Style): string {
   const { snapshot_version: number, envelope, created_at: storedAt } = version;
   const what = envelope === undefined ? 'erased' : changedText(version, before);
-  return `${style.yellow(String(number))} ${storedAt} ${what}`.trimEnd();
+  return `${style.yellow(visible(String(number)))} ${visible(storedAt)} ${what}`.trimEnd();
 }
 
 function asText(version: Version, before: Version | null, style: Style): string {
   const { subject, snapshot_version: number, envelope_hash: hash, envelope, erased } = version;
-  const head = style.yellow(`${subject.subject_type}/${visible(subject.subject_id)}@${number}`);
+  const head = style.yellow(visible(`${subject.subject_type}/${subject.subject_id}@${number}`));
   if (envelope === undefined) {
     const when = erased === undefined ? '' : ` at ${erased.erased_at} (erasure ${erased.erasure_id})`;
-    return [head, `Hash:     ${hash ?? 'none'}`, `Erased:   its content was destroyed${when}`].join('\n');
+    return [head, visible(`Hash:     ${hash ?? 'none'}`), visible(`Erased:   its content was destroyed${when}`)].join(
+      '\n',
+    );
   }
   const { audit, evidence, generated_at: madeAt } = envelope;
   const changed = changedText(version, before);
   return [
     head,
-    `Hash:     ${hash ?? 'none: it was imported without one'}`,
+    visible(`Hash:     ${hash ?? 'none: it was imported without one'}`),
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
-    `Made:     ${madeAt}, stored ${version.created_at}`,
+    visible(`Made:     ${madeAt}, stored ${version.created_at}`),
     `Evidence: ${evidenceText(evidence)}`,
     ...(changed === '' ? [] : [`Changed:  ${changed}`]),
   ].join('\n');

@@ -1,8 +1,7 @@
-import type { api, Tenant, IdentityState } from '@identity-state/client';
+import type { api, Tenant } from '@identity-state/client';
 import { type Command, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { listOf } from '../service/pages';
 import { subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
@@ -16,7 +15,11 @@ export const proposals: Command = {
     { name: 'subject', about: 'Of one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
   ],
   options: {
-    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}: proposed unless said otherwise.` },
+    status: {
+      value: 'STATUS',
+      about: `One of ${STATUSES.join(', ')}: proposed unless said otherwise.`,
+      choices: STATUSES,
+    },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -24,8 +27,8 @@ export const proposals: Command = {
     const named = textOf(options, 'subject');
     const status = statusOf(textOf(options, 'status') ?? 'proposed');
     const style = styleOf(context.screen);
-    await asCaller(options, context, ({ iss, tenant }) =>
-      showList(options, context, updatesOf(iss, tenant, named, status), {
+    await asCaller(options, context, ({ tenant }) =>
+      showList(options, context, updatesOf(tenant, named, status), {
         none: `Nothing is ${status}.`,
         paint: { update: style.yellow },
         asRow: (update) => ({
@@ -40,15 +43,8 @@ export const proposals: Command = {
   },
 };
 
-function updatesOf(
-  iss: IdentityState,
-  tenant: Tenant,
-  named: string | undefined,
-  status: api.Update['status'],
-): AsyncIterable<api.Update> {
-  if (named === undefined) {
-    return listOf(iss, `/v1/tenants/${encodeURIComponent(tenant.tenantId)}/entity-state-updates`, { status });
-  }
+function updatesOf(tenant: Tenant, named: string | undefined, status: api.Update['status']): AsyncIterable<api.Update> {
+  if (named === undefined) return tenant.updates({ status });
   const { type, id } = subjectOf(named);
   return tenant.subject(type, id).updates({ status });
 }

@@ -25,7 +25,6 @@ export const propose: Command = {
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
-  examples: [`iss propose harbour --set '/attributes/legal/legal_name="Harbour Works plc"' --evidence extract.json`],
   async run(options, context) {
     const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
     const edits = [...textsOf(options, 'remove').map(removalOf), ...textsOf(options, 'set').map(settingOf)];
@@ -38,14 +37,14 @@ export const propose: Command = {
       const base = await subject.latest();
       const patch = patchOf(base.envelope, edited(base.envelope, edits), evidence);
       if (patch.length === 0)
-        throw new Failure(`Version ${base.snapshot_version} says so already: nothing would change.`);
+        throw new Failure(`Version ${visible(String(base.snapshot_version))} says so already: nothing would change.`);
       const update = await subject.propose({ base_snapshot_version: base.snapshot_version, patch_ops: patch });
       showOne(options, context, update, ({ update_id: updateId, base_snapshot_version: version, patch_ops: ops }) =>
         [
-          `Proposed on version ${version}: ${updateId}`,
+          visible(`Proposed on version ${version}: ${updateId}`),
           ...(ops ?? []).filter(({ path }) => !isAttribution(path)).map(lineOf),
           ...(evidence.length === 0 ? [] : [`  with ${evidenceText(evidence)}`]),
-          `Apply it: iss apply ${updateId}`,
+          visible(`Apply it: iss apply ${updateId}`),
         ].join('\n'),
       );
     });
@@ -53,5 +52,5 @@ export const propose: Command = {
 };
 
 function lineOf({ op, path, value }: api.PatchOperation): string {
-  return `  ${op} ${visible(path)}${value === undefined ? '' : ` ${shortValue(value)}`}`;
+  return `  ${visible(op)} ${visible(path)}${value === undefined ? '' : ` ${shortValue(value)}`}`;
 }

@@ -1,34 +1,53 @@
-import type { api } from '@identity-state/client';
+import { type api, ConflictError, type SnapshotHeader, type Tenant } from '@identity-state/client';
+import { canonicalize, hashText, parseJson } from '@iss/domain';
 import { type Command, type CommandContext, textOf } from '../command';
 import { readWhole } from '../files';
 import { Members } from '@identity-state/client/bundle';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { visible } from '../visible';
 
 /** Bytes: more than any deployment takes. */
 const MAX_ENVELOPE = 64_000_000;
+const MAX_DEPTH = 640;
 
 /** Writes a version as its writer has it. */
 export const put: Command = {
   about:
     'The file holds one envelope. What the service says that it stored is compared with what was sent: the line that is printed ' +
-    'ends with the hash of both.',
+    'ends with the hash of both. A version that is there already, the same, is said to be known.',
   arguments: [{ name: 'file', about: 'The envelope, JSON; - is standard input.' }],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     const envelope = await envelopeOf(textOf(options, 'file') ?? '', context);
     await asCaller(options, context, async ({ tenant }) => {
-      const written = await tenant.write(envelope);
-      showOne(
-        options,
-        context,
-        written,
-        ({ subject, snapshot_version: version, envelope_hash: hash }) =>
-          `${subject.subject_type}/${subject.subject_id}@${version} written, sha256 ${hash ?? ''}`,
+      const { header, outcome } = await writtenOrKnown(tenant, envelope);
+      showOne(options, context, header, ({ subject, snapshot_version: version, envelope_hash: hash }) =>
+        visible(`${subject.subject_type}/${subject.subject_id}@${version} ${outcome}, sha256 ${hash ?? ''}`),
       );
     });
   },
 };
+
+/** Writes the version, or finds that the very same one is there. Throws what the service refuses it for. */
+async function writtenOrKnown(
+  tenant: Tenant,
+  envelope: api.Envelope,
+): Promise<{ header: SnapshotHeader; outcome: 'written' | 'known' }> {
+  try {
+    return { header: await tenant.write(envelope), outcome: 'written' };
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    const { subject_type: type, subject_id: id } = envelope.subject;
+    const known = await tenant
+      .subject(type, id)
+      .version(envelope.snapshot_version)
+      .catch(() => null);
+    const hash = hashText(canonicalize(parseJson(Buffer.from(JSON.stringify(envelope)), { maxDepth: MAX_DEPTH })));
+    if (known === null || known.envelope_hash !== hash) throw error;
+    return { header: known, outcome: 'known' };
+  }
+}
 
 /** What the file says, read strictly: nothing may be lost on the way. Whether it is an envelope the service says. */
 async function envelopeOf(file: string, { input }: CommandContext): Promise<api.Envelope> {

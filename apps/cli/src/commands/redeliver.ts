@@ -4,6 +4,7 @@ import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { HOOK_ARGUMENT } from '../service/hooks';
 import { momentOf } from '../service/moments';
+import { visible } from '../visible';
 
 const STATUSES = ['succeeded', 'dead', 'skipped'] as const;
 
@@ -20,7 +21,11 @@ export const redeliver: Command = {
   options: {
     from: { value: 'T', about: 'What was made at this moment, or later.' },
     to: { value: 'T', about: 'What was made at this moment, or earlier.' },
-    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}: dead and skipped, where it is left out.` },
+    status: {
+      value: 'STATUS',
+      about: `One of ${STATUSES.join(', ')}: dead and skipped, where it is left out.`,
+      choices: STATUSES,
+    },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -33,7 +38,9 @@ export const redeliver: Command = {
     await asCaller(options, context, async ({ tenant }) => {
       if (period === null) {
         const again = await tenant.webhooks.redeliver(hook, delivery ?? '');
-        return showOne(options, context, again, ({ event_type: type, event_id: id }) => `${type} ${id} is sent again`);
+        return showOne(options, context, again, ({ event_type: type, event_id: id }) =>
+          visible(`${type} ${id} is sent again`),
+        );
       }
       const count = await replayed(tenant, hook, period);
       showOne(options, context, { count }, () => `${count} deliveries are sent again`);

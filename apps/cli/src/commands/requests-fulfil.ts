@@ -3,6 +3,7 @@ import { type Command, Failure, numberOf, textOf } from '../command';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { REQUEST_ARGUMENT, requestOf, requestText } from '../service/requests';
+import { visible } from '../visible';
 
 /** Answers a refresh request with a version. */
 export const fulfilRequest: Command = {
@@ -20,11 +21,8 @@ export const fulfilRequest: Command = {
       const { request, subject } = await requestOf(tenant, requestId, 'incoming');
       const snapshotId = version === undefined ? suggestedFor(request) : await snapshotOf(subject, version);
       const fulfilled = await subject.refreshRequests.fulfil(request.refresh_request_id, snapshotId);
-      showOne(
-        options,
-        context,
-        fulfilled,
-        (done) => `${requestText(done)} by version ${done.resolved_snapshot_version}`,
+      showOne(options, context, fulfilled, (done) =>
+        visible(`${requestText(done)} by version ${done.resolved_snapshot_version}`),
       );
     });
   },
@@ -32,7 +30,7 @@ export const fulfilRequest: Command = {
 
 function suggestedFor({ suggested_fulfilment: suggested, status }: api.RefreshRequest): string {
   if (suggested !== undefined && suggested !== null) return suggested.snapshot_id;
-  if (status !== 'pending') throw new Failure(`The request is ${status} already.`);
+  if (status !== 'pending') throw new Failure(`The request is ${visible(status)} already.`);
   throw new Failure(
     'No version answers all that is asked yet: write one, or name the one that is good enough: --version N.',
   );

@@ -14,7 +14,11 @@ export const requests: Command = {
     'Newest first; with --outgoing what your tenant asked of others. Where the service knows a version that answers one it is named.',
   options: {
     outgoing: { about: 'Those of your tenant, to others.' },
-    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}, or all: pending unless said otherwise.` },
+    status: {
+      value: 'STATUS',
+      about: `One of ${STATUSES.join(', ')}, or all: pending unless said otherwise.`,
+      choices: STATUSES,
+    },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },

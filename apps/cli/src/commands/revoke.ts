@@ -12,12 +12,10 @@ export const revoke: Command = {
   async run(options, context) {
     await asCaller(options, context, async ({ tenant }) => {
       const revoked = await tenant.grants.revoke(textOf(options, 'grant') ?? '');
-      showOne(
-        options,
-        context,
-        revoked,
-        (grant) =>
-          `${visible(grant.grantee_tenant_id)} reads ${grantedText(grant)} by this grant no more, since ${grant.revoked_at}`,
+      showOne(options, context, revoked, (grant) =>
+        visible(
+          `${grant.grantee_tenant_id} reads ${grantedText(grant)} by this grant no more, since ${grant.revoked_at}`,
+        ),
       );
     });
   },

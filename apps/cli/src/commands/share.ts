@@ -49,8 +49,10 @@ export const share: Command = {
 function asText(grant: api.CreatedGrant): string {
   const { grant_id: grantId, grantee_tenant_id: reader, scopes, expires_at: until } = grant;
   return [
-    `${visible(reader)} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without an end' : `until ${until}`}`,
-    `Take it back: iss revoke ${grantId}`,
+    visible(
+      `${reader} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without an end' : `until ${until}`}`,
+    ),
+    visible(`Take it back: iss revoke ${grantId}`),
   ].join('\n');
 }
 

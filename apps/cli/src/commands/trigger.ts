@@ -4,6 +4,7 @@ import { type Command, Failure, textOf } from '../command';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { attemptText, HOOK_ARGUMENT } from '../service/hooks';
+import { visible } from '../visible';
 
 const LOOKS = 60;
 const PAUSE_MS = 500;
@@ -22,14 +23,18 @@ export const trigger: Command = {
       const [first] = delivery.attempts;
       if (first === undefined)
         throw new Failure(
-          `webhook.test ${delivery.event_id} is ${delivery.status}, and was not tried yet: iss deliveries ${hook}.`,
+          visible(
+            `webhook.test ${delivery.event_id} is ${delivery.status}, and was not tried yet: iss deliveries ${hook}.`,
+          ),
         );
       if (first.error_phase !== null) {
         throw new Failure(
-          `webhook.test ${delivery.event_id} failed (${attemptText(first)}). It is tried again: iss deliveries ${hook}.`,
+          visible(
+            `webhook.test ${delivery.event_id} failed (${attemptText(first)}). It is tried again: iss deliveries ${hook}.`,
+          ),
         );
       }
-      showOne(options, context, delivery, ({ event_id: id }) => `webhook.test ${id}: ${attemptText(first)}`);
+      showOne(options, context, delivery, ({ event_id: id }) => visible(`webhook.test ${id}: ${attemptText(first)}`));
     });
   },
 };

@@ -3,7 +3,6 @@ import { type Command, Failure, textOf } from '../command';
 import { allOf, JSON_OPTION, showOne, table } from '../output';
 import { asCaller, CALLER_OPTIONS, type Caller } from '../service/caller';
 import { momentOf } from '../service/moments';
-import { listOf } from '../service/pages';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
@@ -148,12 +147,11 @@ async function heldRight({ tenant }: Caller, { subjectType, subjectId }: Subject
 }
 
 async function membersOf(
-  { iss, tenant }: Caller,
+  { tenant }: Caller,
   what: readonly string[],
   whyNot: (member: api.Principal) => string | null,
 ): Promise<Right[]> {
-  const path = `/v1/tenants/${encodeURIComponent(tenant.tenantId)}/principals`;
-  const members = await allOf(listOf<api.Principal>(iss, path));
+  const members = await allOf(tenant.principals());
   return members.map((member) => {
     const reason = whyNot(member);
     return {

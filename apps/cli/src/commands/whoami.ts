@@ -1,6 +1,7 @@
 import type { Command } from '../command';
 import { allOf, JSON_OPTION, showOne, table } from '../output';
 import { asCaller, CALLER_OPTIONS, claimsOf } from '../service/caller';
+import { visible } from '../visible';
 
 /** Says who calls: by the token, and by what the service makes of it. */
 export const whoami: Command = {
@@ -15,7 +16,7 @@ export const whoami: Command = {
       const shown = { user, issuer: issuer ?? null, base_url: baseUrl, tenant: tenantId, tenants };
       showOne(options, context, shown, () =>
         [
-          `${user ?? 'Somebody'} at ${baseUrl}, ${tenantId === null ? 'for no tenant yet: iss use TENANT' : `for the tenant ${tenantId}`}`,
+          `${visible(user ?? 'Somebody')} at ${baseUrl}, ${tenantId === null ? 'for no tenant yet: iss use TENANT' : `for the tenant ${tenantId}`}`,
           ...(tenants.length === 0
             ? ['A member of no tenant.']
             : [

@@ -1,8 +1,9 @@
 import * as persistence from '@iss/persistence';
 import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
+import { createSigner, TlogError } from '@iss/tlog';
+import { nameOf } from '../log-keys';
 import type { Started } from '../settings';
-import { connectionsOf, SPARE_CONNECTIONS } from './connection-budget';
 
 /** What was looked at, and how it is; `failed` says what to do. */
 export interface Finding {
@@ -43,6 +44,9 @@ export async function diagnosis(
     ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
     : started?.issuer;
 
+  // The environment of a worker has no issuer.
+  const role = platform.APP_ROLES[env['OIDC_ISSUER'] || env['AUTH_MODE'] || started !== null ? 'gateway' : 'worker'];
+
   const environmentOf = (read: () => unknown): Finding[] => {
     if (started !== null) return [skipped('npm start fills it in')];
     try {
@@ -61,6 +65,8 @@ export async function diagnosis(
         url: databaseUrl,
         poolSize: 2,
         applicationName: 'doctor',
+        role,
+        refusesOwner: started === null,
         needsSessions: queueUrl === undefined,
       })
       .catch((error: unknown) => failed(platform.failureOf(error).message));
@@ -72,14 +78,16 @@ export async function diagnosis(
       const faults = await opened.schemaFaults();
       const clock = await platform.inStep(() => opened.ping());
       return [
-        ok(`PostgreSQL ${version}, migrated, acts as ${platform.APPLICATION_ROLE}`),
+        ok(`PostgreSQL ${version}, migrated, acts as ${role}`),
         ...(faults.length === 0 ? [ok('role, privileges, policies and triggers stand')] : faults.map(failed)),
         clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
-        connections + SPARE_CONNECTIONS <= most
+        connections + platform.SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are this database's`)
           : failed(`${connections} of ${most} connections are this database's: ${CONNECTIONS_PAGE}`),
         budget(most, platform.serverUrls(databaseUrl).length),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
+        await logKeys(new persistence.LogCheckpointStore(opened.sql)),
+        await feeds(new persistence.FeedStore(opened.sql)),
       ];
     } finally {
       await opened.close();
@@ -87,7 +95,7 @@ export async function diagnosis(
   };
 
   const budget = (most: number, hosts: number): Finding => {
-    const needed = connectionsOf({
+    const needed = platform.connectionsOf({
       ...processes,
       poolSize: Number(env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
       hosts,
@@ -102,20 +110,19 @@ export async function diagnosis(
     if (!replicaUrl) return [skipped('DATABASE_REPLICA_URL is not set')];
     if (databaseUrl === undefined) return [skipped('there is no database')];
     const opened = await persistence
-      .openDatabase({ url: databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor' })
+      .openDatabase({ url: databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor', role })
       .catch(() => null);
     if (opened === null) return [skipped('the database cannot be opened')];
     try {
       const server = await opened.replicaServer();
-      if (server === null)
-        return [failed(`no host answers as ${platform.APPLICATION_ROLE}: the primary answers long reads`)];
+      if (server === null) return [failed(`no host answers as ${role}: the primary answers long reads`)];
       const { version, connections, most } = server;
       const { isStandby, lagSeconds } = opened.replica ?? {};
       return [
         isStandby === true
           ? ok(`PostgreSQL ${version}, a standby, behind by ${Math.round(lagSeconds ?? 0)} s`)
           : failed(`PostgreSQL ${version} that takes writes: name a standby, or long reads gain nothing`),
-        connections + SPARE_CONNECTIONS <= most
+        connections + platform.SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are this database's`)
           : failed(`${connections} of ${most} connections are this database's: raise max_connections of the standby`),
       ];
@@ -137,6 +144,35 @@ export async function diagnosis(
       : ok(`SECRETS_KEYS opens the ${sealed.length} webhook secrets that were tried`);
   };
 
+  const logKeys = async (log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> => {
+    const texts = [env['LOG_SIGNING_KEY'], env['LOG_PQ_SIGNING_KEY']].flatMap((text) => text?.split(',') ?? []);
+    if (texts.every((text) => text.trim() === ''))
+      return skipped('LOG_SIGNING_KEY is not set here: whether the log knows the keys was not looked up');
+    let vkeys: string[];
+    try {
+      vkeys = (await Promise.all(texts.map((text) => createSigner(text.trim())))).map(({ verifierKey }) => verifierKey);
+    } catch (error) {
+      if (error instanceof TlogError) return failed(`a signing key of the log cannot be used: ${error.message}`);
+      throw error;
+    }
+    const unknown = await log.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
+    if (unknown.length === 0) return ok('the signing keys of the log are announced');
+    const names = new Set((await log.keys()).map(({ vkey }) => nameOf(vkey)));
+    if ((await log.newest()) === null && !vkeys.some((vkey) => names.has(nameOf(vkey))))
+      return ok('the log begins with these signing keys');
+    const commands = unknown.map((vkey) => `iss log-key add ${vkey}`).join(' and ');
+    return failed(`a signing key of the log is not announced, a worker signs nothing with it: run ${commands}`);
+  };
+
+  const feeds = async (store: InstanceType<typeof persistence.FeedStore>): Promise<Finding> => {
+    const { status, detail } = await platform.timely('entry of the log that is not in the change feeds', () =>
+      store.lagMs(),
+    );
+    return status === 'ok'
+      ? ok('the change feeds have what the log has')
+      : failed(`${detail}: see docs/operations/runbooks.md, "The feeds are behind"`);
+  };
+
   const whyUnopened = (
     box: { open: (sealed: string, associatedData: string) => string },
     secret: string,
@@ -156,7 +192,7 @@ export async function diagnosis(
     let opened: ReturnType<typeof queues.openQueue> | undefined;
     let reason: unknown;
     try {
-      opened = queues.openQueue({ queueUrl, databaseUrl, warn: (_message, cause) => (reason ??= cause) });
+      opened = queues.openQueue({ queueUrl, databaseUrl, role, warn: (_message, cause) => (reason ??= cause) });
       await opened.pingFor(ANSWER_MS);
       return [ok(queueUrl === undefined ? 'PostgreSQL answers' : 'Redis answers and takes writes')];
     } catch (fault) {
@@ -183,10 +219,18 @@ export async function diagnosis(
   const identity = async (): Promise<Finding[]> => {
     if (env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
     if (issuer === undefined) return [failed('OIDC_ISSUER is not set')];
-    const url = env['OIDC_JWKS_URI'] || `${issuer}/.well-known/openid-configuration`;
+    let url = `${issuer}/.well-known/openid-configuration`;
     try {
-      const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
-      return [answer.ok ? ok(`${url} answers`) : failed(`${url} answers ${answer.status}`)];
+      const keysUrl = env['OIDC_JWKS_URI'] || memberOf(await fetchDocument(url), 'jwks_uri');
+      if (typeof keysUrl !== 'string') return [failed(`${url} has no jwks_uri: no access token can be checked`)];
+      url = keysUrl;
+      const keys = memberOf(await fetchDocument(url), 'keys');
+      const verifying = Array.isArray(keys) ? keys.filter((key) => memberOf(key, 'use') !== 'enc') : [];
+      return [
+        verifying.length > 0
+          ? ok(`${url} gives signing keys: ${verifying.length}`)
+          : failed(`${url} gives no signing key: no access token can be checked. Look at the identity provider's keys`),
+      ];
     } catch (error) {
       const { cause, message } = platform.failureOf(error);
       return [failed(`${url}: ${cause?.message ?? message}`)];
@@ -203,3 +247,13 @@ export async function diagnosis(
     ['identity provider', await identity()],
   ];
 }
+
+/** Fetches a document of the identity provider. */
+async function fetchDocument(url: string): Promise<unknown> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+  if (!answer.ok) throw new Error(`it answers ${answer.status}`);
+  return answer.json();
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

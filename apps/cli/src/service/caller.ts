@@ -108,6 +108,11 @@ function identityOf(options: Options, context: CommandContext): Identity {
   if (settings.token !== undefined) {
     // No profile has a say then: a token belongs to the service that is named beside it.
     const { token, baseUrl } = settings;
+    if (textOf(options, 'profile') !== undefined) {
+      throw new UsageError(
+        'ISS_TOKEN is set, and --profile names another identity: unset ISS_TOKEN, or leave --profile out.',
+      );
+    }
     if (baseUrl === undefined) throw new UsageError('ISS_TOKEN is for which service? Set ISS_BASE_URL too.');
     return {
       baseUrl: baseUrlOf('ISS_BASE_URL', baseUrl),

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  ConfigurationError,
   ConnectionError,
   type ErrorCode,
   IdentityStateError,
@@ -18,6 +19,7 @@ const WAYS_OUT: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_logged_yet: 'The log has it in a moment: try again.',
   rate_limited: 'Wait, and try again.',
   internal_error: 'Report the request to the operator of the service.',
+  damaged: 'Report the version to the operator of the service.',
   unavailable: 'Try again in a moment.',
 };
 
@@ -30,6 +32,7 @@ export function failureOf(error: unknown, baseUrl: string): unknown {
   if (error instanceof ConnectionError) {
     return new Failure(`${visible(error.message)} Does the service run at ${baseUrl}?`);
   }
+  if (error instanceof ConfigurationError) return error;
   if (error instanceof IdentityStateError) return new Failure(visible(error.message));
   return error;
 }
@@ -38,7 +41,7 @@ function sentenceOf({ message, details, requestId, code, status }: ApiError): st
   const places = details.slice(0, MAX_PLACES).map(({ path, message: what }) => visible(`  ${path}: ${what}`));
   const more = details.length > MAX_PLACES ? [`  and ${details.length - MAX_PLACES} more`] : [];
   const way = (code === null ? undefined : WAYS_OUT[code]) ?? '';
-  const from = requestId === null ? `${status}` : `${status}, request ${requestId}`;
+  const from = requestId === null ? `${status}` : visible(`${status}, request ${requestId}`);
   const head = `${visible(message).replace(/\.$/, '')} (${from}).${way === '' ? '' : ` ${way}`}`;
   return [head, ...places, ...more].join('\n');
 }

@@ -35,7 +35,7 @@ export function hookStatus({ status, disabled_reason: reason, disabled_at: since
 
 /** The lines that show a secret: the only time that it is shown. */
 export function secretText(secret: string): string {
-  return `Secret: ${secret}\nIt is shown this once. The receiver verifies with it: docs/webhooks.md.`;
+  return `Secret: ${visible(secret)}\nIt is shown this once. The receiver verifies with it: docs/webhooks.md.`;
 }
 
 /** How the last attempt of a delivery ended, in a cell; empty before the first. */

@@ -11,9 +11,14 @@ export function momentOf(option: string, text: string): string {
   throw new UsageError(`--${option} takes a moment, as 2026-01-31T12:00:00Z, or a day, as 2026-01-31.`);
 }
 
+/** A moment that a day ends for: a day is its last one in UTC, as the service has it. @throws UsageError */
+export function momentAtEnd(option: string, text: string): string {
+  return DAY.test(text) ? momentOf(option, `${text}T23:59:59.999Z`) : momentOf(option, text);
+}
+
 /** A moment to come: also how far it is from now, as 90d or 12h. @throws UsageError */
-export function momentToCome(option: string, text: string): string {
+export function momentToCome(option: string, text: string, nowMs = Date.now()): string {
   const [, count, unit = ''] = FROM_NOW.exec(text) ?? [];
   if (count === undefined) return momentOf(option, text);
-  return new Date(Date.now() + Number(count) * (MS[unit] ?? 0)).toISOString();
+  return new Date(nowMs + Number(count) * (MS[unit] ?? 0)).toISOString();
 }

@@ -11,8 +11,18 @@ export interface Profile {
   baseUrl: string;
   tenant: string | null;
   accessToken: string;
+  /** The issuer that the profile is pinned to; null if no sign-in named one. */
+  issuer: string | null;
   /** How the access token is made anew; null: by signing in again. */
-  refresh: { token: string; tokenEndpoint: string; clientId: string } | null;
+  refresh: Refresh | null;
+}
+
+export interface Refresh {
+  token: string;
+  tokenEndpoint: string;
+  clientId: string;
+  /** The origin of the service that the tokens are for (RFC 8707); null in a profile that was made without it. */
+  resource: string | null;
 }
 
 const FILE = 'profiles.json';
@@ -37,6 +47,11 @@ export class Profiles {
 
   names(): string[] {
     return [...this.all().keys()];
+  }
+
+  /** Returns whether any profile has signed in at a service of this origin. */
+  knowsService(origin: string): boolean {
+    return [...this.all().values()].some(({ baseUrl }) => URL.canParse(baseUrl) && new URL(baseUrl).origin === origin);
   }
 
   /** Replaces what the profile said, on the disk when it returns. */
@@ -119,6 +134,7 @@ function profileOf(members: Members): Profile {
     baseUrl: members.text('base_url'),
     tenant: members.textOrNull('tenant'),
     accessToken: members.text('access_token'),
+    issuer: members.has('issuer') ? members.textOrNull('issuer') : null,
     refresh:
       refresh === null
         ? null
@@ -126,18 +142,25 @@ function profileOf(members: Members): Profile {
             token: refresh.text('token'),
             tokenEndpoint: refresh.text('token_endpoint'),
             clientId: refresh.text('client_id'),
+            resource: refresh.has('resource') ? refresh.textOrNull('resource') : null,
           },
   };
 }
 
-function asJson({ baseUrl, tenant, accessToken, refresh }: Profile): object {
+function asJson({ baseUrl, tenant, accessToken, issuer, refresh }: Profile): object {
   return {
     base_url: baseUrl,
     tenant,
     access_token: accessToken,
+    issuer,
     refresh:
       refresh === null
         ? null
-        : { token: refresh.token, token_endpoint: refresh.tokenEndpoint, client_id: refresh.clientId },
+        : {
+            token: refresh.token,
+            token_endpoint: refresh.tokenEndpoint,
+            client_id: refresh.clientId,
+            resource: refresh.resource,
+          },
   };
 }

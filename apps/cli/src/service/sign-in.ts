@@ -2,11 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CommandContext, Failure, UsageError } from '../command';
+import { type CommandContext, Failure } from '../command';
 import { fetchText } from '../fetch-text';
 import { Members } from '@identity-state/client/bundle';
 import { visible } from '../visible';
 import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
+import { requireWebAddress } from '../web-address';
 
 /** How long somebody may take over signing in. */
 const PATIENCE_MS = 300_000;
@@ -14,6 +15,10 @@ const SCOPE = 'openid profile offline_access';
 /** RFC 8628: between two questions, where the issuer does not say. */
 const DEVICE_INTERVAL_S = 5;
 const CALLBACK = '/callback';
+/** The path of the metadata of a protected resource at its origin (RFC 9728, section 3). */
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
+/** Endpoints that are checked though iss does not call them. */
+const OTHER_ENDPOINTS = ['jwks_uri', 'end_session_endpoint', 'userinfo_endpoint', 'revocation_endpoint'] as const;
 
 /** What an issuer says of itself (OpenID Connect Discovery). */
 export interface Issuer {
@@ -31,42 +36,70 @@ export interface SignedIn {
   refreshToken: string | null;
 }
 
-/** The issuer whose tokens a service takes, as its OpenAPI document names it. */
-export async function issuerOf(baseUrl: string): Promise<string> {
-  const document = Members.parse('openapi.json', Buffer.from(await fetchText(new URL(`${baseUrl}/openapi.json`))));
-  const schemes = document.object('components').object('securitySchemes');
-  if (!schemes.has('oidc')) throw new Failure(`${baseUrl} names no issuer of tokens: name --issuer URL.`);
-  return schemes
-    .object('oidc')
-    .text('openIdConnectUrl')
-    .replace(/\/\.well-known\/openid-configuration$/, '');
+/**
+ * Returns the issuer whose tokens a service accepts, from its metadata as a protected resource (RFC 9728).
+ *
+ * @param origin of the service, which the metadata must name (section 3.3)
+ * @throws Failure if it names another service or no issuer
+ */
+export async function issuerOf(origin: string): Promise<string> {
+  const address = new URL(METADATA_PATH, origin);
+  const metadata = Members.parse(address.href, Buffer.from(await fetchText(address)));
+  const resource = metadata.text('resource');
+  if (resource !== origin) {
+    throw new Failure(
+      `${address.href} is the metadata of ${visible(resource)}, and not of ${origin}. No token is asked for. ` +
+        'Sign in at the address that the operator of the service names (PUBLIC_ORIGIN).',
+    );
+  }
+  const [issuer] = metadata.has('authorization_servers') ? metadata.texts('authorization_servers') : [];
+  if (issuer === undefined) throw new Failure(`${origin} names no issuer of tokens: name --issuer URL.`);
+  return issuer;
 }
 
-/** What the issuer says of itself. @throws Failure where it says to be another one */
+/**
+ * Returns what the issuer says of itself.
+ *
+ * @throws Failure if it names another issuer, or an endpoint that does not lie on its own origin
+ */
 export async function discover(issuer: string, clientId: string): Promise<Issuer> {
-  const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
-  if (!/^https?:\/\//.test(issuer) || !URL.canParse(address)) throw new UsageError('--issuer takes an http(s) URL.');
-  const metadata = Members.parse(address, Buffer.from(await fetchText(new URL(address))));
-  if (metadata.text('issuer').replace(/\/+$/, '') !== issuer.replace(/\/+$/, '')) {
-    throw new Failure(`${address} is of the issuer ${visible(metadata.text('issuer'))}, and not of ${issuer}.`);
+  const { origin } = requireWebAddress('The issuer', issuer);
+  const address = new URL(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`);
+  const metadata = Members.parse(address.href, Buffer.from(await fetchText(address)));
+  const named = metadata.text('issuer');
+  if (named.replace(/\/+$/, '') !== issuer.replace(/\/+$/, '')) {
+    throw new Failure(`${address.href} is of the issuer ${visible(named)}, and not of ${visible(issuer)}.`);
   }
+  const endpointOf = (member: string): string | null => {
+    if (!metadata.has(member)) return null;
+    const url = requireWebAddress(`${member} of ${address.host}`, metadata.text(member));
+    if (url.origin === origin) return url.href;
+    throw new Failure(
+      `${member} of ${origin} lies at ${url.origin}. Endpoints must lie on the origin of their issuer.`,
+    );
+  };
+  for (const member of OTHER_ENDPOINTS) endpointOf(member);
+  const requiredOf = (member: string): string => endpointOf(member) ?? metadata.text(member);
   return {
-    issuer: metadata.text('issuer'),
+    issuer: named,
     clientId,
-    authorizationEndpoint: metadata.text('authorization_endpoint'),
-    tokenEndpoint: metadata.text('token_endpoint'),
-    deviceEndpoint: metadata.has('device_authorization_endpoint')
-      ? metadata.text('device_authorization_endpoint')
-      : null,
+    authorizationEndpoint: requiredOf('authorization_endpoint'),
+    tokenEndpoint: requiredOf('token_endpoint'),
+    deviceEndpoint: endpointOf('device_authorization_endpoint'),
   };
 }
 
 /**
  * Signs somebody in in the browser: authorization code with PKCE, which comes back over loopback (RFC 8252, 7.3).
  *
+ * @param resource the origin of the service that the token is for (RFC 8707)
  * @throws Failure where nobody does so within five minutes, or the issuer refuses
  */
-export async function signInByBrowser(issuer: Issuer, { browse, complain }: CommandContext): Promise<SignedIn> {
+export async function signInByBrowser(
+  issuer: Issuer,
+  resource: string,
+  { browse, complain }: CommandContext,
+): Promise<SignedIn> {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const callback = await listenForCode(issuer, state);
@@ -80,6 +113,7 @@ export async function signInByBrowser(issuer: Issuer, { browse, complain }: Comm
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
+      resource,
     })) {
       url.searchParams.set(name, value);
     }
@@ -94,6 +128,7 @@ export async function signInByBrowser(issuer: Issuer, { browse, complain }: Comm
         redirect_uri: callback.url,
         client_id: issuer.clientId,
         code_verifier: verifier,
+        resource,
       }),
     );
   } finally {
@@ -101,13 +136,20 @@ export async function signInByBrowser(issuer: Issuer, { browse, complain }: Comm
   }
 }
 
-/** Signs somebody in on another device (RFC 8628). @throws Failure */
-export async function signInByDevice(issuer: Issuer, { complain }: CommandContext): Promise<SignedIn> {
-  if (issuer.deviceEndpoint === null) throw new Failure(`${issuer.issuer} has no device flow: leave out --device.`);
-  const answer = await askIssuer(issuer.deviceEndpoint, { client_id: issuer.clientId, scope: SCOPE });
-  if (!answer.has('device_code')) throw new Failure(`${issuer.issuer} refuses the device flow of ${issuer.clientId}.`);
+/** Signs somebody in on another device (RFC 8628). @param resource as for {@link signInByBrowser} @throws Failure */
+export async function signInByDevice(
+  issuer: Issuer,
+  resource: string,
+  { complain }: CommandContext,
+): Promise<SignedIn> {
+  if (issuer.deviceEndpoint === null)
+    throw new Failure(`${visible(issuer.issuer)} has no device flow: leave out --device.`);
+  const answer = await askIssuer(issuer.deviceEndpoint, { client_id: issuer.clientId, scope: SCOPE, resource });
+  if (!answer.has('device_code'))
+    throw new Failure(`${visible(issuer.issuer)} refuses the device flow of ${issuer.clientId}.`);
   const place = answer.has('verification_uri_complete') ? 'verification_uri_complete' : 'verification_uri';
-  complain(`Sign in at ${visible(answer.text(place))}, code ${visible(answer.text('user_code'))}`);
+  const page = requireWebAddress(`${place} of ${issuer.issuer}`, answer.text(place));
+  complain(`Sign in at ${page.href}, code ${visible(answer.text('user_code'))}`);
   let intervalS = answer.has('interval') ? answer.count('interval') : DEVICE_INTERVAL_S;
   const endsAt = Date.now() + Math.min(PATIENCE_MS, answer.count('expires_in') * 1000);
   while (Date.now() < endsAt) {
@@ -116,6 +158,7 @@ export async function signInByDevice(issuer: Issuer, { complain }: CommandContex
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: answer.text('device_code'),
       client_id: issuer.clientId,
+      resource,
     });
     if (!('error' in tokens)) return tokens;
     if (tokens.error === 'slow_down') intervalS += DEVICE_INTERVAL_S;

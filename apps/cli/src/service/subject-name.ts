@@ -7,7 +7,7 @@ export interface SubjectName {
   id: string;
 }
 
-const TYPES: readonly SubjectType[] = ['organization', 'individual', 'entity'];
+export const SUBJECT_TYPES: readonly SubjectType[] = ['organization', 'individual', 'entity'];
 
 export const SUBJECT_ARGUMENT: ArgumentSpec = {
   name: 'subject',
@@ -16,7 +16,7 @@ export const SUBJECT_ARGUMENT: ArgumentSpec = {
 
 /** `individual/jane`, or the id of an organization alone. An id that begins with a type is written with its own: `entity/entity/1`. */
 export function subjectOf(text: string): SubjectName {
-  const type = TYPES.find((one) => text.startsWith(`${one}/`));
+  const type = SUBJECT_TYPES.find((one) => text.startsWith(`${one}/`));
   const id = type === undefined ? text : text.slice(type.length + 1);
   if (id === '') throw new UsageError('Which subject? Name it as TYPE/ID, as organization/acme-corp.');
   return { type: type ?? 'organization', id };

@@ -1,5 +1,6 @@
 import { Failure } from '../command';
 import { Members } from '@identity-state/client/bundle';
+import { boundedBody } from '../fetch-text';
 import { visible } from '../visible';
 import type { Profile } from './profiles';
 
@@ -19,8 +20,9 @@ export async function askIssuer(endpoint: string, form: Readonly<Record<string, 
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    bytes = Buffer.from(await response.arrayBuffer());
+    bytes = await boundedBody(response, new URL(endpoint));
   } catch (error) {
+    if (error instanceof Failure) throw error;
     throw new Failure(`${endpoint} does not answer (${error instanceof Error ? error.message : String(error)}).`);
   }
   return Members.parse(`The answer of ${endpoint}`, bytes);
@@ -34,7 +36,7 @@ export async function askForTokens(
   const answer = await askIssuer(tokenEndpoint, form);
   if (!answer.has('access_token')) {
     const error = answer.has('error') ? answer.text('error') : 'no token';
-    return { error, description: answer.has('error_description') ? visible(answer.text('error_description')) : error };
+    return { error, description: visible(answer.has('error_description') ? answer.text('error_description') : error) };
   }
   return {
     accessToken: answer.text('access_token'),
@@ -46,11 +48,12 @@ export async function askForTokens(
 export async function refreshed(
   refresh: NonNullable<Profile['refresh']>,
 ): Promise<Pick<Profile, 'accessToken' | 'refresh'>> {
-  const { token, tokenEndpoint, clientId } = refresh;
+  const { token, tokenEndpoint, clientId, resource } = refresh;
   const answer = await askForTokens(tokenEndpoint, {
     grant_type: 'refresh_token',
     refresh_token: token,
     client_id: clientId,
+    ...(resource === null ? {} : { resource }),
   });
   if ('error' in answer) throw new Failure(`The sign-in is over (${answer.description}). Sign in again: iss login.`);
   return { accessToken: answer.accessToken, refresh: { ...refresh, token: answer.refreshToken ?? token } };

@@ -9,12 +9,9 @@ export const UPDATE_ARGUMENT: ArgumentSpec = {
 
 /** A proposal by its id alone, and the subject that it is of. */
 export async function updateOf(
-  { iss, tenant }: Caller,
+  { tenant }: Caller,
   updateId: string,
 ): Promise<{ update: api.Update; subject: Subject<EntityAttributes> }> {
-  const path = ['', 'v1', 'tenants', tenant.tenantId, 'entity-state-updates', updateId]
-    .map(encodeURIComponent)
-    .join('/');
-  const update: api.Update = await iss.request('GET', path);
+  const update = await tenant.update(updateId);
   return { update, subject: tenant.subject(update.subject_type, update.subject_id) };
 }

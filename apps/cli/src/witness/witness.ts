@@ -40,6 +40,8 @@ export class Witness {
     private readonly signers: readonly Signer[],
     logs: readonly VerifierKey[],
     private readonly state: WitnessState,
+    /** The time, in milliseconds since 1970. */
+    private readonly now: () => number = Date.now,
   ) {
     for (const key of logs) this.logs.set(key.name, [...(this.logs.get(key.name) ?? []), createVerifier(key)]);
   }
@@ -76,7 +78,7 @@ export class Witness {
 
   private async cosign({ note, checkpoint }: ParsedAddCheckpoint) {
     const { text: signedText, verified } = await openNote(note, this.logs.get(checkpoint.origin) ?? []);
-    const time = Math.floor(Date.now() / 1000);
+    const time = Math.floor(this.now() / 1000);
     // C2SP: ML-DSA-44 cosignatures do not state anything about extension lines.
     const withoutExtension = formatCheckpoint({ ...checkpoint, extensionLines: [] });
     const cosignatures: NoteSignature[] = await Promise.all(

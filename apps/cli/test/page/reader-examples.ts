@@ -66,7 +66,30 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
   { of: 'changes', line: 'iss changes --type snapshot.created --limit 2' },
+  { of: 'grants', line: 'iss grants --offered', first: shareAll, keep: { OFFERED: /^([0-9a-f]{8}-\S+)/m } },
+  { of: 'accept', line: 'iss accept $OFFERED' },
+  { of: 'invitations', line: 'iss invitations', first: inviteAgent },
+  { of: 'join', line: 'iss join lender' },
+  { of: 'leave', line: 'iss leave lender --block' },
+  { of: 'invitations', line: 'iss invitations --blocked' },
+  { of: 'unblock', line: 'iss unblock lender' },
 ];
+
+/** The lender lets the agency read whatever it keeps. */
+async function shareAll(lender: IdentityState): Promise<void> {
+  const scopes = ['read_latest' as const];
+  await lender.tenant('lender').grants.create({ grantee_tenant_id: 'agency', subject_type: '*', scopes });
+}
+
+/** The lender wants whoever runs these lines to read what it keeps. */
+async function inviteAgent(lender: IdentityState): Promise<void> {
+  const path = '/v1/tenants/lender';
+  const { items } = await lender.request<api.PrincipalPage>('GET', `${path}/principals`);
+  for (const { principal_id: id } of items) {
+    const agent = id.replace(/#.*$/, '#grace');
+    await lender.request('PUT', `${path}/members/${encodeURIComponent(agent)}`, { body: { role: 'tenant_reader' } });
+  }
+}
 
 /** Its one principal is let use the grants that it holds. */
 async function useGrants(lender: IdentityState): Promise<void> {

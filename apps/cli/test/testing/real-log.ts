@@ -59,6 +59,55 @@ export class RealLog {
     await this.drop();
   }
 
+  /** Remembers all rows as they are now, for {@link restore}. */
+  async keep(): Promise<void> {
+    const tables = await this.query<{ name: string; columns: string }>(
+      `SELECT c.relname AS name, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS columns
+         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+          AND a.attgenerated = ''
+        GROUP BY c.relname`,
+    );
+    const copies = tables.map(
+      ({ name, columns }) => `CREATE TABLE kept.${name} AS SELECT ${columns} FROM public.${name}`,
+    );
+    await this.superuser.query(`CREATE SCHEMA kept; ${copies.join('; ')}`);
+    const digests = tables.map(
+      ({
+        name,
+      }) => `SELECT '${name}' AS name, count(*) || ' ' || coalesce(sum(hashtextextended(t::text, 0)), 0) AS digest
+                       FROM public.${name} t`,
+    );
+    const digestsText = digests.join(' UNION ALL ');
+    const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
+    this.kept = { digestsText, columnsOf, digests: await this.digests(digestsText) };
+  }
+
+  /** Makes the rows again what they were when they were kept. Only tables that differ are written. */
+  async restore(): Promise<void> {
+    if (this.kept === undefined) throw new Error('nothing was kept');
+    const { digestsText, columnsOf, digests } = this.kept;
+    const changed = [...(await this.digests(digestsText))].filter(([name, digest]) => digests.get(name) !== digest);
+    const statements = changed.map(([name]) => {
+      const columns = columnsOf.get(name) ?? '';
+      return `DELETE FROM ${name}; INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM kept.${name}`;
+    });
+    await this.tamper(statements.join('; '));
+  }
+
+  private kept:
+    | {
+        readonly digestsText: string;
+        readonly columnsOf: ReadonlyMap<string, string>;
+        readonly digests: ReadonlyMap<string, string>;
+      }
+    | undefined;
+
+  private async digests(text: string): Promise<Map<string, string>> {
+    const rows = await this.query<{ name: string; digest: string }>(text);
+    return new Map(rows.map(({ name, digest }) => [name, digest]));
+  }
+
   async query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     const { rows } = await this.superuser.query<R>(text, [...values]);
     return rows;
@@ -145,7 +194,7 @@ export class RealLog {
     if (identity === null) throw new Error('there is a key');
     const nobody = (): void => undefined;
     const publisher = await CheckpointPublisher.open(identity, settings, stores, nobody, nobody);
-    await publisher.publish(round.tree);
+    await publisher.publish(round.tree, round.takenAt);
     return this.checkpoint();
   }
 
@@ -169,7 +218,7 @@ export class RealLog {
     const subject = { subject_type: 'organization', subject_id: subjectId };
     const snapshots = await this.query<SnapshotRow>(
       `SELECT n.snapshot_id, n.snapshot_version, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
-              encode(n.prev_hash, 'hex') AS prev_hash, n.envelope,
+              encode(n.prev_hash, 'hex') AS prev_hash, n.written_by, n.write_request_id, n.envelope,
               (SELECT public_id FROM erasures e WHERE e.erasure_id = n.erasure_id) AS erasure_id
          FROM snapshots n JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY snapshot_version`,
       [subjectId],
@@ -221,6 +270,8 @@ interface SnapshotRow {
   created_at: Date;
   envelope_hash: string;
   prev_hash: string | null;
+  written_by: string | null;
+  write_request_id: string | null;
   /** Null where it was erased. */
   envelope: string | null;
   erasure_id: string | null;
@@ -232,6 +283,8 @@ export async function inhabit(log: RealLog): Promise<string> {
   await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
                    VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now()), ('beta', 'oidc:p#bob', 'tenant_owner', now())`);
   await log.addLineage('acme-corp', 5);
+  // The others are as an earlier release wrote them.
+  await log.tamper(`UPDATE snapshots SET written_by = 'oidc:p#alice', write_request_id = 'request-1'`);
   const first = await log.publish();
   await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
     SELECT id, 'acme', 'beta', subject_key, '{read_lineage,read_latest}', expires FROM subjects,

@@ -16,6 +16,7 @@ export function testContext(changes: Partial<CommandContext> = {}) {
     print: (text) => printed.push(text),
     complain: (text) => complaints.push(text),
     input: async () => '',
+    confirm: async () => null,
     browse: async () => false,
     signal: new AbortController().signal,
     ...changes,

@@ -41,6 +41,13 @@ function keyOf(path: string, query: Query = {}): readonly unknown[] {
   return [...path.split('/').slice(1), query];
 }
 
+/** The feed does not tell of these: they are asked for again while the page is looked at. */
+const UNTOLD = /\/(refresh-requests|deliveries|updates|entity-state-updates|webhook-subscriptions|invitations)(\/|$)/;
+const AGAIN_MS = 10_000;
+
+const follows = (path: string | null): { refetchInterval?: number } =>
+  path !== null && UNTOLD.test(path) ? { refetchInterval: AGAIN_MS } : {};
+
 /** GET: what was answered, kept for a while, asked again when the feed says that it changed. `path` null: not yet. */
 export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T> {
   const client = useClient();
@@ -49,6 +56,7 @@ export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T>
     queryFn: async ({ signal }) =>
       client.request<T>('GET', path ?? '', { signal, ...(query === undefined ? {} : { query }) }),
     enabled: path !== null,
+    ...follows(path),
   });
 }
 
@@ -69,6 +77,7 @@ export function useList<T>(
     getNextPageParam: (page) => page.next_cursor ?? page.page?.next_cursor ?? null,
     enabled: path !== null,
     placeholderData: keepPreviousData,
+    ...follows(path),
   });
   return { ...list, items: list.data?.pages.flatMap((page) => page.items) ?? [] };
 }
@@ -103,4 +112,11 @@ export function useTenants(): UseInfiniteQueryResult<InfiniteData<Page<api.Tenan
   items: readonly api.TenantOfMember[];
 } {
   return useList<api.TenantOfMember>('/v1/tenants', { limit: 100 });
+}
+
+/** The tenants that invited the caller. */
+export function useInvitations(): UseInfiniteQueryResult<InfiniteData<Page<api.Invitation>>> & {
+  items: readonly api.Invitation[];
+} {
+  return useList<api.Invitation>('/v1/invitations', { limit: 100 });
 }

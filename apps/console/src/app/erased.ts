@@ -1,14 +1,14 @@
 import { useEffect } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useSubject } from './address.ts';
-import { useRecentChanges } from './live.ts';
+import { useFeed } from './live.ts';
 import { CONTENT, PROVENANCE, VERSIONS } from './kept.ts';
 
 /** What is kept of versions is kept as long as it stands: an erasure ends that. */
 export function useForgetErased(): void {
   const queries = useQueryClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();
-  const last = useRecentChanges(tenantId).find(
+  const last = useFeed(tenantId).changes.find(
     (change) =>
       change.type === 'subject.erased' && change.subject_type === subjectType && change.subject_id === subjectId,
   )?.log_index;

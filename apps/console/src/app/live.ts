@@ -1,32 +1,44 @@
 import { useEffect, useEffectEvent } from 'react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Change } from '@identity-state/client';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type api, ApiError, type Change, ConnectionError, type IdentityState } from '@identity-state/client';
 import { pathOf, tenantPath, useInvalidate } from './api.ts';
 import { useClient, useSessionState } from './context.tsx';
 
-/** How many changes the page keeps, newest first. */
+/** Changes that the page keeps, newest first. */
 const KEPT = 100;
-/** How many entries of the log, of all tenants, the page looks back when it is opened. */
+/** The page shows at least so many when it is opened, if there are as many. */
+const ENOUGH = 8;
+/** Entries of the log, of all tenants, among which they are looked for first. */
 const LOOKS_BACK = 2_000;
+const MOST_LOOKS = 20;
+const FAILED_AGAIN_MS = 2_000;
 /** Open routes answer so many requests a minute from one address (docs/limits.md). */
-const ASKS_AGAIN_MS = 15_000;
+const UNKNOWN_AGAIN_MS = 15_000;
 
-/** What changed lately: of a tenant's own subjects and those that it may read, newest first, as the feed tells it. */
-export function useRecentChanges(tenantId: string): readonly Change[] {
-  const { data } = useQuery<readonly Change[]>({
-    queryKey: recentKey(tenantId),
-    queryFn: () => [],
+export interface Feed {
+  /** The tenant's own subjects and those that it may read, newest first. */
+  readonly changes: readonly Change[];
+  /** `ended`: the caller may not follow it, or it did not hold. */
+  readonly state: 'opening' | 'live' | 'reconnecting' | 'ended';
+}
+
+const NO_FEED: Feed = { changes: [], state: 'opening' };
+const keyOf = (tenantId: string): readonly string[] => ['feed', tenantId];
+
+/** Returns the latest changes of a tenant, and whether the next ones reach the page. */
+export function useFeed(tenantId: string): Feed {
+  const { data } = useQuery<Feed>({
+    queryKey: keyOf(tenantId),
+    queryFn: () => NO_FEED,
     staleTime: Infinity,
-    initialData: [],
+    initialData: NO_FEED,
   });
   return data;
 }
 
-const recentKey = (tenantId: string): readonly string[] => ['recent', tenantId];
-
 /**
- * Follows the change feed of a tenant while the page is open: keeps what came lately, and asks anew for what is shown of a
- * subject that changed. The client takes up what breaks behind the last change.
+ * Follows the change feed of a tenant while the page is open: keeps the latest changes, and asks again for what is shown of a
+ * subject that changed. After an outage it asks again for everything.
  */
 export function useLiveChanges(tenantId: string): void {
   const client = useClient();
@@ -40,29 +52,54 @@ export function useLiveChanges(tenantId: string): void {
       await invalidate(pathOf('v1', 'subjects', change.subject.subject_type, change.subject.subject_id));
     }
   });
+  const cameBack = useEffectEvent(async (): Promise<void> => invalidate('/v1'));
   useEffect(() => {
     if (state !== 'signed_in') return;
     const end = new AbortController();
+    const { signal } = end;
+    const keep = (next: (before: Feed) => Feed): void => keepFeed(queries, tenantId, next);
     const follow = async (): Promise<void> => {
-      const size = await logSize(end.signal);
-      queries.setQueryData(recentKey(tenantId), []);
-      const after = Math.max(0, size - LOOKS_BACK) - 1;
-      const feed = client
-        .tenant(tenantId)
-        .changes({ follow: true, signal: end.signal, ...(after < 0 ? {} : { after }) });
-      for await (const change of feed) {
-        queries.setQueryData<readonly Change[]>(recentKey(tenantId), (before = []) => withNewest(before, change));
-        // What was logged before the page was opened is on the page already.
-        if (change.log_index >= size) await changed(change);
+      const size = await logSize(signal);
+      const latest = await lookBack(client, tenantId, size, signal);
+      keep((before) => ({ ...before, changes: latest.reduce(withNewest, []) }));
+      const onConnected = (isConnected: boolean): void => {
+        let isBack = false;
+        keep((before) => {
+          isBack = isConnected && before.state === 'reconnecting';
+          return { ...before, state: isConnected ? 'live' : 'reconnecting' };
+        });
+        if (isBack) void cameBack();
+      };
+      const after = size === 0 ? {} : { after: size - 1 };
+      for await (const change of client.tenant(tenantId).changes({ follow: true, signal, onConnected, ...after })) {
+        keep((before) => ({ ...before, changes: withNewest(before.changes, change) }));
+        await changed(change);
       }
     };
-    // Who may not follow, or whose sign-in ended, sees what was answered; nothing else depends on it.
-    follow().catch(() => undefined);
+    const goOn = async (): Promise<void> => {
+      keep(() => NO_FEED);
+      for (;;) {
+        try {
+          return await follow();
+        } catch (error) {
+          if (signal.aborted) return;
+          const isOutage = error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
+          keep((before) => ({ ...before, state: isOutage ? 'reconnecting' : 'ended' }));
+          if (!isOutage) return;
+          await pause(FAILED_AGAIN_MS, signal);
+        }
+      }
+    };
+    void goOn();
     return () => end.abort();
   }, [client, queries, tenantId, state]);
 }
 
-/** Of what goes on with one subject, as an import does, the newest stands for all. */
+function keepFeed(queries: QueryClient, tenantId: string, next: (before: Feed) => Feed): void {
+  queries.setQueryData<Feed>(keyOf(tenantId), (before = NO_FEED) => next(before));
+}
+
+/** Adds a change. Consecutive versions of one subject, as in an import, are shown as the newest one. */
 function withNewest(before: readonly Change[], change: Change): readonly Change[] {
   const [newest, ...older] = before;
   const goesOn =
@@ -73,13 +110,53 @@ function withNewest(before: readonly Change[], change: Change): readonly Change[
   return [change, ...(goesOn ? older : before)].slice(0, KEPT);
 }
 
+/**
+ * Finds the latest changes of a tenant, however much others wrote since: widens the look back until it has enough of them, and
+ * narrows it where it has more than a page.
+ */
+async function lookBack(
+  client: IdentityState,
+  tenantId: string,
+  size: number,
+  signal: AbortSignal,
+): Promise<readonly Change[]> {
+  let found: readonly Change[] = [];
+  let [few, many] = [0, Infinity];
+  for (let looks = 0, span = LOOKS_BACK; looks < MOST_LOOKS; looks++) {
+    const query = { limit: KEPT, ...(span >= size ? {} : { after: size - span - 1 }) };
+    const page = await client.request<api.ChangePage>('GET', tenantPath(tenantId, 'changes'), { query, signal });
+    if (page.has_more) many = Math.min(span, size);
+    else {
+      found = page.items;
+      few = span;
+      if (found.length >= ENOUGH || span >= size) break;
+    }
+    span = many === Infinity ? span * 8 : Math.floor((few + many) / 2);
+    if (span === few) break;
+  }
+  return found;
+}
+
+/** Waits, or returns at once when the signal ends it. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 /** The second line of a checkpoint (C2SP tlog-checkpoint). Asked for again while the service cannot say. */
 async function logSize(signal: AbortSignal): Promise<number> {
   for (;;) {
-    const response = await fetch('/log/checkpoint', { signal });
+    const response = await fetch('/log/checkpoint', { signal }).catch((cause: unknown) => {
+      throw new ConnectionError('/log/checkpoint: no answer came.', { cause });
+    });
     const [, size] = (await response.text()).split('\n');
     if (response.ok) return Number(size);
-    await new Promise((resolve) => setTimeout(resolve, ASKS_AGAIN_MS));
+    await pause(UNKNOWN_AGAIN_MS, signal);
     signal.throwIfAborted();
   }
 }

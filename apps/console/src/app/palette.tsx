@@ -1,6 +1,7 @@
 import { Autocomplete, Input, ListBox, ListBoxItem, SearchField, useFilter } from 'react-aria-components';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { TEXT } from '../text/app.ts';
+import { TEXT as TENANTS } from '../text/tenants.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
 import { useTenants } from './api.ts';
@@ -77,6 +78,7 @@ function useCommands(tenantId: string | null): Command[] {
     ...(tenantId === null
       ? []
       : Object.entries(views).map(([view, name]) => go(view, name, tenantId, `${tenant}/${view}`))),
+    go('tenants', TENANTS.title, '', '/tenants'),
     go('verify', verify, '', '/verify'),
     ...items.map((one) =>
       go(`tenant/${one.tenant_id}`, one.name, TEXT.tenant, `/t/${encodeURIComponent(one.tenant_id)}/subjects`),

@@ -1,6 +1,7 @@
 import type { api } from '@identity-state/client';
 import { RIGHTS } from '../generated/rights.ts';
-import { useTenants } from './api.ts';
+import { tenantPath, useList, useTenants } from './api.ts';
+import { useSession } from './context.tsx';
 
 type Role = api.TenantOfMember['role'];
 /** A route of docs/authorization.md, as `POST /v1/tenants/{tenant_id}/grants`; with a case, `…, on all subjects`. */
@@ -23,4 +24,19 @@ export function useMay(tenantId: string): (route: Route) => boolean {
     const least = RIGHTS[route];
     return role !== null && ROLES.indexOf(role) >= ROLES.indexOf(least);
   };
+}
+
+/** A principal is `oidc:{project}#{sub}`; a sign-in knows its `sub`. */
+export function isCaller(principalId: string, sub: string): boolean {
+  return sub !== '' && principalId.endsWith(`#${sub}`);
+}
+
+/** Says whether the caller's own flag lets it use what others share with its tenant. Undefined while that is not known. */
+export function useMayUseGrants(tenantId: string): boolean | undefined {
+  const { subject } = useSession();
+  const { items, isPending } = useList<api.Principal>(tenantPath(tenantId, 'principals'), { limit: 1_000 });
+  if (isPending) return undefined;
+  const own = items.find(({ principal_id: id }) => isCaller(id, subject));
+  // The service decides where the list does not say.
+  return own?.allow_counterparty_access !== false;
 }

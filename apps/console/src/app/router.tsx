@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouterHistory,
+} from '@tanstack/react-router';
 import { BASE } from './settings.ts';
 import { Broken, NotFound, SignedIn, Start } from './start.tsx';
 import { Shell, TenantFrame } from './shell.tsx';
@@ -24,6 +30,17 @@ const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
   component: lazyRouteComponent(() => import('../views/verify/verify-view.tsx'), 'VerifyView'),
+});
+/** The log is open to everybody. */
+const openLog = createRoute({
+  getParentRoute: () => root,
+  path: '/log',
+  component: lazyRouteComponent(() => import('../views/log/log-view.tsx'), 'OpenLogView'),
+});
+const tenants = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/tenants',
+  component: lazyRouteComponent(() => import('../views/tenants/tenants-view.tsx'), 'TenantsView'),
 });
 const tenant = createRoute({ getParentRoute: () => signedIn, path: '/t/$tenantId', component: TenantFrame });
 
@@ -134,8 +151,10 @@ const log = createRoute({
 
 const tree = root.addChildren([
   verify,
+  openLog,
   signedIn.addChildren([
     start,
+    tenants,
     tenant.addChildren([
       subjects,
       subject.addChildren([
@@ -160,21 +179,27 @@ const tree = root.addChildren([
   ]),
 ]);
 
+/** Makes a router over all views; without a history, over that of the browser. */
+export function makeRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree: tree,
+    basepath: BASE,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    ...(history === undefined ? {} : { history }),
+    // `?version=3` and not `?version=%223%22`.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch: (search) => {
+      const parameters = new URLSearchParams();
+      for (const [name, value] of Object.entries(search))
+        if (typeof value === 'string' && value !== '') parameters.set(name, value);
+      return parameters.size === 0 ? '' : `?${parameters}`;
+    },
+  });
+}
+
 /** Every view by its address. What a view shows, its address says: it can be shared, and gone back to. */
-export const router = createRouter({
-  routeTree: tree,
-  basepath: BASE,
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-  // `?version=3` and not `?version=%223%22`.
-  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
-  stringifySearch: (search) => {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(search))
-      if (typeof value === 'string' && value !== '') parameters.set(name, value);
-    return parameters.size === 0 ? '' : `?${parameters}`;
-  },
-});
+export const router = makeRouter();
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -1,10 +1,20 @@
 /** Who signs in callers, as the gateway says at `/console/settings.json`. */
 export type Settings =
   | { readonly auth: 'disabled' }
-  | { readonly auth: 'oidc'; readonly issuer: string; readonly client_id: string; readonly scope: string };
+  | {
+      readonly auth: 'oidc';
+      readonly issuer: string;
+      /** Principals are `oidc:{project_id}#{sub}`. */
+      readonly project_id: string;
+      readonly client_id: string;
+      readonly scope: string;
+    };
 
 /** Where the page stands; every address of it begins so. */
 export const BASE = '/console';
+
+/** Views that need no sign-in, and ask the service for nothing about its callers. */
+export const OPEN_VIEWS: readonly string[] = ['/verify', '/log'];
 
 /** @throws Error when the gateway does not answer */
 export async function readSettings(): Promise<Settings> {

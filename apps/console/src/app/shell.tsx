@@ -1,17 +1,23 @@
 import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { TEXT } from '../text/app.ts';
+import { TEXT as TENANTS } from '../text/tenants.ts';
 import { Button } from '../ui/button.tsx';
+import { Copy } from '../ui/copy.tsx';
 import icon from '../ui/icon.svg';
 import { Page } from '../ui/page.tsx';
+import { Badge } from '../ui/state.tsx';
 import { useTenantId } from './address.ts';
-import { useTenants } from './api.ts';
+import { useInvitations, useTenants } from './api.ts';
 import { useSession, useSessionState } from './context.tsx';
-import { useLiveChanges } from './live.ts';
+import { rememberTenant } from './last-tenant.ts';
+import { useFeed, useLiveChanges } from './live.ts';
+import { OPEN_VIEWS } from './settings.ts';
 import styles from './shell.module.css';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Expired = lazy(() => import('./expired.tsx'));
+const Invitations = lazy(() => import('../views/tenants/invitations.tsx'));
 const OfferToCaller = lazy(() => import('../views/tenant/offer-to-caller.tsx'));
 
 /** What stands around every view: who, for which tenant, search, navigation. */
@@ -19,6 +25,7 @@ export function Shell() {
   const session = useSession();
   const state = useSessionState();
   const { tenantId } = useParams({ strict: false });
+  const view = useRouterState({ select: ({ location }) => location.pathname });
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const search = useRef<HTMLInputElement>(null);
   useKeys({
@@ -30,22 +37,28 @@ export function Shell() {
       <a href="#main" className={styles.skip}>
         {TEXT.skip}
       </a>
-      <Offline />
+      <Offline tenantId={tenantId ?? ''} />
       <header className={styles.header}>
         <Link to="/" className={styles.brand}>
           <img src={icon} alt="" />
           {TEXT.product}
         </Link>
-        {tenantId !== undefined && <TenantChoice tenantId={tenantId} />}
-        {tenantId !== undefined && <Search tenantId={tenantId} input={search} />}
+        {tenantId !== undefined && state !== 'signed_out' && (
+          <>
+            <TenantChoice tenantId={tenantId} />
+            <Search tenantId={tenantId} input={search} />
+          </>
+        )}
         <Button kind="plain" small onClick={() => setPaletteOpen(true)}>
           {TEXT.commands} <kbd>{TEXT.commandsHint}</kbd>
         </Button>
+        {state !== 'signed_out' && !OPEN_VIEWS.includes(view) && <TenantsLink />}
         {session.subject !== '' && state !== 'signed_out' && (
           <>
-            <span className={styles.who} title={TEXT.whoIs(session.subject)}>
+            <span className={styles.who} title={TEXT.whoIs(session.principalId)}>
               {session.subject}
             </span>
+            <Copy text={session.principalId} name={TEXT.copyPrincipal} />
             <Button kind="plain" small onClick={() => void session.signOut()}>
               {TEXT.signOut}
             </Button>
@@ -54,7 +67,13 @@ export function Shell() {
       </header>
       <div className={styles.frame}>
         <nav className={styles.nav} aria-label={TEXT.navigation}>
-          {tenantId !== undefined && <TenantLinks tenantId={tenantId} />}
+          {tenantId === undefined ? (
+            <Link to="/log" className={styles.link}>
+              {TEXT.nav.log}
+            </Link>
+          ) : (
+            <TenantLinks tenantId={tenantId} />
+          )}
           <Link to="/verify" className={styles.link}>
             {TEXT.nav.verify}
           </Link>
@@ -73,15 +92,20 @@ export function Shell() {
 
 /** The views of a tenant; others than its members are told so. */
 export function TenantFrame() {
+  const session = useSession();
   const tenantId = useTenantId();
   const tenants = useTenants();
   useLiveChanges(tenantId);
-  const isStranger =
-    tenants.data !== undefined && !tenants.hasNextPage && !tenants.items.some((one) => one.tenant_id === tenantId);
+  const isMember = tenants.hasNextPage || tenants.items.some((one) => one.tenant_id === tenantId);
+  useEffect(() => {
+    if (tenants.items.some((one) => one.tenant_id === tenantId)) rememberTenant(tenantId);
+  }, [tenants.items, tenantId]);
+  const isStranger = tenants.data !== undefined && !isMember;
   if (!isStranger) return <Outlet />;
   return (
-    <Page title={TEXT.notMember(tenantId)} note={TEXT.notMemberText}>
+    <Page title={TEXT.notMember(tenantId)} note={`${TEXT.notMemberText} ${TEXT.whoIs(session.principalId)}`}>
       <Suspense>
+        <Invitations tenantId={tenantId} />
         <OfferToCaller tenantId={tenantId} />
       </Suspense>
     </Page>
@@ -127,6 +151,15 @@ function TenantChoice({ tenantId }: { tenantId: string }) {
   );
 }
 
+function TenantsLink() {
+  const { items } = useInvitations();
+  return (
+    <Link to="/tenants" className={styles.link}>
+      {TENANTS.link} {items.length > 0 && <Badge tone="accent">{TENANTS.waiting(items.length)}</Badge>}
+    </Link>
+  );
+}
+
 function Search({ tenantId, input }: { tenantId: string; input: React.RefObject<HTMLInputElement | null> }) {
   const navigate = useNavigate();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -148,7 +181,8 @@ function Search({ tenantId, input }: { tenantId: string; input: React.RefObject<
   );
 }
 
-function Offline() {
+function Offline({ tenantId }: { tenantId: string }) {
+  const { state } = useFeed(tenantId);
   const [isOnline, setOnline] = useState(navigator.onLine);
   useEffect(() => {
     const update = (): void => setOnline(navigator.onLine);
@@ -159,7 +193,8 @@ function Offline() {
       removeEventListener('offline', update);
     };
   }, []);
-  return <div role="status">{!isOnline && <div className={styles.offline}>{TEXT.offline}</div>}</div>;
+  const text = isOnline ? (state === 'reconnecting' ? TEXT.outage : null) : TEXT.offline;
+  return <div role="status">{text !== null && <div className={styles.offline}>{text}</div>}</div>;
 }
 
 /** Keys of the whole page; those without Ctrl are text where text is typed. */

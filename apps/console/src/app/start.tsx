@@ -1,17 +1,18 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { TEXT } from '../text/app.ts';
 import { Button } from '../ui/button.tsx';
-import { TextField } from '../ui/field.tsx';
 import icon from '../ui/icon.svg';
 import { useTitle } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { Answer, Empty } from '../ui/state.tsx';
-import ui from '../ui/ui.module.css';
-import { useAction, useTenants } from './api.ts';
+import { useTenants } from './api.ts';
 import { useSession, useSessionState } from './context.tsx';
+import { lastTenant } from './last-tenant.ts';
 import { BASE } from './settings.ts';
 import styles from './shell.module.css';
+
+const TenantsView = lazy(async () => ({ default: (await import('../views/tenants/tenants-view.tsx')).TenantsView }));
 
 /** What only those see who are signed in. A sign-in that expired leaves the page as it is. */
 export function SignedIn() {
@@ -35,52 +36,24 @@ function Welcome() {
           {TEXT.signIn}
         </Button>
         <Link to="/verify">{TEXT.verifyWithout}</Link>
+        <Link to="/log">{TEXT.logWithout}</Link>
       </div>
     </div>
   );
 }
 
-/** Leads to the first of the caller's tenants. */
+/** Leads to the tenant that was worked in last, or to the only one. Where neither is there, the caller chooses. */
 export function Start() {
   const tenants = useTenants();
   const navigate = useNavigate();
-  const first = tenants.items[0]?.tenant_id;
+  const [first, ...others] = tenants.items;
+  const last = lastTenant();
+  const isKnown = tenants.hasNextPage || tenants.items.some((one) => one.tenant_id === last);
+  const next = last !== null && isKnown ? last : others.length === 0 ? first?.tenant_id : undefined;
   useEffect(() => {
-    if (first !== undefined) void navigate({ to: '/t/$tenantId/subjects', params: { tenantId: first }, replace: true });
-  }, [first, navigate]);
-  return <Answer query={tenants}>{() => (first === undefined ? <FirstTenant /> : null)}</Answer>;
-}
-
-function FirstTenant() {
-  const create = useAction('/v1/tenants');
-  const navigate = useNavigate();
-  const [tenantId, setTenantId] = useState('');
-  const [name, setName] = useState('');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    create.mutate(
-      { method: 'POST', path: '/v1/tenants', body: { tenant_id: tenantId, name } },
-      { onSuccess: () => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId } }) },
-    );
-  };
-  return (
-    <Empty title={TEXT.noTenants}>
-      <p>{TEXT.noTenantsText}</p>
-      <form className={ui.form} onSubmit={submit}>
-        <TextField
-          label={TEXT.tenantId}
-          value={tenantId}
-          required
-          onChange={(event) => setTenantId(event.target.value)}
-        />
-        <TextField label={TEXT.tenantName} value={name} required onChange={(event) => setName(event.target.value)} />
-        {create.error !== null && <Problem error={create.error} />}
-        <Button type="submit" kind="primary" isPending={create.isPending}>
-          {TEXT.makeTenant}
-        </Button>
-      </form>
-    </Empty>
-  );
+    if (next !== undefined) void navigate({ to: '/t/$tenantId/subjects', params: { tenantId: next }, replace: true });
+  }, [next, navigate]);
+  return <Answer query={tenants}>{() => <Suspense>{next === undefined && <TenantsView />}</Suspense>}</Answer>;
 }
 
 export function NotFound() {

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { api } from '@identity-state/client';
 import { useSubject } from './address.ts';
@@ -18,10 +19,13 @@ export interface SubjectAccess {
   readonly scopes: readonly Scope[];
   /** When the last of its grants ends; null: with none known. */
   readonly until: string | null;
+  /** It owns the subject, or holds a grant that was found. */
+  readonly isFound: boolean;
   readonly may: (...anyOf: readonly Scope[]) => boolean;
 }
 
 interface Granted {
+  readonly isFound: boolean;
   readonly scopes: readonly Scope[];
   readonly until: string | null;
 }
@@ -58,16 +62,17 @@ export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Er
     if (owner !== undefined && !isOwner) void granted.refetch();
   };
   if (owner === undefined || (!isOwner && granted.data === undefined)) return { data: undefined, error, refetch };
-  const { scopes, until } = granted.data ?? { scopes: SCOPES, until: null };
+  const { scopes, until, isFound } = granted.data ?? { scopes: SCOPES, until: null, isFound: true };
   const may = (...anyOf: readonly Scope[]): boolean => isOwner || anyOf.some((scope) => scopes.includes(scope));
-  return { data: { owner, isOwner, scopes, until, may }, error, refetch };
+  return { data: { owner, isOwner, scopes, until, isFound: isOwner || isFound, may }, error, refetch };
 }
 
 function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
-  if (grants.length === 0) return { scopes: SCOPES, until: null };
+  if (grants.length === 0) return { scopes: SCOPES, until: null, isFound: false };
   const ends = grants.map(({ expires_at: end }) => end);
   const isEndless = ends.includes(null);
   return {
+    isFound: true,
     scopes: SCOPES.filter((scope) => grants.some(({ scopes }) => scopes.includes(scope))),
     until: isEndless
       ? null
@@ -76,6 +81,15 @@ function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
           .sort()
           .at(-1) ?? null),
   };
+}
+
+/** Finds the scopes that the caller held on the subject since the page was opened, and does not hold any more. */
+export function useLostScopes({ isFound, scopes }: SubjectAccess): readonly Scope[] {
+  const [held, setHeld] = useState<readonly Scope[]>([]);
+  const now = isFound ? scopes : [];
+  const gained = now.filter((scope) => !held.includes(scope));
+  if (gained.length > 0) setHeld([...held, ...gained]);
+  return held.filter((scope) => !now.includes(scope));
 }
 
 /** The newest version without its content, by whichever read is allowed; undefined data where none is, or not yet. */

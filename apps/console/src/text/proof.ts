@@ -1,4 +1,4 @@
-/** What the proof of a version says, step by step. */
+/** Words of the proof of a version, step by step. */
 export const TEXT = {
   title: (version: number) => `Proof of version ${version}`,
   note: 'This browser recomputes what the service says, from the content up to the witnesses. Each step says what it proves.',
@@ -15,21 +15,21 @@ export const TEXT = {
     `${count === 1 ? 'One step does' : `${count} steps do`} not hold: this version must not be believed.`,
   states: { holds: 'holds', fails: 'does not hold', open: 'open' },
   working: 'Recomputing …',
-  inputs: 'What it was computed from',
+  inputs: 'Inputs',
   bundle: 'Every version',
   bundleText:
-    'The bundle has every version with its proof. It is verified here line by line, and can be taken away: iss verify and the page Verify need no service for it.',
+    'The bundle has every version with its proof. It is verified here line by line, and can be downloaded: iss verify and the page Verify need no service for it.',
   verifyAll: 'Verify every version',
-  take: 'Take the bundle away',
+  take: 'Download bundle',
   fetching: (lines: number) => `Fetching: ${lines.toLocaleString()} lines`,
   bundleName: (id: string) => `${id}.bundle.ndjson`,
-  takeProof: 'Take this proof away',
+  takeProof: 'Download proof',
   proofName: (id: string, version: number) => `${id}.v${version}.log-proof.json`,
   keep: 'Keep the checkpoint',
   steps: {
     content: {
       title: 'The content has its hash',
-      proves: 'What is shown is byte for byte what the hash stands for, and it names this version of this subject.',
+      proves: 'The content is byte for byte that of the hash, and it names this version of this subject.',
     },
     chain: {
       title: 'It follows the version before',
@@ -52,7 +52,7 @@ export const TEXT = {
       proves: 'Others who keep what they saw had the proof that the log only grew: it would need them to lie too.',
     },
     consistency: {
-      title: 'The log goes on from what this browser saw before',
+      title: 'The log extends the checkpoint that this browser saw before',
       proves: 'Nothing that the log showed this browser earlier was changed or dropped since.',
     },
   },
@@ -84,7 +84,13 @@ export const TEXT = {
   first: 'It is the first version and names none before it.',
   chainHolds: (version: number) => `The content of version ${version} has the hash that this version names.`,
   chainOfErased: (version: number) =>
-    `Version ${version} was erased: the hash that the service still says is the one that this version names.`,
+    `Version ${version} was erased. The service says the hash that this version names, and nobody can recompute it.`,
+  twoClaims: 'Without the content, this compares two claims of the service.',
+  erasureHolds: (index: number, at: string) =>
+    `The log says that entry ${index.toLocaleString()} of this subject was erased at ${at}. The service says that it was this version.`,
+  otherErasure: (index: number) => `The entry of the erasure does not name entry ${index.toLocaleString()}.`,
+  inclusionOfErased: (index: number, size: number) =>
+    `The hash of entry ${index.toLocaleString()} and the entry of its erasure are both in the tree of ${size.toLocaleString()} entries.`,
   chainDiffers: (version: number) =>
     `The content of version ${version}, as it is shown now, has another hash than this version names.`,
   notRead: (version: number, why: string) => `Version ${version} could not be read: ${why}`,
@@ -96,8 +102,7 @@ export const TEXT = {
     `From entry ${index.toLocaleString()} the hashes lead to the root of ${size.toLocaleString()} entries.`,
   noCheckpoint: 'The answer has no checkpoint: that size is no longer signed.',
   checkpointHolds: (origin: string) => `${origin} signed it.`,
-  caveat:
-    'The key comes from the service itself: this step is worth as much as the service’s word until you paste a policy of your own.',
+  caveat: 'These keys come from the service being checked. Use independent keys to close this step.',
   signedAt: (key: string, at: string | null) => (at === null ? key : `${key}, at ${at}`),
   noWitness: 'The keys that you trust name no witness: nobody but the log vouches for it.',
   witnessesHold: (count: number) => `${count === 1 ? 'One witness' : `${count} witnesses`} that you trust cosigned it.`,

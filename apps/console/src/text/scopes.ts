@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 
-/** What a grant lets its grantee read, in a word or two. */
+/** The scopes of a grant, in a word or two. */
 export const SCOPE_NAMES = {
   read_latest: 'Latest',
   read_lineage: 'Lineage',

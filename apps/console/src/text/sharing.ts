@@ -3,7 +3,7 @@ import { SCOPE_NAMES } from './scopes.ts';
 
 type Scope = api.Grant['scopes'][number];
 
-/** What each scope lets a grantee read, in a sentence. */
+/** The scopes of a grant, in a sentence each. */
 export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
   read_latest: {
     name: SCOPE_NAMES.read_latest,
@@ -19,7 +19,7 @@ export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly le
   },
   read_diff: {
     name: SCOPE_NAMES.read_diff,
-    lets: 'What changed between two versions, with the values before and after.',
+    lets: 'The changes between two versions, with the values before and after.',
   },
 };
 
@@ -27,7 +27,7 @@ const COUNT = new Intl.NumberFormat('en');
 
 export const TEXT = {
   title: 'Sharing',
-  note: 'Who outside of this tenant may read what, until when.',
+  note: 'The subjects that other tenants may read, and until when.',
   tabs: 'Directions',
   issued: 'What we share',
   held: 'Shared with us',
@@ -83,13 +83,15 @@ export const TEXT = {
   notShown: 'not shared',
   noneHeld: 'Nothing is shared with this tenant',
   noneHeldText:
-    'What other tenants grant appears here by itself. Ask the owner of a subject for a grant to this tenant, by its id:',
+    'Grants of other tenants appear here. Ask the owner of a subject for a grant to this tenant, by its id:',
   noneHeldFound: 'Nothing shared with this tenant begins with that name',
 
   make: {
     title: 'Share with other tenants',
     grantees: 'Who may read',
     granteesHint: 'Ids of tenants, one a line or separated by commas',
+    pick: 'Add a tenant that you deal with',
+    choose: 'Choose …',
     what: 'What',
     all: 'All subjects of this tenant, those of now and later',
     some: 'These subjects',
@@ -114,7 +116,7 @@ export const TEXT = {
     noSubject: (line: string) => `${line} is no subject: write its type, a slash and its id, as organization/acme-corp`,
     noTenant: (id: string) => `${id} is no id of a tenant`,
     tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
-    past: 'An end lies in the future.',
+    past: 'The end must be in the future.',
     made: (count: number) => (count === 1 ? 'One grant was made.' : `${COUNT.format(count)} grants were made.`),
     refused: (count: number) =>
       count === 1 ? 'One was refused, and nothing of it was kept:' : `${COUNT.format(count)} were refused:`,
@@ -125,7 +127,7 @@ export const TEXT = {
   },
   patch: {
     title: (grantee: string) => `Change what ${grantee} may read`,
-    note: 'It holds from the answer on. What was before stays in the history of access, and in the log.',
+    note: 'It takes effect immediately. The previous grant stays in the history of access, and in the log.',
     reason: 'Why',
     reasonHint: 'Kept with the change',
     submit: 'Change',
@@ -136,20 +138,14 @@ export const TEXT = {
   revoking: {
     title: (grantee: string) => `Revoke the grant to ${grantee}?`,
     text: (what: string, grantee: string) =>
-      `${grantee} reads ${what} by this grant no more, from the answer on. Other grants to it stay. What it has read already, it has.`,
+      `${grantee} loses access to ${what} through this grant immediately. Other grants to it stay. It keeps what it has already read.`,
     confirm: 'Revoke',
   },
   proving: {
     title: 'What the log says',
     fact: 'Fact',
     facts: { created: 'It was made', changed: 'Its newest change', revoked: 'It was revoked' },
-    holds: (index: number, size: number) =>
-      `Entry ${COUNT.format(index)} is in the tree of ${COUNT.format(size)} entries that the checkpoint signs: this page computed it from the entry and the path below.`,
-    broken:
-      'The path does not lead from the entry to the checkpoint. Keep this answer, and ask the operator of the log.',
-    noCheckpoint: 'The checkpoint of that size is no longer kept.',
-    entry: 'Entry',
-    path: 'Proof, as it was answered',
+    proof: 'The proof',
     toLog: 'To the log',
     close: 'Close',
   },
@@ -161,16 +157,16 @@ export const TEXT = {
     live === 0
       ? 'Nobody outside may read it now.'
       : `${COUNT.format(live)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
-  over: (count: number) => `Also ${COUNT.format(count)} that ${count === 1 ? 'is' : 'are'} over`,
+  over: (count: number) => `Show ${COUNT.format(count)} ended ${count === 1 ? 'grant' : 'grants'}`,
   noneOn: 'No grant was ever made on it',
   noneOnText: 'Only this tenant reads it.',
-  could: 'Who could, and when',
+  could: 'Access over time',
   couldText: 'Each bar is a time in which a tenant could read it. Move to any moment, also one that is yet to come.',
   moment: 'Moment',
   now: 'Now',
   previous: 'Previous change',
   next: 'Next change',
-  atCaption: 'Who could read it at that moment',
+  atCaption: 'Tenants with access at that moment',
   couldAt: (count: number) =>
     count === 0
       ? 'Nobody outside could read it then.'
@@ -205,21 +201,22 @@ export const TEXT = {
     bundle: 'Bundle',
     headers: 'Headers (no content)',
     proof: 'Proof (no content)',
+    search: 'Search hit',
   },
   request: 'Request',
   fromDay: 'From',
   toDay: 'To',
   noDisclosures: 'Nobody of another tenant has read it',
   noDisclosuresFiltered: 'Nothing was shown in this time',
-  noDisclosuresText: 'When a grantee reads a version, it stands here from then on.',
+  noDisclosuresText: 'When a grantee reads a version, it is listed here.',
   perDay: 'Disclosures per day',
   withContent: 'With content',
   withoutContent: 'Hashes and times only',
   plotted: (count: number, days: number, tenants: number) =>
     `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
   plottedNewest: (count: number) => `Of the newest ${COUNT.format(count)}.`,
-  adminOnly: 'Who could read it on a date, and who did, is shown to a tenant_admin.',
+  adminOnly: 'Only a tenant_admin sees who could read it on a date, and who did.',
   foreign: (owner: string) => `${owner} owns this subject, and decides who reads it.`,
-  ours: 'What this tenant may read of it',
+  ours: 'Your access to it',
   oursNone: 'This tenant holds no live grant on it.',
 } as const;

@@ -7,6 +7,7 @@ type Action = api.AuditRecord['action'];
 export const ACTIONS: Readonly<Record<Action, string>> = {
   'tenant.founded': 'Tenant founded',
   'tenant.changed': 'Settings changed',
+  'member.invited': 'Member invited',
   'member.added': 'Member added',
   'member.changed': 'Member changed',
   'member.removed': 'Member removed',
@@ -23,6 +24,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'grant.created': 'Grant made',
   'grant.changed': 'Grant changed',
   'grant.revoked': 'Grant revoked',
+  'grant.accepted': 'Received grant accepted',
   'erasure.requested': 'Erasure asked for',
   'erasure.confirmed': 'Erasure confirmed',
   'erasure.done': 'Erased',
@@ -73,8 +75,7 @@ export const TEXT = {
     flagOn: 'Yes',
     flagOff: 'No',
     status: 'Status',
-    active: 'Active',
-    removed: 'Removed',
+    statuses: { pending: 'Invited', active: 'Active', removed: 'Removed' },
     since: 'Since',
     you: 'you',
     add: 'Add a member',
@@ -86,6 +87,8 @@ export const TEXT = {
     removeText:
       'Its token is refused from the answer on. Nothing that it holds comes back by itself if it is added again.',
     addTitle: 'Add a member',
+    addText:
+      'The principal is invited and becomes a member when it accepts, unless the operator trusts all principals of the issuer.',
     changeTitle: (who: string) => `Change ${who}`,
     id: 'Principal',
     idHint: 'As its tokens name it: oidc:, the project of the issuer, # and its subject, as oidc:dev#carol',
@@ -102,7 +105,7 @@ export const TEXT = {
 
   offers: {
     caption: 'Offers of the tenant’s ownership',
-    text: 'The owner offers the tenant to another person, who accepts or declines. On acceptance that one is owner, and the one before is admin.',
+    text: 'The owner offers the tenant to another person, who accepts or declines. On acceptance that principal becomes owner, and the previous owner becomes admin.',
     to: 'To',
     from: 'From',
     message: 'Message',
@@ -122,7 +125,7 @@ export const TEXT = {
     toHint: 'As its tokens name it, as oidc:dev#carol. It need not be a member yet.',
     messageHint: 'Words to whom it is made',
     untilHint: 'In your time zone. Left empty, the offer stands until it is answered.',
-    past: 'An end lies in the future.',
+    past: 'The end must be in the future.',
     submit: 'Offer',
     accept: 'Accept',
     decline: 'Decline',
@@ -179,7 +182,7 @@ export const TEXT = {
     limits: 'How much the tenant holds',
     limitsCaption: 'Limits, and what is held of them',
     limitsText:
-      'Past a limit the service answers limit_reached, and names the limit, its value and the way out. An operator may have set other values than these.',
+      'Above a limit the service answers limit_reached, with the limit, its value and how to raise it. An operator may have set other values than these.',
     limit: 'Limit',
     held: 'Held',
     most: 'Unless set otherwise',
@@ -193,7 +196,7 @@ export const TEXT = {
   },
 
   owners: {
-    text: 'Each change of the owner stands in the transparency log.',
+    text: 'Each change of the owner is recorded in the transparency log.',
     caption: 'Changes of the owner, newest first',
     when: 'When',
     became: 'Became owner',
@@ -227,7 +230,7 @@ export const TEXT = {
 
   disclosures: {
     text: 'What people of this tenant were shown of the subjects of others, by grants. The owners see the same of their subjects.',
-    caption: 'What this tenant was shown',
+    caption: 'Shown to this tenant',
     empty: 'Nobody of this tenant was shown anything of others',
   },
 

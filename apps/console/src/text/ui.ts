@@ -1,5 +1,8 @@
-/** What the parts of `ui/` say. The words of a view stand in a file of its name beside this one. */
+/** Words of the parts of `ui/`. Each view has its words in a file of its name beside this one. */
 export const TEXT = {
+  attributes: 'Attributes',
+  attribution: 'Evidence of values',
+  evidenceFor: (name: string) => `Evidence for ${name}`,
   product: 'Identity State',
   loading: 'Loading …',
   failed: 'That did not work.',

@@ -1,4 +1,4 @@
-/** What the pages say that verify: whom to trust, bundles and proofs of others, and what came of it. */
+/** Words of the pages that verify: trust, bundles, proofs, outcomes. */
 export const TEXT = {
   title: 'Verify',
   note: 'A bundle or a proof that somebody gave you is verified here, in your browser. Nothing of it is sent anywhere, no account is needed, and once the page is there no service either.',
@@ -20,10 +20,14 @@ export const TEXT = {
       : `${versions.toLocaleString()} of ${of.toLocaleString()} versions`,
   stop: 'Stop',
   again: 'Verify again',
-  proved: 'Proved',
+  proved: { own: 'Proved', service: 'Consistent with the service’s own keys' },
   refused: 'Refused',
   unreadable: 'Not a proof',
-  provedText: (name: string) => `${name} proves what it shows, by the keys that you trust.`,
+  provedText: {
+    own: (name: string) => `${name} proves what it shows, by the keys that you trust.`,
+    service: (name: string) =>
+      `${name} agrees with the keys that this service shows. That is the service’s own word: use independent keys to prove it.`,
+  },
   refusedText: (name: string) => `${name} does not hold: it must not be believed.`,
   unreadableText: (name: string) => `${name} cannot be read as a bundle or a proof.`,
   where: 'Where',
@@ -36,7 +40,25 @@ export const TEXT = {
     ms < 1_000
       ? `in ${Math.round(ms)} ms`
       : `in ${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`,
-  notProved: 'What this does not prove',
+  otherFact: (name: string, found: string, expected: string) =>
+    `The entry is about another fact: ${name} is ${found}, and has to be ${expected}.`,
+  otherLog: (known: string, shown: string) => `The older checkpoint is of the log ${known}, and this is of ${shown}.`,
+  twoHistories: (size: number) => `The log shows two trees of ${size.toLocaleString()} entries. Keep both checkpoints.`,
+  noConsistency: (status: number) =>
+    `This service did not give the consistency proof (${status}). iss verify takes one from a file: --since and --proof.`,
+  changedFile: 'The file was changed after it was verified. Verify it again.',
+  since: 'An older checkpoint that you kept',
+  sinceLabel: 'Older checkpoint',
+  sinceHint: 'The note as it was signed. The log must extend it; this service gives the proof of that.',
+  showValues: (version: number) => `Show the values of version ${version}`,
+  valuesOf: (version: number) => `Values of version ${version}`,
+  values: 'Values',
+  attribute: 'Attribute',
+  value: 'Value',
+  unhashed: 'The hash covers the values above. It does not cover these members: they are the service’s word.',
+  unhashedLabel: 'Members outside of the hash',
+  close: 'Close',
+  notProved: 'Not proved',
   report: 'Report',
   copyReport: 'Copy the report as JSON',
   lines: 'Lines',
@@ -47,12 +69,12 @@ export const TEXT = {
   outcome: 'Outcome',
   holds: 'holds',
   erased: 'erased, as the log says',
-  trust: 'Whom you trust',
+  trust: 'Trusted keys',
   own: 'Your own keys',
   ofService: 'The keys that this service shows',
   ownText: 'They are kept in this browser, and used wherever the console verifies.',
   ofServiceText:
-    'Whoever wants to deceive you shows you keys of their own. Take the policy from somebody you trust (the operator’s contract, an auditor, a colleague) and paste it here.',
+    'These keys come from the service being checked; use independent ones. An auditor, a colleague or the operator’s contract can give you a policy to paste here.',
   noKeys: 'No keys yet',
   noKeysText: 'Nothing can be verified without the keys of somebody you trust.',
   usePolicy: 'Use keys of my own',

@@ -5,7 +5,7 @@ export const MILLISECONDS = new Intl.NumberFormat('en', { maximumFractionDigits:
 
 type EventType = api.WebhookSubscription['event_types'][number];
 
-/** What there is to be told of, in groups. */
+/** Event types, in groups. */
 export const EVENTS: readonly (readonly [group: string, types: readonly (readonly [EventType, string])[]])[] = [
   [
     'Subjects of this tenant',
@@ -25,7 +25,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['grant.changed', 'A grant was narrowed or extended.'],
       ['grant.revoked', 'A grant was revoked.'],
       ['grant.expiring', 'A grant ends within seven days.'],
-      ['grant.expired', 'A grant is over.'],
+      ['grant.expired', 'A grant has expired.'],
     ],
   ],
   [
@@ -86,10 +86,10 @@ export const TEXT = {
   },
   secret: {
     title: 'The signing secret, once',
-    text: 'Keep it now where your receiver reads it. It is shown this once and nowhere again; whoever loses it rotates it.',
+    text: 'Keep it now where your receiver reads it. It is shown only once. If you lose it, rotate it.',
     label: 'Secret',
     copy: 'Copy the secret',
-    done: 'I have kept it',
+    done: 'I’ve saved it',
   },
   rotating: {
     title: 'Rotate the secret?',
@@ -176,7 +176,7 @@ export const TEXT = {
     none: 'No attempt was made yet.',
     redeliver: 'Send again',
     close: 'Close',
-    bodyNote: 'Of an answer its status is kept, not its body.',
+    bodyNote: 'Only the status of a response is stored, not its body.',
   },
   replaying: {
     title: 'Send a period again',

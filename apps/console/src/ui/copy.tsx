@@ -24,7 +24,18 @@ function CopyIcon() {
 }
 
 /** Copies a text; says so for a moment, to readers of screens too. */
-export function Copy({ text, label, small = true }: { text: string; label?: string; small?: boolean }) {
+export function Copy({
+  text,
+  label,
+  name = TEXT.copy,
+  small = true,
+}: {
+  text: string;
+  label?: string;
+  /** The name of the button without a label. */
+  name?: string;
+  small?: boolean;
+}) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
   useEffect(() => {
     if (outcome === null) return;
@@ -41,7 +52,7 @@ export function Copy({ text, label, small = true }: { text: string; label?: stri
   return (
     <>
       {label === undefined ? (
-        <button type="button" className={styles.copy} onClick={copy} aria-label={TEXT.copy} title={TEXT.copy}>
+        <button type="button" className={styles.copy} onClick={copy} aria-label={name} title={name}>
           {outcome === null ? <CopyIcon /> : said}
         </button>
       ) : (

@@ -37,6 +37,11 @@ export function Trust() {
   );
 }
 
+/** Says by whose keys is verified. */
+export function TrustedBy() {
+  return <Keys keys={useTrustedKeys().keys} />;
+}
+
 function Keys({ keys }: { keys: TrustedKeys | null }) {
   const policy = usePolicy(keys?.text ?? null);
   if (keys === null) return <Notice tone="warn">{TEXT.noKeysText}</Notice>;

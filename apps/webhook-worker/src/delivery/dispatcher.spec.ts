@@ -137,6 +137,48 @@ describe('Dispatcher', () => {
     expect(dispatcher.load()).toEqual({ running: 0, waiting: 0 });
   });
 
+  it('tells deliveries that only lack a slot from those that wait for their own receiver', async () => {
+    const deliveries = new Deliveries();
+    let nowMs = 0;
+    const dispatcher = new Dispatcher(deliveries.deliver, 3, () => nowMs);
+    dispatcher.offer(pending('a', 'slow', 3));
+    nowMs = 100_000;
+    expect(dispatcher.oldestRunnableMs()).toBe(0);
+    expect(dispatcher.heldReceivers()).toEqual([{ tenantId: 'a', targetHost: 'slow.a', dueForMs: 100_000 }]);
+
+    dispatcher.offer(pending('a', 'other', 1).map((delivery) => ({ ...delivery, dueForMs: 300_000 })));
+    dispatcher.offer(pending('b', 's', 1));
+    nowMs = 130_000;
+    expect(dispatcher.oldestRunnableMs()).toBe(30_000);
+    expect(dispatcher.heldReceivers()).toEqual([
+      { tenantId: 'a', targetHost: 'other.a', dueForMs: 330_000 },
+      { tenantId: 'a', targetHost: 'slow.a', dueForMs: 130_000 },
+    ]);
+    await deliveries.endAll('slow');
+    expect([dispatcher.oldestRunnableMs(), dispatcher.heldReceivers()]).toEqual([0, []]);
+  });
+
+  it('counts a proven endpoint that waits for a slot as one that could run, whoever holds the others', async () => {
+    const deliveries = new Deliveries();
+    let nowMs = 0;
+    const dispatcher = new Dispatcher(deliveries.deliver, 3, () => nowMs);
+    for (const subscription of ['s1', 's2']) await deliveries.show(dispatcher, 'a', subscription, ['succeeded']);
+    dispatcher.offer([...pending('a', 's1', 1), ...pending('a', 's2', 1)]);
+    nowMs = 40_000;
+    expect(deliveries.running.size).toBe(1);
+    expect(dispatcher.oldestRunnableMs()).toBe(40_000);
+  });
+
+  it('names ten receivers, and each once', () => {
+    const dispatcher = new Dispatcher(new Deliveries().deliver, 12);
+    const each12 = each(12, (index) => pending(`t${index}`, 's', 3));
+    const twice = pending('t0', 'again', 3, { targetHost: 's.t0' });
+    dispatcher.offer([...each12.flat(), ...twice].map((delivery) => ({ ...delivery, dueForMs: 1_000 })));
+    const named = dispatcher.heldReceivers().map(({ tenantId }) => tenantId);
+    expect(named).toHaveLength(new Set(named).size);
+    expect(named.length).toBeLessThanOrEqual(10);
+  });
+
   it('closes when what runs has ended, and starts nothing more', async () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 3);

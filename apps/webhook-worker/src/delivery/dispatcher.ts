@@ -1,7 +1,7 @@
-import type { PendingDelivery } from '@iss/persistence';
+import type { OverdueDelivery, PendingDelivery } from '@iss/persistence';
+import { Shares } from '@iss/platform';
 import { Lane, type Outcome, type Trust } from './lane';
 import { Room } from './room';
-import { Shares } from './shares';
 
 /** Deliveries that wait in memory: of all, of one founder in any case, and of one subscription that keeps failing. */
 const MAX_WAITING = 100_000;
@@ -9,6 +9,8 @@ const OWN_WAITING = 500;
 const FAILING_CAPACITY = 200;
 /** Subscriptions of which is remembered what they have shown. */
 const MAX_REMEMBERED = 10_000;
+/** Receivers that are named as behind. */
+const MAX_NAMED = 10;
 
 /** What part of all slots the endpoints of each kind may hold, and how many of them go to one host. */
 const ROOMS = {
@@ -20,6 +22,14 @@ const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trus
 
 /** The least number of slots of which each room has one. */
 export const MIN_CONCURRENCY = KINDS.length;
+
+/** A receiver whose deliveries wait for its own attempts to end. */
+export interface HeldReceiver {
+  tenantId: string;
+  targetHost: string;
+  /** For how long its oldest delivery has been due. */
+  dueForMs: number;
+}
 
 /** Where a lane waits for its turn. */
 interface Place {
@@ -39,7 +49,8 @@ export class Dispatcher {
   /** Lanes with nothing to do, longest idle first. */
   private readonly idle = new Set<Lane>();
   private readonly places = new Map<Lane, Place>();
-  private readonly known = new Set<string>();
+  /** Since when each delivery has been due, by id. */
+  private readonly known = new Map<string, number>();
   private readonly memory = new Shares(MAX_WAITING, OWN_WAITING);
   private readonly rooms: Record<Trust, Room>;
   private running = 0;
@@ -50,25 +61,27 @@ export class Dispatcher {
   constructor(
     private readonly deliver: (delivery: PendingDelivery) => Promise<Outcome>,
     concurrency: number,
+    private readonly nowMs: () => number = () => performance.now(),
   ) {
     const sizeOf = (kind: 'unproven' | 'failing'): number => Math.max(1, Math.floor(concurrency * ROOMS[kind].part));
     const [unproven, failing] = [sizeOf('unproven'), sizeOf('failing')];
     this.rooms = {
-      proven: new Room(concurrency - unproven - failing, ROOMS.proven.perHost),
-      unproven: new Room(unproven, ROOMS.unproven.perHost),
-      failing: new Room(failing, ROOMS.failing.perHost),
+      proven: new Room(concurrency - unproven - failing, ROOMS.proven.perHost, true),
+      unproven: new Room(unproven, ROOMS.unproven.perHost, false),
+      failing: new Room(failing, ROOMS.failing.perHost, false),
     };
   }
 
   /** Takes up deliveries as soon as there is room for them; ones that are here already are passed over. */
-  offer(deliveries: readonly PendingDelivery[]): void {
-    for (const delivery of deliveries) {
+  offer(deliveries: readonly (PendingDelivery & Partial<OverdueDelivery>)[]): void {
+    const nowMs = this.nowMs();
+    for (const { dueForMs = 0, ...delivery } of deliveries) {
       if (this.isClosed || this.known.has(delivery.deliveryId)) continue;
       const lane = this.lanes.get(delivery.subscriptionId) ?? new Lane(delivery);
       if (lane.trust === 'failing' && lane.waiting.length >= FAILING_CAPACITY) continue;
       if (!this.memory.admits(lane.founderId)) continue;
       this.memory.take(lane.founderId);
-      this.known.add(delivery.deliveryId);
+      this.known.set(delivery.deliveryId, nowMs - dueForMs);
       this.lanes.set(lane.subscriptionId, lane);
       lane.waiting.push(delivery);
       this.settle(lane);
@@ -79,6 +92,23 @@ export class Dispatcher {
   /** Deliveries that run and that wait. */
   load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.known.size - this.running };
+  }
+
+  /** Returns for how many milliseconds the oldest delivery that only lacks a slot has been due; 0 when there is none. */
+  oldestRunnableMs(): number {
+    return Math.max(0, ...this.findWaits(true).map(({ dueForMs }) => dueForMs));
+  }
+
+  /** Returns the receivers that are furthest behind, by tenant and host: their deliveries wait for their own earlier attempts. */
+  heldReceivers(): HeldReceiver[] {
+    const oldestFirst = this.findWaits(false).sort((a, b) => b.dueForMs - a.dueForMs);
+    const receivers = new Map<string, HeldReceiver>();
+    for (const wait of oldestFirst) {
+      const name = `${wait.tenantId} ${wait.targetHost}`;
+      if (!receivers.has(name)) receivers.set(name, wait);
+      if (receivers.size === MAX_NAMED) break;
+    }
+    return [...receivers.values()];
   }
 
   /** Slots that are held, by the kind of the endpoints. */
@@ -97,6 +127,16 @@ export class Dispatcher {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+  }
+
+  private findWaits(lacksSlot: boolean): HeldReceiver[] {
+    const nowMs = this.nowMs();
+    return [...this.lanes.values()].flatMap((lane) => {
+      const dueSinceMs = this.known.get(lane.waiting.first?.deliveryId ?? '');
+      if (dueSinceMs === undefined || (this.places.get(lane)?.room.lacksSlot(lane) === true) !== lacksSlot) return [];
+      const { tenantId, targetHost } = lane;
+      return { tenantId, targetHost, dueForMs: nowMs - dueSinceMs };
+    });
   }
 
   private startSome(): void {

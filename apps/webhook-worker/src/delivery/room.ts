@@ -1,5 +1,5 @@
+import { Shares } from '@iss/platform';
 import type { Lane } from './lane';
-import { Shares } from './shares';
 import { Turns } from './turns';
 
 /** Lanes of one target host: so many attempts at once, the others wait for one of them to end. */
@@ -32,6 +32,8 @@ export class Room {
   constructor(
     private readonly size: number,
     private readonly perHost: number,
+    /** Its endpoints answer quickly, so that another slot would send more. */
+    private readonly isQuick: boolean,
   ) {
     this.slots = new Shares(size, 1);
   }
@@ -58,6 +60,14 @@ export class Room {
     this.slots.take(lane.founderId);
     this.running += 1;
     return lane;
+  }
+
+  /**
+   * Tells whether nothing but a slot is missing. A founder of slow endpoints that holds a slot waits for its own endpoints:
+   * otherwise one stranger could have workers added without end.
+   */
+  lacksSlot(lane: Lane): boolean {
+    return this.row.has(lane) && (this.isQuick || !this.slots.holds(lane.founderId));
   }
 
   /** Gives back what {@link next} gave. */

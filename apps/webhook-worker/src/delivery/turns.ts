@@ -19,6 +19,10 @@ export class Turns<Lane extends TurnTaker> {
     this.founders.set(lane.founderId, tenants.set(lane.tenantId, lanes.add(lane)));
   }
 
+  has(lane: Lane): boolean {
+    return this.founders.get(lane.founderId)?.get(lane.tenantId)?.has(lane) === true;
+  }
+
   /** False when it was not there. */
   delete(lane: Lane): boolean {
     const tenants = this.founders.get(lane.founderId);

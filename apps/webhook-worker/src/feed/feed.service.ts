@@ -7,17 +7,22 @@ import { Inject, Injectable } from '@nestjs/common';
 @Injectable()
 export class FeedService {
   private isStopping = false;
+  /** Runs beside the log and the feeds, since it may take minutes. */
+  private copying: Promise<void> | null = null;
   private readonly warn: Warn;
 
   constructor(
-    @Inject(FeedIntegrationStore) private readonly feeds: Pick<FeedIntegrationStore, 'feed'>,
+    @Inject(FeedIntegrationStore) private readonly feeds: Pick<FeedIntegrationStore, 'feed' | 'copy'>,
     @Inject(EventQueue) private readonly queue: Pick<EventQueue, 'wakeFanout'>,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.warn = rarely(warnTo(logger));
   }
 
-  /** Resolves when the feeds have all of the log, or another worker goes on with them. Never rejects: it is asked again. */
+  /**
+   * Resolves when the feeds have all of the log, or another worker fills them. Starts to copy older entries for grants on all
+   * subjects, and does not wait for that. Never rejects: the next call tries again.
+   */
   async catchUp(): Promise<void> {
     try {
       for (let isMore = true; isMore && !this.isStopping;) {
@@ -29,10 +34,20 @@ export class FeedService {
     } catch (error) {
       this.warn('The change feeds do not go on; it is tried again', error);
     }
+    this.copying ??= this.copyAll().finally(() => (this.copying = null));
   }
 
-  /** What runs ends with the batch that it is at. */
-  stop(): void {
+  /** Ends all work after its current batch. Resolves when nothing is being copied any more. */
+  async stop(): Promise<void> {
     this.isStopping = true;
+    await this.copying;
+  }
+
+  private async copyAll(): Promise<void> {
+    try {
+      for (let isMore = true; isMore && !this.isStopping;) isMore = await this.feeds.copy();
+    } catch (error) {
+      this.warn('Older entries are not copied into the feeds; it is tried again', error);
+    }
   }
 }

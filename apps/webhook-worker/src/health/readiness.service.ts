@@ -1,33 +1,26 @@
-import { BacklogStore, Database } from '@iss/persistence';
-import { inStep, intact, migrated, reachable, type Readiness, sharedChecks, timely, UNSEEN } from '@iss/platform';
+import { BacklogStore, Database, FeedStore } from '@iss/persistence';
+import { type Check, databaseChecks, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { LogService } from '../log/log.service';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Dispatcher } from '../delivery/dispatcher';
 import { WebhookClient } from '../delivery/webhook-client';
+import { SETTINGS, type WorkerSettings } from '../settings';
 
 export type WorkerReadiness = Readiness<
-  'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log'
->;
+  'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log' | 'feed'
+> & {
+  /** Absent where the maxima are not known. */
+  checks: { connections?: Check };
+};
 
 /** Without these the worker can do nothing. */
 const NEEDED = ['database', 'migrations', 'schema'] as const;
 
-const NOTHING_SEEN: WorkerReadiness['checks'] = {
-  database: UNSEEN,
-  migrations: UNSEEN,
-  schema: UNSEEN,
-  clock: UNSEEN,
-  queue: UNSEEN,
-  outbox: UNSEEN,
-  deliveries: UNSEEN,
-  egress: UNSEEN,
-  log: UNSEEN,
-};
-
 /** Whether the worker can do its work, dependency by dependency. */
 @Injectable()
 export class ReadinessService {
-  private readonly checks = sharedChecks(() => this.check(), NOTHING_SEEN);
+  private readonly checks = sharedChecks(() => this.check());
 
   constructor(
     private readonly database: Database,
@@ -35,6 +28,9 @@ export class ReadinessService {
     private readonly queue: EventQueue,
     private readonly client: WebhookClient,
     private readonly log: LogService,
+    private readonly dispatcher: Dispatcher,
+    private readonly feeds: FeedStore,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
   /** The state of each dependency, at most some seconds old where one hangs. Without the queue the sweep does all the work. */
@@ -45,16 +41,14 @@ export class ReadinessService {
   }
 
   private async check(): Promise<WorkerReadiness['checks']> {
-    const [database, migrations, schema, clock, queue, outbox, deliveries, egress] = await Promise.all([
-      reachable(() => this.database.ping(), 'failed'),
-      migrated(() => this.database.missingMigrations()),
-      intact(() => this.database.schemaFaults()),
-      inStep(() => this.database.ping()),
+    const [ofDatabase, queue, outbox, deliveries, egress, feed] = await Promise.all([
+      databaseChecks(this.database, this.settings.neededConnections),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
-      timely('due delivery', () => this.backlog.oldestDeliveryMs()),
+      timely('delivery that only lacks a slot', async () => this.dispatcher.oldestRunnableMs()),
       reachable(() => this.client.pingWayOut(), 'degraded'),
+      timely('entry of the log that is not in the change feeds', () => this.feeds.lagMs()),
     ]);
-    return { database, migrations, schema, clock, queue, outbox, deliveries, egress, log: this.log.status() };
+    return { ...ofDatabase, queue, outbox, deliveries, egress, log: this.log.status(), feed };
   }
 }

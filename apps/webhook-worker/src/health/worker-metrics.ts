@@ -1,4 +1,5 @@
 import type { FailurePhase } from '@iss/domain';
+import type { AttemptResult, DisabledReason } from '@iss/persistence';
 import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -32,6 +33,10 @@ export class WorkerMetrics {
       labelNames: ['reason'],
       registers: [registry],
     });
+    // An alert on an increase needs the value before it.
+    for (const status of ['succeeded', 'pending', 'dead'] as const satisfies AttemptResult['status'][])
+      this.results.inc({ status }, 0);
+    for (const reason of ['gone', 'failing'] as const satisfies DisabledReason[]) this.disabled.inc({ reason }, 0);
     this.swept = new Gauge({
       name: 'webhook_last_sweep_timestamp_seconds',
       help: 'When this process last looked for what was left behind, in Unix time',
@@ -55,12 +60,30 @@ export class WorkerMetrics {
   }
 
   /** One attempt was recorded. */
-  delivered(status: 'succeeded' | 'pending' | 'dead'): void {
+  delivered(status: AttemptResult['status']): void {
     this.results.inc({ status });
   }
 
   /** What is in this process is read when it is asked for. */
-  watch(dispatcher: Pick<Dispatcher, 'load' | 'slotsHeld' | 'skippedTurns'>): void {
+  watch(
+    dispatcher: Pick<Dispatcher, 'load' | 'slotsHeld' | 'skippedTurns' | 'oldestRunnableMs' | 'heldReceivers'>,
+  ): void {
+    watchFigure(this.registry, {
+      name: 'webhook_runnable_delivery_seconds',
+      help: 'For how long the oldest delivery has been due that only lacks a slot of this process',
+      read: async () => dispatcher.oldestRunnableMs() / 1_000,
+    });
+    new Gauge({
+      name: 'webhook_held_delivery_seconds',
+      help: 'For how long the oldest delivery has been due that waits for earlier attempts at its own receiver: the ten oldest',
+      labelNames: ['tenant_id', 'target_host'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { tenantId, targetHost, dueForMs } of dispatcher.heldReceivers())
+          this.set({ tenant_id: tenantId, target_host: targetHost }, dueForMs / 1_000);
+      },
+    });
     watchFigure(this.registry, {
       name: 'webhook_deliveries_in_process',
       help: 'Deliveries in this process, running and waiting',

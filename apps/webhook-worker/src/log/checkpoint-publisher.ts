@@ -6,6 +6,7 @@ import {
   formatCheckpoint,
   formatNote,
   formatPolicy,
+  formatSignatureLines,
   isQuorum,
   openNote,
   parseCheckpoint,
@@ -34,6 +35,15 @@ export class LogOriginEnded extends Error {
   override readonly name = 'LogOriginEnded';
 }
 
+/** Why nothing is signed: keys of this worker are not announced. */
+export class LogKeyUnknown extends Error {
+  override readonly name = 'LogKeyUnknown';
+
+  constructor(readonly vkeys: readonly string[]) {
+    super(`The log may not be signed by keys that are not announced: ${vkeys.join(', ')}`);
+  }
+}
+
 /** What the log stands on in the database. */
 export interface LogStores {
   readonly integration: LogIntegrationStore;
@@ -46,6 +56,8 @@ interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
   readonly signedAtMs: number;
+  /** Whatever was committed before is in it. */
+  readonly completeAt: Date;
   readonly cosignatures: Cosignatures;
   /** With how many cosignatures it is published; null: it is not. */
   publishedWith: number | null;
@@ -66,9 +78,14 @@ export class CheckpointPublisher {
     private readonly stores: LogStores,
     private readonly file: CheckpointFile | null,
     private readonly witnesses: Witnesses | null,
+    /** The policy that this worker's one took the place of; null: there was none, or the same. */
+    readonly replacedPolicy: string | null,
   ) {}
 
-  /** Throws when the checkpoint in `LOG_CHECKPOINT_FILE` is none that these keys signed. */
+  /**
+   * Throws {@link LogKeyUnknown} when a key is not announced, and when the checkpoint in `LOG_CHECKPOINT_FILE` is none that a
+   * key of the log signed.
+   */
   static async open(
     identity: LogIdentity,
     settings: LogSettings,
@@ -76,16 +93,21 @@ export class CheckpointPublisher {
     count: (witness: string, answer: WitnessAnswer) => void,
     warn: Warn,
   ): Promise<CheckpointPublisher> {
-    const { origin, signers, policy } = identity;
+    const { origin, policy } = identity;
     const { checkpoints } = stores;
+    const vkeys = identity.signers.map(({ verifierKey }) => verifierKey);
+    await requireAnnounced(checkpoints, vkeys);
     const former = (await checkpoints.keys()).map(({ vkey }) => createVerifier(vkey));
     const verifiers = [...identity.verifiers, ...former];
     const file = settings.checkpointFile === undefined ? null : new CheckpointFile(settings.checkpointFile);
     const witnesses = policy === null ? null : new Witnesses(policy, origin, verifiers, count, warn);
-    const publisher = new CheckpointPublisher(identity, settings, stores, file, witnesses);
+    const text = policy === null ? null : formatPolicy(policy);
+    const published = await checkpoints.policy();
+    const replaced = published === text ? null : published;
+    const publisher = new CheckpointPublisher(identity, settings, stores, file, witnesses, replaced);
     await publisher.recall(verifiers, await publisher.requireOrigin());
-    await checkpoints.useKeys(signers.map(({ verifierKey }) => verifierKey));
-    await checkpoints.usePolicy(policy === null ? null : formatPolicy(policy));
+    await checkpoints.useKeys(vkeys);
+    await checkpoints.usePolicy(text);
     return publisher;
   }
 
@@ -106,19 +128,33 @@ export class CheckpointPublisher {
     const notes = [await this.file?.read(), (await this.stores.checkpoints.newest())?.note];
     for (const note of notes) {
       if (note === null || note === undefined) continue;
-      if (former.includes(parseCheckpoint(parseNote(note).text).origin)) continue;
+      const { origin, size } = parseCheckpoint(parseNote(note).text);
+      if (former.includes(origin) || (await this.isMarked(note, size))) continue;
       this.known.push(parseCheckpoint((await openNote(note, verifiers)).text));
     }
     this.known.push(...((await this.witnesses?.newest()) ?? []));
   }
 
+  /** Returns whether an operator marked the note as signed by mistake. Cosignatures may stand below either copy of it. */
+  private async isMarked(note: string, size: number): Promise<boolean> {
+    const marked = (await this.stores.checkpoints.marked(size)).map(parseNote);
+    const { text, signatures } = parseNote(note);
+    const lines = signatures.map((signature) => formatSignatureLines([signature]));
+    return marked.some(
+      (one) =>
+        one.text === text && one.signatures.some((signature) => lines.includes(formatSignatureLines([signature]))),
+    );
+  }
+
   /**
    * Signs the tree if it has grown or the last checkpoint is too old, asks the witnesses for what is missing, and publishes
    * what the policy takes. Resolves with whether the newest one is published. Throws {@link LogRolledBack} when the tree is
-   * none that earlier checkpoints were of, and {@link LogOriginEnded}.
+   * none that earlier checkpoints were of, {@link LogOriginEnded} and {@link LogKeyUnknown}. The tree has all that was committed
+   * before `completeAt`.
    */
-  async publish(tree: LogTree): Promise<boolean> {
-    if (this.isDue(tree)) await this.sign(tree);
+  async publish(tree: LogTree, completeAt: Date): Promise<boolean> {
+    await this.requireKeys(tree);
+    if (this.isDue(tree)) await this.sign(tree, completeAt);
     else if (this.known.length > 1) await this.requireSameTree(tree);
     const { signed } = this;
     if (signed === null) return true;
@@ -128,6 +164,13 @@ export class CheckpointPublisher {
         throw new LogRolledBack('The witnesses, without whom there is no quorum, say that they saw another log.');
     }
     return (await this.publishSigned(signed)) || this.isSuperseded(signed);
+  }
+
+  /** Throws {@link LogKeyUnknown} unless the tree announces every key that signs it. */
+  private async requireKeys({ size }: LogTree): Promise<void> {
+    const vkeys = this.identity.signers.map(({ verifierKey }) => verifierKey);
+    const unknown = await this.stores.checkpoints.unannounced(vkeys, size);
+    if (unknown.length > 0) throw new LogKeyUnknown(unknown);
   }
 
   /** Breaks off requests to witnesses. */
@@ -143,7 +186,7 @@ export class CheckpointPublisher {
     return this.signed.checkpoint.size !== tree.size || isOld;
   }
 
-  private async sign(tree: LogTree): Promise<void> {
+  private async sign(tree: LogTree, completeAt: Date): Promise<void> {
     const { origin, signers } = this.identity;
     await this.requireOrigin();
     await this.requireSameTree(tree);
@@ -154,19 +197,21 @@ export class CheckpointPublisher {
     await this.file?.write(note);
     // What witnesses have shown meanwhile stays, to be held against the tree.
     this.known = [...this.known.filter((one) => !before.includes(one)), checkpoint];
-    this.signed = { checkpoint, note, signedAtMs: performance.now(), cosignatures: new Map(), publishedWith: null };
+    const signedAtMs = performance.now();
+    this.signed = { checkpoint, note, signedAtMs, completeAt, cosignatures: new Map(), publishedWith: null };
   }
 
   private async publishSigned(signed: Signed): Promise<boolean> {
     const { policy } = this.identity;
-    const { checkpoint, cosignatures } = signed;
+    const { checkpoint, completeAt, cosignatures } = signed;
     const count = cosignatures.size;
     if (policy !== null && !isQuorum(policy, new Set(cosignatures.keys()))) return false;
     if (signed.publishedWith !== null && count <= signed.publishedWith) return true;
     const { text, signatures } = parseNote(signed.note);
     const note = formatNote({ text, signatures: [...signatures, ...cosignatures.values()] });
     if (policy !== null) await verifyCheckpoint(note, policy);
-    await this.stores.checkpoints.publish({ origin: checkpoint.origin, size: checkpoint.size, note });
+    const { origin, size } = checkpoint;
+    await this.stores.checkpoints.publish({ origin, size, note, completeAt });
     signed.publishedWith = count;
     return true;
   }
@@ -214,4 +259,10 @@ export class CheckpointPublisher {
 
   private readonly readTiles: TileReader = async (tiles) =>
     (await this.stores.tiles.read(tiles)).map((hashes) => new TileHashes(hashes));
+}
+
+/** Throws {@link LogKeyUnknown} unless all keys are announced. The log begins with the keys of the worker that starts first. */
+async function requireAnnounced(checkpoints: LogCheckpointStore, vkeys: readonly string[]): Promise<void> {
+  const unknown = await checkpoints.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
+  if (unknown.length > 0 && !(await checkpoints.announceFirst(vkeys))) throw new LogKeyUnknown(unknown);
 }

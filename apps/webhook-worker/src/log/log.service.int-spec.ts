@@ -1,18 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { logEntryText } from '@iss/domain';
 import {
+  asOwner,
   type Database,
   FeedIntegrationStore,
   LogCheckpointStore,
   LogIntegrationStore,
+  LogKeyStore,
   LogTileStore,
   openDatabase,
 } from '@iss/persistence';
 import { createLogger, type LogSettings } from '@iss/platform';
 import {
+  createSigner,
   createVerifier,
+  formatCheckpoint,
   generateKeys,
   leafHash,
   openNote,
@@ -21,6 +25,7 @@ import {
   readInclusionProof,
   readRightEdge,
   rootOfEdge,
+  signNote,
   TileHashes,
   tileHashReader,
   verifyConsistency,
@@ -45,6 +50,8 @@ let superuser: Client;
 let folder: string;
 let settings: LogSettings;
 let vkey: string;
+/** Of the worker that started last. */
+let metrics: Registry;
 const services: LogService[] = [];
 
 beforeEach(async () => {
@@ -74,16 +81,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
+async function start(change: Partial<LogSettings> = {}, lines: string[] = []): Promise<LogService> {
   const { sql } = database;
   const log = { ...settings, ...change };
+  metrics = new Registry();
+  const own = createLogger({ name: 'test', level: 'error' }, { write: (line) => lines.push(line) });
   const service = new LogService(
     new LogIntegrationStore(sql),
     new LogCheckpointStore(sql),
     new LogTileStore(sql),
-    new LogMetrics(new Registry()),
+    new LogMetrics(metrics),
     new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger),
-    logger,
+    own,
     { log },
     await openLogIdentity(log),
   );
@@ -196,18 +205,112 @@ it('does not go on from tiles that do not lead to the root', async () => {
   expect((await new LogIntegrationStore(database.sql).tree()).size).toBe(3);
 });
 
-it('goes on with another key, and knows what the one before signed', async () => {
+const announce = (key: string) => asOwner(created.url, (sql) => new LogKeyStore(sql).announce(key));
+const end = (key: string) => asOwner(created.url, (sql) => new LogKeyStore(sql).end(key));
+const keys = async () =>
+  (await new LogCheckpointStore(database.sql).keys()).map(({ vkey: key, from, until }) => ({
+    key,
+    hasSigned: from !== null,
+    isEnded: until !== null,
+  }));
+const figure = async () => (await metrics.getSingleMetric('log_key_unknown')?.get())?.values.map(({ value }) => value);
+
+it('goes on with an announced key, and knows what the one before signed', async () => {
   const before = await start();
   await addFacts(3);
   await published(3);
-  await before.stop();
   const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  expect(await announce(verifierKey)).toBe(true);
+  expect(await announce(verifierKey)).toBe(false);
+  expect(await keys()).toEqual([
+    { key: vkey, hasSigned: true, isEnded: false },
+    { key: verifierKey, hasSigned: false, isEnded: false },
+  ]);
+  await published(4);
+  await before.stop();
   await start({ signingKeys: [signingKey] });
   await addFacts(1);
+  const former = vkey;
   vkey = verifierKey;
-  await published(4);
-  const keys = await new LogCheckpointStore(database.sql).keys();
-  expect(keys.map(({ until }) => until === null)).toEqual([false, true]);
+  await published(5);
+  expect(await end(former)).toBe(true);
+  expect(await keys()).toEqual([
+    { key: former, hasSigned: true, isEnded: true },
+    { key: verifierKey, hasSigned: true, isEnded: false },
+  ]);
+  const { rows } = await superuser.query<{ log_index: string; salt: Buffer; announced_at: Date; announced_by: string }>(
+    `SELECT log_index, salt, announced_at, announced_by FROM log_entries JOIN log_key_announcements USING (announcement_id)`,
+  );
+  expect(rows).toHaveLength(1);
+  for (const { salt, log_index, announced_at: announcedAt, announced_by: announcedBy } of rows) {
+    expect(log_index).toBe('3');
+    const entry = logEntryText({ type: 'log.key_announced', vkey: verifierKey, announcedBy, announcedAt }, salt);
+    const size = (await published(5)).size;
+    verifyInclusion(leafHash(entry), 3, await published(5), await readInclusionProof(3, size, readTiles(size)));
+  }
+});
+
+it('signs nothing with a key that was not announced, ends no other key, and goes on once it is', async () => {
+  const known = await start();
+  await addFacts(3);
+  await published(3);
+  await known.stop();
+  const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  const lines: string[] = [];
+  const strange = await start({ signingKeys: [signingKey] }, lines);
+  expect(await figure()).toEqual([0]);
+  await waitFor(() => strange.status().reason === 'unknown_key', { what: 'the refusal' });
+  expect(strange.status()).toMatchObject({
+    status: 'degraded',
+    detail: expect.stringContaining(`run iss log-key add ${verifierKey}`),
+  });
+  expect(await figure()).toEqual([1]);
+  await addFacts(2);
+  const checkpoints = new LogCheckpointStore(database.sql);
+  await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 5);
+  expect((await checkpoints.newest())?.size).toBe(3);
+  expect(await keys()).toEqual([{ key: vkey, hasSigned: true, isEnded: false }]);
+  // The known worker goes on beside it.
+  const own = await start({ checkpointFile: undefined });
+  await published(5);
+  expect(own.status()).toEqual({ status: 'ok' });
+  expect(lines.filter((line) => line.includes(`iss log-key add ${verifierKey}`))).toHaveLength(1);
+
+  await announce(verifierKey);
+  await waitFor(() => strange.status().status === 'ok', { what: 'the announced key' });
+  expect(await figure()).toEqual([0]);
+  await end(verifierKey);
+  await waitFor(() => strange.status().reason === 'unknown_key', { what: 'the end of the key' });
+  expect(await announce(verifierKey)).toBe(true);
+});
+
+it('continues from no checkpoint that is marked, in the file or in the database', async () => {
+  const before = await start();
+  await addFacts(2);
+  await published(2);
+  await before.stop();
+  const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  const text = formatCheckpoint({ origin: ORIGIN, size: 9, root: leafHash('another history'), extensionLines: [] });
+  const note = await signNote({ text }, [await createSigner(signingKey)], 0);
+  writeFileSync(settings.checkpointFile ?? '', note);
+  await superuser.query(`INSERT INTO log_checkpoints (origin, size, note) VALUES ($1, 9, $2)`, [ORIGIN, note]);
+  await superuser.query(`INSERT INTO log_keys (vkey) VALUES ($1)`, [verifierKey]);
+  const refusing = await start();
+  await waitFor(() => refusing.status().status === 'failed', { what: 'the refusal' });
+  expect(refusing.status()).toMatchObject(ROLLED_BACK);
+  await refusing.stop();
+
+  await asOwner(created.url, async (sql) => {
+    const store = new LogKeyStore(sql);
+    const [marked] = await store.checkpoints(9, 9, 0, 10);
+    expect(await store.mark([marked?.checkpointId ?? 0])).toBe(1);
+    await store.end(verifierKey);
+  });
+  expect((await new LogCheckpointStore(database.sql).newest())?.size).toBe(2);
+  const after = await start();
+  await addFacts(1);
+  await published(3);
+  expect(after.status()).toEqual({ status: 'ok' });
 });
 
 it('says that it signs nothing where it has no key, and integrates all the same', async () => {

@@ -1,10 +1,11 @@
-import { LogCheckpointStore, LogIntegrationStore, type LogTree, LogTileStore } from '@iss/persistence';
+import { LogCheckpointStore, LogIntegrationStore, type LogRound, LogTileStore } from '@iss/persistence';
 import { type Check, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { formatPolicy } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
 import { FeedService } from '../feed/feed.service';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { Rounds } from '../sweep/rounds';
-import { CheckpointPublisher, LogOriginEnded, LogRolledBack } from './checkpoint-publisher';
+import { CheckpointPublisher, LogKeyUnknown, LogOriginEnded, LogRolledBack } from './checkpoint-publisher';
 import { LOG_IDENTITY, type LogIdentity } from './log-identity';
 import { LogMetrics } from './log-metrics';
 import { growTree } from './grow-tree';
@@ -21,6 +22,11 @@ const STATES = {
     status: 'degraded',
     reason: 'unsigned',
     detail: 'nothing is signed: set LOG_ORIGIN and LOG_SIGNING_KEY (docs/operations/log.md, "The transparency log")',
+  },
+  unknown_key: {
+    status: 'degraded',
+    reason: 'unknown_key',
+    detail: 'nothing is signed: a key of this worker is not announced (docs/operations/keys.md, "The keys of the log")',
   },
   no_quorum: {
     status: 'degraded',
@@ -59,6 +65,8 @@ export class LogService {
   private publishing: Promise<void> | null = null;
   private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
   private published: LogState = 'ok';
+  /** Keys of this worker that are not announced. */
+  private unknownKeys: readonly string[] = [];
   private isStopping = false;
 
   constructor(
@@ -72,6 +80,8 @@ export class LogService {
     @Inject(LOG_IDENTITY) private readonly identity: LogIdentity | null,
   ) {
     this.warn = rarely(warnTo(logger));
+    const asked = identity?.policy?.witnesses.filter(({ url }) => url !== null) ?? [];
+    metrics.expectWitnesses(asked.map(({ name }) => name));
   }
 
   /** Integrates from now on. */
@@ -82,23 +92,26 @@ export class LogService {
   /** Resolves when the round that runs has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    this.feed.stop();
+    const fed = this.feed.stop();
     this.publisher?.close();
     await this.rounds.stop();
+    await fed;
     await this.publishing;
   }
 
   /** For readiness. */
   status(): Check {
     const { integrated, published } = this;
-    return STATES[integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated];
+    const state = integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated;
+    if (state !== 'unknown_key') return STATES[state];
+    return { ...STATES.unknown_key, detail: `${STATES.unknown_key.detail}: ${announcing(this.unknownKeys)}` };
   }
 
   /** Resolves with the pause until the next one. */
   private async round(): Promise<number> {
     try {
-      const tree = await this.integrateAll();
-      if (tree !== null) this.publishing ??= this.publish(tree).finally(() => (this.publishing = null));
+      const round = await this.integrateAll();
+      if (round !== null) this.publishing ??= this.publish(round).finally(() => (this.publishing = null));
     } catch (error) {
       this.integrated = 'behind';
       this.warn('The log does not go on; it is tried again', error);
@@ -107,38 +120,42 @@ export class LogService {
     return this.settings.log.checkpointIntervalMs;
   }
 
-  /** The tree when nothing waits any more; null while another worker integrates, and while integration is held. */
-  private async integrateAll(): Promise<LogTree | null> {
+  /** The round that left nothing waiting; null while another worker integrates, and while integration is held. */
+  private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, growTree);
       this.integrated = round?.isHeld === true ? 'backfill' : 'ok';
       if (round === null || round.isHeld) return null;
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts are gone that were to be logged');
-      if (round.integrated + round.dropped < BATCH || this.isStopping) return round.tree;
+      if (round.integrated + round.dropped < BATCH || this.isStopping) return round;
     }
   }
 
-  private async publish(tree: LogTree): Promise<void> {
+  private async publish(round: LogRound): Promise<void> {
     const before = this.published;
-    const after = await this.publishOrSayWhy(tree);
+    const after = await this.publishOrSayWhy(round);
     // Witnesses were broken off: that says nothing of them.
     if (this.isStopping) return;
     this.published = after;
     this.metrics.quorum(this.published !== 'no_quorum');
+    this.metrics.keyUnknown(this.published === 'unknown_key');
     if (this.published === 'no_quorum' && before !== 'no_quorum')
       this.logger.warn('Too few witnesses cosign: the last checkpoint that enough of them cosigned is served');
+    if (before === 'unknown_key' && this.published === 'ok')
+      this.logger.info('The keys are announced: the log is signed');
     if (before === 'no_quorum' && this.published === 'ok') this.logger.info('Enough witnesses cosign again');
   }
 
-  private async publishOrSayWhy(tree: LogTree): Promise<LogState> {
+  private async publishOrSayWhy({ tree, takenAt }: LogRound): Promise<LogState> {
     if (this.identity === null) return 'unsigned';
     try {
       this.publisher ??= await this.open(this.identity);
       if (this.isStopping) return this.published;
-      const isPublished = await this.publisher.publish(tree);
+      const isPublished = await this.publisher.publish(tree, takenAt);
       if (isPublished) await this.checkpoints.thin(THIN_BATCH);
       return isPublished ? 'ok' : 'no_quorum';
     } catch (error) {
+      if (error instanceof LogKeyUnknown) return this.refuseToSign(error.vkeys);
       const why =
         error instanceof LogRolledBack ? 'rolled_back' : error instanceof LogOriginEnded ? 'origin_ended' : null;
       if (why === null) {
@@ -150,14 +167,35 @@ export class LogService {
     }
   }
 
-  private open(identity: LogIdentity): Promise<CheckpointPublisher> {
+  private refuseToSign(vkeys: readonly string[]): LogState {
+    if (this.unknownKeys.join() !== vkeys.join() || this.published !== 'unknown_key')
+      this.logger.error(
+        { vkeys },
+        `The log signs nothing: a key is not announced. If it is the log’s, ${announcing(vkeys)}`,
+      );
+    this.unknownKeys = vkeys;
+    return 'unknown_key';
+  }
+
+  private async open(identity: LogIdentity): Promise<CheckpointPublisher> {
     const { integration, checkpoints, tiles } = this;
-    return CheckpointPublisher.open(
+    const publisher = await CheckpointPublisher.open(
       identity,
       this.settings.log,
       { integration, checkpoints, tiles },
       (witness, answer) => this.metrics.witness(witness, answer),
       this.warn,
     );
+    if (publisher.replacedPolicy !== null) {
+      this.metrics.policyReplaced();
+      const policy = identity.policy === null ? null : formatPolicy(identity.policy);
+      this.logger.error({ former: publisher.replacedPolicy, policy }, 'The published policy of the log was replaced');
+    }
+    return publisher;
   }
+}
+
+/** Returns the instruction that announces the keys. */
+function announcing(vkeys: readonly string[]): string {
+  return `run ${vkeys.map((vkey) => `iss log-key add ${vkey}`).join(' and ')}`;
 }

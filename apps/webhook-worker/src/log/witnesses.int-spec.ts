@@ -26,7 +26,8 @@ import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { prepareWitness, type WitnessProcess } from '../../../../tools/testing/witness-process';
+import { hostWitness } from '../../../../tools/testing/witness-host';
+import type { WitnessProcess } from '../../../../tools/testing/witness-process';
 import { openLogIdentity } from './log-identity';
 import { FeedService } from '../feed/feed.service';
 import { LogMetrics } from './log-metrics';
@@ -116,7 +117,7 @@ function writePolicy(threshold: number, lines: readonly Line[]): void {
 
 async function startWitnesses(count: number): Promise<WitnessProcess[]> {
   const names = Array.from({ length: count }, (_, index) => `w${witnesses.length + index + 1}`);
-  const prepared = await Promise.all(names.map((name) => prepareWitness(folder, name, vkey)));
+  const prepared = await Promise.all(names.map((name) => hostWitness(folder, name, vkey)));
   witnesses.push(...prepared);
   await Promise.all(prepared.map((one) => one.start()));
   return prepared;
@@ -193,7 +194,9 @@ it('publishes what the witness cosigned, and while it is away the last one that 
   await witness.start();
   await published(310);
   await isIn(service, { status: 'ok' });
-  expect(await registry.getSingleMetricAsString('log_witness_answers_total')).toMatch(/answer="cosigned"/);
+  const answers = await registry.getSingleMetricAsString('log_witness_answers_total');
+  expect(answers).toMatch(/answer="cosigned"\} [1-9]/);
+  expect(answers.match(/answer="contradicted"\} 0/g)).not.toBeNull();
 });
 
 /** Each way to be a bad witness, of three of which two suffice. */
@@ -225,6 +228,22 @@ const BAD: Record<string, (request: IncomingMessage, response: ServerResponse, k
     response.end(formatSignatureLines([await (await createSigner(signingKey)).sign(parseNote(note).text, 1)]));
   },
 };
+
+it('says that it publishes another policy than the one before, and nothing of the first or the same one', async () => {
+  const [one, two] = await startWitnesses(2);
+  if (one === undefined || two === undefined) throw new Error('no witnesses');
+  const replaced = async (lines: readonly Line[], facts: number): Promise<string> => {
+    writePolicy(1, lines);
+    const service = await start();
+    await addFacts(1);
+    await published(facts);
+    await service.stop();
+    return registry.getSingleMetricAsString('log_policies_replaced_total');
+  };
+  expect(await replaced([one], 1)).toMatch(/ 0$/);
+  expect(await replaced([one], 2)).toMatch(/ 0$/);
+  expect(await replaced([one, two], 3)).toMatch(/ 1$/);
+});
 
 it('a bad witness costs the others nothing', async () => {
   const good = await startWitnesses(2);

@@ -14,7 +14,8 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
 /** What came of asking a witness. */
-export type WitnessAnswer = 'cosigned' | 'contradicted' | 'failed';
+export const WITNESS_ANSWERS = ['cosigned', 'contradicted', 'failed'] as const;
+export type WitnessAnswer = (typeof WITNESS_ANSWERS)[number];
 
 /** Judges a witness's word that the log lost its end or was changed. `proven`: throws. */
 export type Judge = (claim: Exclude<WitnessWord, { kind: 'cosigned' }>, shown: Checkpoint | null) => Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { Look, Page, PendingDelivery } from '@iss/persistence';
+import type { Look, OverdueDelivery, Page } from '@iss/persistence';
 import { createLogger } from '@iss/platform';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { SweepService } from './sweep.service';
@@ -14,13 +14,14 @@ function left<Item>(all: readonly Item[]) {
   };
 }
 
-const deliveries = (count: number): PendingDelivery[] =>
+const deliveries = (count: number): OverdueDelivery[] =>
   Array.from({ length: count }, (_, index) => ({
     deliveryId: `d${index}`,
     subscriptionId: 's',
     tenantId: 't',
     founderId: 'f',
     targetHost: 'h',
+    dueForMs: 0,
   }));
 const events = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index}`);
 

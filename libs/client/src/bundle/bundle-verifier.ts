@@ -1,43 +1,31 @@
-import { canonicalize, LOG_ENTRY_VERSION } from '@iss/domain/pure';
-import {
-  decodeHash,
-  encodeBase64,
-  leafHash,
-  type Policy,
-  sha256,
-  toHex,
-  type VerifiedCheckpoint,
-  verifyInclusion,
-} from '@iss/tlog';
+import { canonicalize } from '@iss/domain/pure';
+import { sha256, toHex } from '@iss/tlog';
+import { type Floor, requireNotBackdated } from '../verify/floor.ts';
+import { type BundleLine, LineageProof, type LoggedVersion, type LogProof } from '../verify/lineage-proof.ts';
 import { requireCheckpoint } from './checkpoint.ts';
 import { judged, RefusedError, UnreadableError } from './errors.ts';
 import { Members } from './members.ts';
 import type { Proved } from './proved.ts';
+import type { Policy, VerifiedCheckpoint } from './types.ts';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
 /** What it is, what is there, and what it has to be. */
 type Row = readonly [what: string, found: string | number | null, expected: string | number | null];
 
-/** An entry that says that versions were erased. */
-interface Erasure {
-  readonly tenantId: string;
-  /** Places of their entries in the log. */
-  readonly indexes: ReadonlySet<number>;
-}
-
-/** Hashes of the tree that are kept decoded: proofs against one checkpoint share nearly all of theirs. */
-const KEPT_HASHES = 50_000;
-
 /** A version whose line was verified. */
 export interface ProvedVersion {
   readonly version: number;
+  readonly tenantId: string;
+  readonly logIndex: number;
+  /** By the entry of the log; null where that does not say it. */
+  readonly writtenBy: string | null;
+  /** What it said, proved; null for an erased one, of which its place is proved, and that the log says so. */
+  readonly content: ProvedContent | null;
+}
+export interface ProvedContent {
   readonly snapshotId: string;
   readonly envelopeHash: string;
   readonly createdAt: string;
-  readonly tenantId: string;
-  readonly logIndex: number;
-  /** What it said is gone: its place is proved, and that the log says so. */
-  readonly isErased: boolean;
 }
 
 /** Lowercase hex SHA-256 of a text in UTF-8. */
@@ -56,13 +44,11 @@ export class BundleVerifier {
   private last: ProvedVersion | null = null;
   /** Of those that were erased: their content is not proved, their place is. */
   private readonly erased: number[] = [];
-  /** Places in the log that were shown. */
-  private readonly places = new Set<number>();
-  /** Erasures that were proved, by their text. */
-  private readonly erasures = new Map<string, Erasure>();
+  private readonly lineage: LineageProof;
+  /** The hash that the next version must name: of an erased version the service's word, until it does. */
+  private lastHash: string | null = null;
   /** Versions that were logged before the one that they are made of: an import that was sealed in another order. */
   private outOfOrder = 0;
-  private readonly hashes = new Map<string, Uint8Array>();
 
   private constructor(
     private readonly subjectType: string,
@@ -70,14 +56,23 @@ export class BundleVerifier {
     private readonly versions: number,
     private readonly verified: VerifiedCheckpoint,
     private readonly hashText: HashText,
-  ) {}
+    private readonly since: Floor | null,
+  ) {
+    this.lineage = new LineageProof(verified.checkpoint);
+  }
 
   /**
    * Begins with the first line.
    *
    * @param hashText the platform's own, where that is faster than this library's
+   * @param since what the log had shown before: what came later must not say that it is older
    */
-  static async open(line: Uint8Array, policy: Policy, hashText = hashTextHere): Promise<BundleVerifier> {
+  static async open(
+    line: Uint8Array,
+    policy: Policy,
+    hashText = hashTextHere,
+    since: Floor | null = null,
+  ): Promise<BundleVerifier> {
     const head = Members.parse('The first line', line);
     if (head.text('bundle') !== BUNDLE_FORMAT) {
       throw new UnreadableError(`The bundle has a format that is not known here: ${BUNDLE_FORMAT} is.`);
@@ -94,7 +89,14 @@ export class BundleVerifier {
         `The first line says ${versions} versions, the newest one ${headVersion}: some are left out.`,
       );
     }
-    return new BundleVerifier(subject.text('subject_type'), subject.text('subject_id'), versions, verified, hashText);
+    return new BundleVerifier(
+      subject.text('subject_type'),
+      subject.text('subject_id'),
+      versions,
+      verified,
+      hashText,
+      since,
+    );
   }
 
   /** Verifies the line of the next version. */
@@ -104,14 +106,23 @@ export class BundleVerifier {
     if (version > this.versions)
       throw new RefusedError(`There are more lines than the ${this.versions} versions of the first one.`);
     const members = Members.parse(where, line);
+    const snapshot = members.object('snapshot');
     const isErased = members.has('erased');
-    const next = isErased ? this.erasedVersionOf(where, version, members) : this.versionOf(where, version, members);
-    if (this.places.has(next.logIndex))
-      throw new RefusedError(`${where} its entry is that of another version, ${next.logIndex}.`);
-    this.places.add(next.logIndex);
+    if (isErased && (snapshot.has('envelope') || members.has('entry'))) {
+      throw new RefusedError(`${where} it is said to be erased, and has its envelope or its entry.`);
+    }
+    const header = this.headerOf(where, version, snapshot);
+    if (!isErased) this.requireEnvelope(where, header, snapshot.object('envelope'));
+    const bundleLine = lineOf(where, header, members, isErased);
+    const { logIndex, tenantId, writtenBy } = judged(where, () => this.lineage.line(where, bundleLine));
+    const { snapshot_id: snapshotId, created_at: createdAt, envelope_hash: envelopeHash } = header;
+    const { since } = this;
+    if (since !== null && !isErased) judged(where, () => requireNotBackdated(where, logIndex, createdAt, since));
     if (isErased) this.erased.push(version);
-    else this.requireIncluded(where, next.logIndex, leafHash(members.text('entry')), members);
-    if (this.last !== null && next.logIndex < this.last.logIndex) this.outOfOrder++;
+    if (this.last !== null && logIndex < this.last.logIndex) this.outOfOrder++;
+    const content = isErased ? null : { snapshotId, createdAt, envelopeHash: envelopeHash ?? '' };
+    const next = { version, tenantId, logIndex, writtenBy, content };
+    this.lastHash = envelopeHash;
     this.first ??= next;
     this.last = next;
     return next;
@@ -132,9 +143,13 @@ export class BundleVerifier {
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
         ['Versions', `1 to ${last.version}, none left out between; envelopes, hashes and links recomputed`],
         ...(this.erased.length === 0 ? [] : [['Erased', erasedText(this.erased)] as const]),
-        ['First', `written ${first.createdAt} by the service's own clock, entry ${first.logIndex}`],
-        ['Last', `${last.snapshotId}, written ${last.createdAt}, entry ${last.logIndex}`],
-        ['Its hash', last.envelopeHash],
+        ['First', `${writtenText(first)} by the service's own clock, entry ${first.logIndex}`],
+        [
+          'Last',
+          `${last.content === null ? '' : `${last.content.snapshotId}, `}${writtenText(last)}, entry ${last.logIndex}`,
+        ],
+        ...(last.writtenBy === null ? [] : [['Written by', `${last.writtenBy} (last version)`] as const]),
+        ...(last.content === null ? [] : [['Its hash', last.content.envelopeHash] as const]),
         ...(this.outOfOrder === 0
           ? []
           : [
@@ -149,132 +164,69 @@ export class BundleVerifier {
         subject: { subject_type: this.subjectType, subject_id: this.subjectId },
         tenant_id: first.tenantId,
         versions: last.version,
-        last_snapshot_id: last.snapshotId,
-        last_envelope_hash: last.envelopeHash,
-        last_created_at: last.createdAt,
+        last_snapshot_id: last.content?.snapshotId ?? null,
+        last_envelope_hash: last.content?.envelopeHash ?? null,
+        last_created_at: last.content?.createdAt ?? null,
         last_log_index: last.logIndex,
+        last_written_by: last.writtenBy,
         logged_out_of_order: this.outOfOrder,
         erased_versions: this.erased,
       },
     };
   }
 
-  private versionOf(where: string, version: number, line: Members): ProvedVersion {
-    const { last } = this;
-    const snapshot = line.object('snapshot');
+  private headerOf(where: string, version: number, snapshot: Members): LoggedVersion {
     const subject = snapshot.object('subject');
-    const envelope = snapshot.object('envelope');
-    const entryText = line.text('entry');
-    const entry = Members.parse(`${where} its entry`, entryText);
-    if (canonicalize(entry.all) !== entryText) throw new RefusedError(`${where} its entry is not RFC 8785 text.`);
-
-    const snapshotId = snapshot.text('snapshot_id');
-    const envelopeHash = snapshot.text('envelope_hash');
-    const createdAt = snapshot.text('created_at');
-    const computed = this.hashText(canonicalize(envelope.all));
-    const own = envelope.object('subject');
-    const rows: readonly Row[] = [
+    requireRows(where, [
       ['the snapshot’s version', snapshot.count('snapshot_version'), version],
       ['the snapshot’s subject_type', subject.text('subject_type'), this.subjectType],
       ['the snapshot’s subject_id', subject.text('subject_id'), this.subjectId],
-      ['the SHA-256 of the envelope', computed, envelopeHash],
-      ['the envelope’s snapshot_id', envelope.text('snapshot_id').toLowerCase(), snapshotId],
-      ['the envelope’s snapshot_version', envelope.count('snapshot_version'), version],
-      ['the envelope’s subject_type', own.text('subject_type'), this.subjectType],
-      ['the envelope’s subject_id', own.text('subject_id'), this.subjectId],
-      ['the snapshot’s prev_hash', snapshot.textOrNull('prev_hash'), last?.envelopeHash ?? null],
-      ['the entry’s entry_version', entry.text('entry_version'), LOG_ENTRY_VERSION],
-      ['the entry’s type', entry.text('type'), 'snapshot.created'],
-      ['the entry’s tenant_id', entry.text('tenant_id'), last?.tenantId ?? entry.text('tenant_id')],
-      ['the entry’s subject_type', entry.text('subject_type'), this.subjectType],
-      ['the entry’s subject_id', entry.text('subject_id'), this.subjectId],
-      ['the entry’s snapshot_id', entry.text('snapshot_id'), snapshotId],
-      ['the entry’s snapshot_version', entry.count('snapshot_version'), version],
-      ['the entry’s envelope_hash', entry.text('envelope_hash'), envelopeHash],
-      ['the entry’s prev_hash', entry.textOrNull('prev_hash'), last?.envelopeHash ?? null],
-      ['the entry’s created_at', entry.text('created_at'), createdAt],
-    ];
-    requireRows(where, rows);
-    const logIndex = line.count('log_index');
+      ['the snapshot’s prev_hash', snapshot.textOrNull('prev_hash'), this.lastHash],
+    ]);
     return {
-      version,
-      snapshotId,
-      envelopeHash,
-      createdAt,
-      tenantId: entry.text('tenant_id'),
-      logIndex,
-      isErased: false,
+      snapshot_id: snapshot.text('snapshot_id'),
+      snapshot_version: version,
+      created_at: snapshot.text('created_at'),
+      envelope_hash: snapshot.text('envelope_hash'),
+      prev_hash: this.lastHash,
+      subject: { subject_type: this.subjectType, subject_id: this.subjectId },
+      written_by: snapshot.has('written_by') ? snapshot.textOrNull('written_by') : null,
+      write_request_id: snapshot.has('write_request_id') ? snapshot.textOrNull('write_request_id') : null,
     };
   }
 
-  /**
-   * Of a version that was erased: its leaf stands in the log, and so does an entry that names its place as erased. What it said
-   * cannot be proved any more; its hash is what the version after it names.
-   */
-  private erasedVersionOf(where: string, version: number, line: Members): ProvedVersion {
-    const { last } = this;
-    const snapshot = line.object('snapshot');
-    if (snapshot.has('envelope') || line.has('entry')) {
-      throw new RefusedError(`${where} it is said to be erased, and has its envelope or its entry.`);
-    }
-    const subject = snapshot.object('subject');
-    const erasure = this.erasureOf(where, line.object('erased'));
-    const logIndex = line.count('log_index');
-    const rows: readonly Row[] = [
-      ['the snapshot’s version', snapshot.count('snapshot_version'), version],
-      ['the snapshot’s subject_type', subject.text('subject_type'), this.subjectType],
-      ['the snapshot’s subject_id', subject.text('subject_id'), this.subjectId],
-      ['the snapshot’s prev_hash', snapshot.textOrNull('prev_hash'), last?.envelopeHash ?? null],
-      ['the erasure’s tenant_id', erasure.tenantId, last?.tenantId ?? erasure.tenantId],
-    ];
-    requireRows(where, rows);
-    if (!erasure.indexes.has(logIndex)) {
-      throw new RefusedError(
-        `${where} it is said to be erased, and the entry that says so does not name its place, ${logIndex}.`,
-      );
-    }
-    const leaf = judged(`${where} its leaf_hash`, () => hashOfHex(line.text('leaf_hash')));
-    this.requireIncluded(where, logIndex, leaf, line);
-    const { tenantId } = erasure;
-    const created = { snapshotId: snapshot.text('snapshot_id'), createdAt: snapshot.text('created_at') };
-    return { version, ...created, envelopeHash: snapshot.text('envelope_hash'), tenantId, logIndex, isErased: true };
-  }
-
-  /** The entry that says that versions were erased, proved to be in the log. */
-  private erasureOf(where: string, line: Members): Erasure {
-    const text = line.text('entry');
-    const known = this.erasures.get(text);
-    if (known !== undefined) return known;
-    const entry = Members.parse(`${where} the entry of its erasure`, text);
-    if (canonicalize(entry.all) !== text)
-      throw new RefusedError(`${where} the entry of its erasure is not RFC 8785 text.`);
+  private requireEnvelope(where: string, header: LoggedVersion, envelope: Members): void {
+    const own = envelope.object('subject');
     requireRows(where, [
-      ['the erasure’s entry_version', entry.text('entry_version'), LOG_ENTRY_VERSION],
-      ['the erasure’s type', entry.text('type'), 'subject.erased'],
-      ['the erasure’s subject_type', entry.text('subject_type'), this.subjectType],
-      ['the erasure’s subject_id', entry.text('subject_id'), this.subjectId],
+      ['the SHA-256 of the envelope', this.hashText(canonicalize(envelope.all)), header.envelope_hash],
+      ['the envelope’s snapshot_id', envelope.text('snapshot_id').toLowerCase(), header.snapshot_id],
+      ['the envelope’s snapshot_version', envelope.count('snapshot_version'), header.snapshot_version],
+      ['the envelope’s subject_type', own.text('subject_type'), this.subjectType],
+      ['the envelope’s subject_id', own.text('subject_id'), this.subjectId],
     ]);
-    this.requireIncluded(`${where} the erasure,`, line.count('log_index'), leafHash(text), line);
-    const erasure = { tenantId: entry.text('tenant_id'), indexes: new Set(entry.counts('erased_indexes')) };
-    this.erasures.set(text, erasure);
-    return erasure;
   }
+}
 
-  private requireIncluded(where: string, index: number, leaf: Uint8Array, line: Members): void {
-    judged(`${where} its proof`, () => {
-      const proof = line.texts('inclusion').map((hash) => this.hashOf(hash));
-      verifyInclusion(leaf, index, this.verified.checkpoint, proof);
-    });
-  }
+/** What is proved of a line. Of an erased version its leaf is left. */
+function lineOf(where: string, snapshot: LoggedVersion, members: Members, isErased: boolean): BundleLine {
+  if (!isErased) return { snapshot, ...proofOf(`${where} its entry`, members) };
+  return {
+    snapshot,
+    log_index: members.count('log_index'),
+    inclusion: members.texts('inclusion'),
+    leaf_hash: members.text('leaf_hash'),
+    erased: proofOf(`${where} the entry of its erasure`, members.object('erased')),
+  };
+}
 
-  private hashOf(base64: string): Uint8Array {
-    const kept = this.hashes.get(base64);
-    if (kept !== undefined) return kept;
-    if (this.hashes.size >= KEPT_HASHES) this.hashes.clear();
-    const hash = decodeHash(base64, 'hash of the proof');
-    this.hashes.set(base64, hash);
-    return hash;
-  }
+function proofOf(where: string, members: Members): LogProof {
+  const entry = members.text('entry');
+  Members.parse(where, entry);
+  return { log_index: members.count('log_index'), inclusion: members.texts('inclusion'), entry };
+}
+
+function writtenText({ content }: ProvedVersion): string {
+  return content === null ? 'erased' : `written ${content.createdAt}`;
 }
 
 function requireRows(where: string, rows: readonly Row[]): void {
@@ -282,13 +234,6 @@ function requireRows(where: string, rows: readonly Row[]): void {
     if (found !== expected)
       throw new RefusedError(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
   }
-}
-
-function hashOfHex(hex: string): Uint8Array {
-  return decodeHash(
-    encodeBase64(Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (byte) => parseInt(byte, 16))),
-    'hash of the entry',
-  );
 }
 
 /** Versions that somebody reads; the JSON has them all. */

@@ -1,16 +1,10 @@
-import {
-  encodeBase64,
-  keyLabel,
-  type Policy,
-  type SignatureType,
-  type VerifiedCheckpoint,
-  type VerifiedSignature,
-  verifyCheckpoint,
-} from '@iss/tlog';
+import { encodeBase64, keyLabel, verifyCheckpoint } from '@iss/tlog';
 import { CLOCK_SKEW_MS } from '../limits.ts';
+import { signaturesOf } from '../verify/floor.ts';
 import { judgedLater, RefusedError } from './errors.ts';
+import type { Policy, VerifiedCheckpoint, VerifierKey } from './types.ts';
 
-const ALGORITHMS: Readonly<Record<SignatureType, string>> = {
+const ALGORITHMS: Readonly<Record<VerifierKey['type'], string>> = {
   ed25519: 'Ed25519',
   'ed25519-cosignature': 'Ed25519',
   'ml-dsa-44-cosignature': 'ML-DSA-44',
@@ -60,10 +54,6 @@ export function shownCheckpoint({ checkpoint, logSignatures, cosignatures }: Ver
       at: timeText(time),
     })),
   };
-}
-
-function signaturesOf({ logSignatures, cosignatures }: VerifiedCheckpoint): VerifiedSignature[] {
-  return [...logSignatures, ...cosignatures.map(({ signature }) => signature)];
 }
 
 /** The last time that JavaScript has. */

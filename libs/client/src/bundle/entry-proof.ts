@@ -1,18 +1,11 @@
 import { isJsonObject, type JsonValue, parseJsonText } from '@iss/domain/pure';
-import {
-  decodeHash,
-  decodeUtf8,
-  leafHash,
-  type LogProof,
-  parseLogProof,
-  type Policy,
-  toHex,
-  verifyInclusion,
-} from '@iss/tlog';
+import { decodeHash, decodeUtf8, leafHash, parseLogProof, toHex, verifyInclusion } from '@iss/tlog';
+import { type Floor, requireNotBackdated } from '../verify/floor.ts';
 import { requireCheckpoint } from './checkpoint.ts';
 import { judged, RefusedError, UnreadableError } from './errors.ts';
 import type { Members } from './members.ts';
 import type { Proved } from './proved.ts';
+import type { LogProof, Policy } from './types.ts';
 
 /** A proof of one entry: the bytes of a `.tlog-proof` file. */
 export function readProofFile(bytes: Uint8Array): LogProof {
@@ -37,7 +30,8 @@ export function readProofAnswer(answer: Members): LogProof & { readonly claims: 
 }
 
 /**
- * Verifies that an entry is in the log. `entry` is what was named beside the proof; the proof's own otherwise.
+ * Verifies that an entry is in the log. `entry` is what was named beside the proof; the proof's own otherwise. `since` is what the
+ * log had shown before: an entry that came later must not say that it is older.
  *
  * @throws RefusedError, UnreadableError
  */
@@ -45,6 +39,7 @@ export async function verifyEntryProof(
   proof: LogProof & { readonly claims?: Members },
   entry: Uint8Array | null,
   policy: Policy,
+  since: Floor | null = null,
 ): Promise<Proved> {
   const logged = entry ?? proof.extra;
   if (logged === null) {
@@ -56,9 +51,14 @@ export async function verifyEntryProof(
   judged('The entry', () => verifyInclusion(leaf, proof.index, checkpoint, proof.inclusion));
   if (proof.claims !== undefined) requireClaims(proof.claims, { leaf, ...checkpoint });
   const text = judged('The entry', () => decodeUtf8(logged));
+  const members = membersOf(text);
+  if (since !== null) {
+    const moments = members.filter(([name]) => MOMENT.test(name));
+    for (const [, time] of moments) judged('', () => requireNotBackdated('The entry:', proof.index, time, since));
+  }
   return {
     verified,
-    shown: [['Entry', `${proof.index} of the log:`], ...membersOf(text)],
+    shown: [['Entry', `${proof.index} of the log:`], ...members],
     json: { kind: 'entry', log_index: proof.index, leaf_hash: toHex(leaf), entry: text },
   };
 }
@@ -77,6 +77,9 @@ function requireClaims(
     if (found !== expected) throw new RefusedError(`${name} is ${found} and has to be ${expected}.`);
   }
 }
+
+/** When it happened; an `expires_at` is of a time to come. */
+const MOMENT = /^ {2}(?:created|changed|revoked|erased)_at$/;
 
 function membersOf(text: string): [string, string][] {
   let value: JsonValue;

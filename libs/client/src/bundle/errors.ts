@@ -1,5 +1,6 @@
 import { DomainError } from '@iss/domain/pure';
 import { TlogError, type TlogErrorCode } from '@iss/tlog';
+import { ProtocolError, VerificationError } from '../errors.ts';
 
 /** The proof does not hold: `message` names the place, and what is wrong there. */
 export class RefusedError extends Error {
@@ -47,6 +48,9 @@ export async function judgedLater<T>(where: string, work: () => Promise<T>): Pro
 
 function judgement(where: string, error: unknown): unknown {
   if (error instanceof TlogError) return new CLASSES[MEANING[error.code]](`${where}: ${error.message}`);
+  // They name the place themselves.
+  if (error instanceof VerificationError) return new RefusedError(error.message);
+  if (error instanceof ProtocolError) return new UnreadableError(`${where}: ${error.message}`);
   if (error instanceof DomainError) return new UnreadableError(`${where} is not JSON: ${error.message}`);
   return error;
 }

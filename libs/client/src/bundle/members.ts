@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonText } from '@iss/domain/pure';
+import { isJsonObject, parseJson, parseJsonText } from '@iss/domain/pure';
 import { judged, UnreadableError } from './errors.ts';
+import type { JsonObject, JsonValue } from './types.ts';
 
 /** Deeper than any envelope that was ever taken. */
 const MAX_DEPTH = 10_000;

@@ -1,6 +1,6 @@
-import type { Policy } from '@iss/tlog';
 import { policyOf } from '../verify/trust.ts';
 import { judgedLater } from './errors.ts';
+import type { Policy } from './types.ts';
 
 /**
  * Whom one trusts: a policy (C2SP tlog-policy), or the verifier key of a log alone, which asks for no witness. Keys that this

@@ -1,4 +1,4 @@
-import type { VerifiedCheckpoint } from '@iss/tlog';
+import type { VerifiedCheckpoint } from './types.ts';
 
 /** What a file proves; the verification of it throws for one that proves nothing. */
 export interface Proved {

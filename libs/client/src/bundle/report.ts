@@ -47,6 +47,7 @@ function notProved({ tree_size: size, cosigned_by: cosigned }: ShownCheckpoint, 
   const [first] = times;
   return [
     `That nothing newer exists. This is the log as it was at ${size} entries; ask for a newer proof to see what came after.`,
+    'That the log has no second entry for one of these versions: an entry that is there is not the only one.',
     'That what was written is true. The log keeps what was said, by whom it was written, and in which order.',
     first === undefined
       ? 'When. The checkpoint has no time of a witness: times in the entries are the service’s own word.'

@@ -102,7 +102,7 @@ export type AccessibleSubject = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -224,7 +224,7 @@ export type Audit = {
  */
 export type AuditRecord = {
     /**
-     * Its number, which no other record has.
+     * Its number, which no other record of the tenant has: each is one more than the last.
      */
     audit_id: number;
     /**
@@ -234,7 +234,7 @@ export type AuditRecord = {
     /**
      * What was done.
      */
-    action: 'tenant.founded' | 'tenant.changed' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
+    action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
     /**
      * Who did it; null: the service itself, or its operator.
      */
@@ -377,7 +377,7 @@ export type BatchResult = {
      */
     subject_type?: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id?: string;
     /**
@@ -399,7 +399,7 @@ export type BatchResult = {
         /**
          * What went wrong, for programs.
          */
-        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
          * What to do.
          */
@@ -455,6 +455,53 @@ export type BatchResult = {
 };
 
 /**
+ * BlockedTenant
+ */
+export type BlockedTenant = {
+    /**
+     * The id of a tenant.
+     */
+    tenant_id: string;
+    /**
+     * Since when.
+     */
+    blocked_at: string;
+};
+
+/**
+ * BlockedTenantPage
+ */
+export type BlockedTenantPage = {
+    /**
+     * The items of the page.
+     */
+    items: Array<BlockedTenant>;
+    /**
+     * Null on the last page.
+     */
+    next_cursor: string | null;
+    /**
+     * Whether there is another page.
+     */
+    has_more: boolean;
+    /**
+     * The same of the page, wrapped.
+     */
+    page: {
+        /**
+         * The most items that the page may have.
+         */
+        limit: number;
+        /**
+         * Alias of the outer next_cursor.
+         *
+         * @deprecated
+         */
+        next_cursor: string | null;
+    };
+};
+
+/**
  * ChainItem
  */
 export type ChainItem = {
@@ -506,7 +553,7 @@ export type ChainProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -589,13 +636,17 @@ export type ChangePage = {
      */
     items: Array<SnapshotCreatedChange | GrantCreatedChange | GrantChangedChange | GrantRevokedChange | OwnerChangedChange | SubjectErasedChange>;
     /**
-     * What to send as `after` next time, also when there was nothing; null: nothing concerns you so far.
+     * Send it as `after` next time, also when there was nothing; null: nothing concerns you so far. It is opaque: it may stand for an entry that you may not know of. It never expires, and is good for the feed of this tenant alone.
      */
-    next_after: number | null;
+    next_after: string | null;
     /**
      * Whether there is more at this moment.
      */
     has_more: boolean;
+    /**
+     * False: a tenant granted all of its subjects lately, and a worker still adds older entries before `next_after`. To get them, read again later from where you began.
+     */
+    complete: boolean;
 };
 
 /**
@@ -842,6 +893,10 @@ export type CreatedGrant = {
      * What it is for, in the grantor’s words. In no event and no log.
      */
     purpose: string | null;
+    /**
+     * When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.
+     */
+    accepted_at: string | null;
     /**
      * The same fields, wrapped.
      *
@@ -1347,7 +1402,7 @@ export type Disclosure = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -1363,13 +1418,21 @@ export type Disclosure = {
      */
     grantee_tenant_id: string;
     /**
+     * The grant by which it was first read that day: on the subject, or else on all of the owner’s. Null: not kept then.
+     */
+    grant_id: string | null;
+    /**
+     * What that grant is for, as its grantor says now.
+     */
+    purpose: string | null;
+    /**
      * Who read it.
      */
     principal_id: string;
     /**
-     * How. By `headers` and `proof` hashes and times were shown, and no content.
+     * The way. `headers` and `proof` show hashes and times, and no content. `search` tells that the version has the name or the identifier that was searched for.
      */
-    via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof';
+    via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof' | 'search';
     /**
      * When it was recorded: the first time that day.
      */
@@ -1505,7 +1568,7 @@ export type Erasure = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -1616,7 +1679,7 @@ export type ErasureReceipt = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -1713,7 +1776,7 @@ export type Error = {
         /**
          * What went wrong, for programs.
          */
-        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
          * What to do.
          */
@@ -1944,6 +2007,10 @@ export type Grant = {
      * What it is for, in the grantor’s words. In no event and no log.
      */
     purpose: string | null;
+    /**
+     * When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.
+     */
+    accepted_at: string | null;
 };
 
 /**
@@ -1951,7 +2018,7 @@ export type Grant = {
  */
 export type GrantChangedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -2033,7 +2100,7 @@ export type GrantChangedEvent = {
  */
 export type GrantCreatedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -2241,7 +2308,7 @@ export type GrantResult = {
         /**
          * What went wrong, for programs.
          */
-        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
          * What to do.
          */
@@ -2307,7 +2374,7 @@ export type GrantResults = {
  */
 export type GrantRevokedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -2387,6 +2454,69 @@ export type Health = {
 };
 
 /**
+ * Invitation
+ */
+export type Invitation = {
+    /**
+     * The id of a tenant.
+     */
+    tenant_id: string;
+    /**
+     * The name that the tenant gave itself.
+     */
+    name: string;
+    /**
+     * What the caller would be.
+     */
+    api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
+    /**
+     * Whether the member administers the account.
+     */
+    tenancy_role: 'account_admin' | 'member';
+    /**
+     * Who made it; null: the service, or its operator.
+     */
+    invited_by: string | null;
+    /**
+     * When it was made.
+     */
+    invited_at: string;
+};
+
+/**
+ * InvitationPage
+ */
+export type InvitationPage = {
+    /**
+     * The items of the page.
+     */
+    items: Array<Invitation>;
+    /**
+     * Null on the last page.
+     */
+    next_cursor: string | null;
+    /**
+     * Whether there is another page.
+     */
+    has_more: boolean;
+    /**
+     * The same of the page, wrapped.
+     */
+    page: {
+        /**
+         * The most items that the page may have.
+         */
+        limit: number;
+        /**
+         * Alias of the outer next_cursor.
+         *
+         * @deprecated
+         */
+        next_cursor: string | null;
+    };
+};
+
+/**
  * LogKey
  */
 export type LogKey = {
@@ -2395,11 +2525,11 @@ export type LogKey = {
      */
     vkey: string;
     /**
-     * Since when it signs.
+     * When it signed first; null: the key is announced and has not signed yet.
      */
-    from: string;
+    from: string | null;
     /**
-     * Until when it signed; null: it does.
+     * When the key was ended; null: it may sign.
      */
     until: string | null;
 };
@@ -2413,7 +2543,7 @@ export type LogKeys = {
      */
     log_origin: string;
     /**
-     * Every key that ever signed: what one signed stays verifiable.
+     * Every key that ever signed, and every announced key. Signatures of an ended key stay verifiable.
      */
     vkeys: Array<LogKey>;
     /**
@@ -2495,9 +2625,9 @@ export type Member = {
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * `removed`: no member any more; its token is refused.
+     * `pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.
      */
-    status: 'active' | 'removed';
+    status: 'pending' | 'active' | 'removed';
 };
 
 /**
@@ -2594,7 +2724,7 @@ export type OwnerChangePage = {
  */
 export type OwnerChangedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -2632,7 +2762,7 @@ export type Ownership = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -2740,9 +2870,9 @@ export type Principal = {
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * `removed`: no member any more; its token is refused.
+     * `pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.
      */
-    status: 'active' | 'removed';
+    status: 'pending' | 'active' | 'removed';
     /**
      * Whether the member administers the account.
      */
@@ -2756,7 +2886,7 @@ export type Principal = {
      */
     allow_counterparty_access: boolean;
     /**
-     * When it first became a member.
+     * When it was first invited, or became a member.
      */
     created_at: string;
 };
@@ -2837,7 +2967,7 @@ export type ProposeUpdateBody = ({
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -2881,6 +3011,36 @@ export type ProposeUpdateBody = ({
 };
 
 /**
+ * ProtectedResource
+ */
+export type ProtectedResource = {
+    /**
+     * The origin of the service, as its callers know it.
+     */
+    resource: string;
+    /**
+     * The issuer of tokens; absent without authentication.
+     */
+    authorization_servers?: Array<string>;
+    /**
+     * The scopes to ask the issuer for; absent without authentication.
+     */
+    scopes_supported?: Array<string>;
+    /**
+     * The ways to send a token: the header `Authorization`.
+     */
+    bearer_methods_supported: Array<'header'>;
+    /**
+     * The name of the service.
+     */
+    resource_name: string;
+    /**
+     * The documentation of the API.
+     */
+    resource_documentation: string;
+};
+
+/**
  * ProvedLeaf
  */
 export type ProvedLeaf = {
@@ -2917,6 +3077,14 @@ export type ProvedLeaf = {
      * `audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet, and where that version was erased.
      */
     changed_by: string | null;
+    /**
+     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     */
+    written_by: string | null;
+    /**
+     * The `X-Request-Id` of the request that wrote it.
+     */
+    write_request_id: string | null;
     /**
      * The evidence that covers it, as it stands in the envelope, with the `role` of the reference.
      */
@@ -2955,6 +3123,14 @@ export type Provenance = {
      * The envelope hash of the snapshot before; null for the first one.
      */
     prev_hash: string | null;
+    /**
+     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     */
+    written_by: string | null;
+    /**
+     * The `X-Request-Id` of the request that wrote it.
+     */
+    write_request_id: string | null;
     subject: SubjectRef;
     /**
      * By what its content was destroyed; absent where it was not. The envelope is absent then.
@@ -3082,6 +3258,14 @@ export type Readiness = {
          * What is written gets into the published transparency log.
          */
         log: Check;
+        /**
+         * What is in the log gets into the change feeds.
+         */
+        feed: Check;
+        /**
+         * PostgreSQL has connections for all processes at their maxima; absent where those are not configured.
+         */
+        connections?: Check;
     };
 };
 
@@ -3537,6 +3721,14 @@ export type Snapshot = {
      * The envelope hash of the snapshot before; null for the first one.
      */
     prev_hash: string | null;
+    /**
+     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     */
+    written_by: string | null;
+    /**
+     * The `X-Request-Id` of the request that wrote it.
+     */
+    write_request_id: string | null;
     subject: SubjectRef;
     /**
      * By what its content was destroyed; absent where it was not. The envelope is absent then.
@@ -3566,7 +3758,7 @@ export type Snapshot = {
  */
 export type SnapshotCreatedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -3606,6 +3798,14 @@ export type SnapshotCreatedChange = {
      * When it was written.
      */
     created_at: string;
+    /**
+     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     */
+    written_by: string | null;
+    /**
+     * The `X-Request-Id` of the request that wrote it.
+     */
+    write_request_id: string | null;
 };
 
 /**
@@ -3684,6 +3884,14 @@ export type SnapshotHeader = {
      * The envelope hash of the snapshot before; null for the first one.
      */
     prev_hash: string | null;
+    /**
+     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     */
+    written_by: string | null;
+    /**
+     * The `X-Request-Id` of the request that wrote it.
+     */
+    write_request_id: string | null;
     subject: SubjectRef;
     /**
      * By what its content was destroyed; absent where it was not. The envelope is absent then.
@@ -3750,7 +3958,7 @@ export type SnapshotProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -3797,7 +4005,7 @@ export type Subject = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -3815,7 +4023,7 @@ export type Subject = {
  */
 export type SubjectErasedChange = {
     /**
-     * Its place in the log, from 0: `after` goes on behind it, and its proof names it.
+     * Its place in the log, from 0. Its proof names it, and `after` takes it.
      */
     log_index: number;
     /**
@@ -3952,7 +4160,7 @@ export type SubjectRef = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
 };
@@ -4094,7 +4302,7 @@ export type TenantChainProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**
@@ -4402,7 +4610,7 @@ export type Update = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte.
+     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
      */
     subject_id: string;
     /**

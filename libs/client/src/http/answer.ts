@@ -1,54 +1,73 @@
-import {
-  apiErrorOf,
-  type ApiError,
-  type ErasureReceipt,
-  type ErrorDetail,
-  isErrorCode,
-  ProtocolError,
-} from '../errors.ts';
+import { type JsonValue, parseJsonText } from '@iss/domain/pure';
+import { apiErrorOf, type ApiError, isErrorCode } from '../errors.ts';
+import type * as api from '../generated/types.ts';
+import { MAX_DEPTH, MAX_RETRY_AFTER_MS } from '../limits.ts';
+import { reasonText } from './abort.ts';
+import { notOfThisApi, requireShape, type Shape } from './shape.ts';
 
-/** The value of an answer that nothing has to be proved of. Its shape is the service's word. */
-export function decode<T>(text: string): T {
+/** The value of an answer. Beyond `shape` it is the service's word. @throws ProtocolError */
+export function decode<T>(text: string, shape: Shape<T>, parse: (text: string) => unknown = parseLoosely): T {
+  const value = parse(text);
+  requireShape<T>(value, shape);
+  return value;
+}
+
+/** @throws ProtocolError */
+export function parseLoosely(text: string): unknown {
+  return held(() => JSON.parse(text));
+}
+
+/**
+ * The value of an answer whose content is verified: parsed strictly, since two keys of one name would be read by some as the
+ * one and by others as the other.
+ *
+ * @throws ProtocolError
+ */
+export function parseStrictly(text: string): JsonValue {
+  return held(() => parseJsonText(text, { maxDepth: MAX_DEPTH }));
+}
+
+function held<T>(work: () => T): T {
   try {
-    const value: T = JSON.parse(text);
-    return value;
+    return work();
   } catch (cause) {
-    throw new ProtocolError(`The answer is no JSON: ${text.slice(0, 100)}`, { cause });
+    throw notOfThisApi(reasonText(cause), cause);
   }
 }
+
+const ERROR: Shape<api.Error['error']> = {
+  code: '',
+  message: '',
+  request_id: null,
+  details: { '?': [{ path: '', code: '', message: '' }] },
+  erased: { '?': { erasure_id: '', erased_at: '' } },
+};
 
 /** The error that an answer tells of. */
 export function failureOf(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfterMs = retryAfter(headers.get('retry-after'));
   try {
-    const {
-      error,
-    }: {
-      error: { code: unknown; message: unknown; details?: ErrorDetail[]; request_id?: string; erased?: ErasureReceipt };
-    } = JSON.parse(text);
-    if (isErrorCode(error.code)) {
-      return apiErrorOf({
-        status,
-        code: error.code,
-        message: String(error.message),
-        details: error.details ?? [],
-        requestId: error.request_id ?? requestId,
-        retryAfterMs,
-        erased: error.erased ?? null,
-      });
+    const { error } = decode<api.Error>(text, { error: ERROR });
+    const { code, message, details = [], request_id: named, erased = null } = error;
+    if (isErrorCode(code)) {
+      return apiErrorOf({ status, code, message, details, requestId: named ?? requestId, retryAfterMs, erased });
     }
   } catch {
     // Somebody between here and the service answered.
   }
-  const message = `HTTP ${status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
+  const message = `HTTP ${status}${text && `: ${text.slice(0, 200)}`}`;
   return apiErrorOf({ status, code: null, message, details: [], requestId, retryAfterMs, erased: null });
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
+/** Seconds, or a date (RFC 9110 section 10.2.3); bounded. */
 function retryAfter(header: string | null): number | null {
   if (header === null) return null;
-  if (/^\d{1,6}$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? null : boundedWait(ms);
+}
+
+/** As long as a service may ask to wait. */
+export function boundedWait(ms: number): number {
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
 }

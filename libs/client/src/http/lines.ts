@@ -1,39 +1,90 @@
 import { ConnectionError, ProtocolError } from '../errors.ts';
-import { MAX_LINE_LENGTH } from '../limits.ts';
+import { reasonText, unlessAborted } from './abort.ts';
+import { notOfThisApi } from './shape.ts';
+
+export interface BodyOptions {
+  /** The most bytes of a text, or of a line. */
+  maxBytes: number;
+  /** It counts as broken where nothing comes for so long. */
+  idleMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * The lines of a body as they come, without their ends; the last one only where it is ended. Whoever stops reading closes the
- * connection. `idleMs`: it counts as broken where nothing comes for so long.
+ * connection.
  *
- * @throws ConnectionError where it breaks off
+ * @throws ConnectionError where it breaks off; ProtocolError for what is not UTF-8, and for a line that is too long
  */
-export async function* linesOf(
+export async function* linesOf(response: Response, options: BodyOptions): AsyncGenerator<string, void, undefined> {
+  let begun: string[] = [];
+  let bytes = 0;
+  for await (const { text, length } of partsOf(response, options)) {
+    const [first = '', ...lines] = text.split('\n');
+    begun.push(first);
+    bytes += length;
+    if (lines.length > 0) {
+      const last = lines.pop() ?? '';
+      for (const line of [begun.join(''), ...lines]) {
+        requireBounded(line.length, options);
+        yield line.endsWith('\r') ? line.slice(0, -1) : line;
+      }
+      begun = [last];
+      bytes = last.length;
+    }
+    requireBounded(bytes, options);
+  }
+  if (begun.join('') !== '') throw new ConnectionError('The answer broke off.');
+}
+
+/** The whole text of a body. Throws as {@link linesOf}. */
+export async function textOf(response: Response, options: BodyOptions): Promise<string> {
+  let whole = '';
+  let bytes = 0;
+  for await (const { text, length } of partsOf(response, options)) {
+    whole += text;
+    bytes += length;
+    requireBounded(bytes, options);
+  }
+  return whole;
+}
+
+/** @throws ProtocolError */
+export function requireBounded(bytes: number, { maxBytes }: Pick<BodyOptions, 'maxBytes'>): void {
+  if (bytes > maxBytes) throw new ProtocolError(`The answer has more than ${maxBytes} bytes.`);
+}
+
+/** The text of a body as it comes, each part with its length in bytes. */
+async function* partsOf(
   response: Response,
-  { idleMs, signal }: { idleMs?: number | undefined; signal?: AbortSignal | undefined } = {},
-): AsyncGenerator<string, void, undefined> {
+  { idleMs, signal }: BodyOptions,
+): AsyncGenerator<{ text: string; length: number }, void, undefined> {
   if (response.body === null) return;
-  const reader = response.body.getReader();
+  const reader: Reader = response.body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+  const decoded = (bytes?: Uint8Array): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw notOfThisApi(reasonText(cause), cause);
+    }
+  };
   try {
     for (;;) {
       const { done, value } = await readWithin(reader, idleMs, signal);
-      rest += value === undefined ? decoder.decode() : decoder.decode(value, { stream: true });
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE_LENGTH) throw new ProtocolError(`A line has more than ${MAX_LINE_LENGTH} characters.`);
-      for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (done) break;
+      yield { text: decoded(value), length: value?.length ?? 0 };
+      if (done) return;
     }
-    if (rest !== '') throw new ConnectionError('The answer broke off in the middle of a line.');
   } finally {
-    // Frees the connection; of one that is broken already there is nothing to say.
-    await reader.cancel().catch(() => undefined);
+    // Frees the connection; of one that is broken already there is nothing to say, and nobody waits for it.
+    reader.cancel().catch(() => undefined);
   }
 }
 
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
 async function readWithin(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: Reader,
   idleMs: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<{ done: boolean; value: Uint8Array | undefined }> {
@@ -43,12 +94,11 @@ async function readWithin(
     timer = setTimeout(() => reject(new ConnectionError(`Nothing came for ${idleMs} ms.`)), idleMs);
   });
   try {
-    const { done, value } = await Promise.race([reader.read(), idle]);
-    return { done, value };
+    return await unlessAborted(Promise.race([reader.read(), idle]), signal);
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ConnectionError) throw cause;
-    throw new ConnectionError('The answer broke off.', { cause });
+    throw new ConnectionError(`The answer broke off (${reasonText(cause)}).`, { cause });
   } finally {
     clearTimeout(timer);
   }

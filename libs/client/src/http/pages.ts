@@ -1,5 +1,7 @@
 import { ProtocolError } from '../errors.ts';
-import { decode } from './answer.ts';
+import { MAX_EMPTY_PAGES } from '../limits.ts';
+import { parseLoosely } from './answer.ts';
+import { requireLike, type Shape } from './shape.ts';
 import type { CallOptions, Query, Transport } from './transport.ts';
 
 /** A page as every list of the API has it. */
@@ -9,22 +11,38 @@ export interface Page<Item> {
   page?: { next_cursor?: string | null | undefined } | undefined;
 }
 
-/** The items of a list, page after page as they are taken. `read` makes a page of an answer's text. */
+/** The pages of a list as they are taken. `read` makes a page of an answer's text. @throws ProtocolError for a list without an end */
 export async function* pagesOf<Item>(
   transport: Transport,
   path: string,
   query: Query,
   options: CallOptions,
-  read: (text: string) => Page<Item> = decode,
+  read: (text: string) => Page<Item>,
 ): AsyncGenerator<Page<Item>, void, undefined> {
   let cursor: string | null = null;
-  do {
+  // Of every list that leads back into itself, the place where a power of two of pages was read is met again.
+  let mark: string | null = null;
+  for (let count = 1, empty = 0; ; count++) {
     const page: Page<Item> = read(await transport.text({ method: 'GET', path, query: { ...query, cursor } }, options));
     yield page;
     const next: string | null = page.next_cursor ?? page.page?.next_cursor ?? null;
-    if (next !== null && next === cursor) throw new ProtocolError(`${path}: a page leads to itself.`);
+    if (next === null) return;
+    empty = page.items.length === 0 ? empty + 1 : 0;
+    if (next === cursor || next === mark || empty >= MAX_EMPTY_PAGES) {
+      throw new ProtocolError(`${path} leads nowhere.`);
+    }
+    if ((count & (count - 1)) === 0) mark = next;
     cursor = next;
-  } while (cursor !== null);
+  }
+}
+
+/** Reads a page whose items look like the example. */
+export function pageLike<Item>(shape: Shape<Item>, parse = parseLoosely): (text: string) => Page<Item> {
+  return (text) => {
+    const page = parse(text);
+    requireLike<Page<Item>>(page, { items: [shape], next_cursor: null });
+    return page;
+  };
 }
 
 /** The items of a list. */
@@ -33,6 +51,7 @@ export async function* itemsOf<Item>(
   path: string,
   query: Query,
   options: CallOptions,
+  shape: Shape<Item>,
 ): AsyncGenerator<Item, void, undefined> {
-  for await (const { items } of pagesOf<Item>(transport, path, query, options)) yield* items;
+  for await (const { items } of pagesOf(transport, path, query, options, pageLike(shape))) yield* items;
 }

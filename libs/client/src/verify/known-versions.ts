@@ -1,4 +1,5 @@
 import { VerificationError } from '../errors.ts';
+import { timeText } from '../json.ts';
 import { MAX_KNOWN_VERSIONS } from '../limits.ts';
 import type { SubjectType } from '../types.ts';
 
@@ -7,6 +8,11 @@ export interface KnownVersion {
   readonly snapshotId: string;
   readonly envelopeHash: string;
   readonly prevHash: string | null;
+  /** When it was stored, and when its writer says that it began, in milliseconds since 1970; NaN: not known. */
+  readonly recorded: number;
+  readonly effective: number;
+  /** Where the log has it. */
+  logIndex?: number;
 }
 
 /** A version and whose it is. */
@@ -21,12 +27,12 @@ export interface Link extends KnownVersion {
  * beyond that the log does.
  */
 export class KnownVersions {
-  private readonly versions = new Map<string, KnownVersion>();
-  private readonly heads = new Map<string, number>();
+  readonly #versions = new Map<string, KnownVersion>();
+  readonly #heads = new Map<string, number>();
 
   /** The newest version that was seen; 0: none. */
   headOf(subjectType: string, subjectId: string): number {
-    return this.heads.get(keyOf(subjectType, subjectId)) ?? 0;
+    return this.#heads.get(keyOf(subjectType, subjectId)) ?? 0;
   }
 
   /**
@@ -35,33 +41,63 @@ export class KnownVersions {
    * @throws VerificationError `changed` or `chain`
    */
   note(link: Link): void {
-    const { subjectType, subjectId, version, snapshotId, envelopeHash, prevHash } = link;
+    const { subjectType, subjectId, version, snapshotId, envelopeHash, prevHash, recorded, effective } = link;
     const subject = keyOf(subjectType, subjectId);
     const place = (at: number): string => `${subject}\n${at}`;
     const where = `Version ${version} of ${subjectType} ${subjectId}`;
-    const known = this.versions.get(place(version));
+    const known = this.#versions.get(place(version));
     if (known !== undefined && !isSame(known, link)) {
       throw new VerificationError(
         'changed',
-        `${where} was another one before: ${known.snapshotId} with the hash ${known.envelopeHash}, now ${snapshotId} with ${envelopeHash}.`,
+        `${where} was another: ${known.snapshotId} ${known.envelopeHash}, now ${snapshotId} ${envelopeHash}.`,
       );
     }
-    if (version === 1 ? prevHash !== null : prevHash === null) {
-      const what = version === 1 ? 'names a version before it' : 'names no version before it';
-      throw new VerificationError('chain', `${where} ${what}.`);
+    if ((version === 1) !== (prevHash === null)) {
+      throw new VerificationError('chain', `${where} names ${version === 1 ? 'one' : 'none'} before it.`);
     }
-    const parent = this.versions.get(place(version - 1));
+    const parent = this.#versions.get(place(version - 1));
     if (parent !== undefined && parent.envelopeHash !== prevHash) {
-      throw new VerificationError('chain', `${where} does not follow version ${version - 1} as it was seen.`);
+      throw new VerificationError('chain', `${where} does not follow version ${version - 1}.`);
     }
-    const child = this.versions.get(place(version + 1));
+    const child = this.#versions.get(place(version + 1));
     if (child !== undefined && child.prevHash !== envelopeHash) {
-      throw new VerificationError('chain', `${where} is not the one that version ${version + 1} follows.`);
+      throw new VerificationError('chain', `${where} is not followed by version ${version + 1}.`);
     }
-    if (known !== undefined) return;
-    this.versions.set(place(version), { snapshotId, envelopeHash, prevHash });
-    if (this.headOf(subjectType, subjectId) < version) this.heads.set(subject, version);
-    for (const map of [this.versions, this.heads]) forgetOldest(map);
+    // What was claimed without its times may be known with them now.
+    if (known !== undefined && (known.recorded > 0 || !(recorded > 0))) return;
+    this.#versions.set(place(version), { ...known, snapshotId, envelopeHash, prevHash, recorded, effective });
+    if (this.headOf(subjectType, subjectId) < version) this.#heads.set(subject, version);
+    for (const map of [this.#versions, this.#heads]) forgetOldest(map);
+  }
+
+  /** @throws VerificationError `as_of` for a version that is newer than the moment, or older than one of then that was seen */
+  requireNewestAt(
+    { subjectType, subjectId, version }: Link,
+    asOf: Date | string,
+    basis: 'recorded' | 'effective',
+  ): void {
+    const text = timeText(asOf);
+    // A day is its end.
+    const moment = Date.parse(text.length === 10 ? `${text}T24:00Z` : text);
+    const subject = `${keyOf(subjectType, subjectId)}\n`;
+    let [newest, latest] = [0, -Infinity];
+    for (const [place, { [basis]: at }] of this.#versions) {
+      const other = Number(place.slice(subject.length));
+      const isLater = at > latest || (at === latest && other > newest);
+      if (place.startsWith(subject) && at <= moment && isLater) [newest, latest] = [other, at];
+    }
+    if (newest !== version) throw new VerificationError('as_of', `Version ${version} was not the newest at ${text}.`);
+  }
+
+  /** Takes note of the place where the log has a version. @throws VerificationError `logged_twice` */
+  noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
+    const known = this.#versions.get(`${keyOf(subjectType, subjectId)}\n${version}`);
+    if (known !== undefined && (known.logIndex ??= logIndex) !== logIndex) {
+      throw new VerificationError(
+        'logged_twice',
+        `The log has version ${version} at ${known.logIndex} and ${logIndex}.`,
+      );
+    }
   }
 }
 

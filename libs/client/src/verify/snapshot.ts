@@ -1,7 +1,8 @@
-import { canonicalize, DomainError, isJsonObject, type JsonValue, parseJsonText } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { VerificationError, type VerificationFailure } from '../errors.ts';
-import { MAX_DEPTH } from '../limits.ts';
-import type { SubjectType, Version } from '../types.ts';
+import { notOfThisApi, requireLike } from '../http/shape.ts';
+import { VERSION } from '../shapes.ts';
+import type { SnapshotHeader, Version } from '../types.ts';
 import { hashText } from './hash.ts';
 import type { Link } from './known-versions.ts';
 
@@ -13,25 +14,13 @@ export interface Asked {
   readonly snapshotId?: string | undefined;
 }
 
-/**
- * The value of an answer whose content is verified: parsed strictly, since two keys of one name would be read by some as the
- * one and by others as the other.
- *
- * @throws VerificationError `malformed`
- */
-export function parseStrictly(text: string): JsonValue {
-  try {
-    return parseJsonText(text, { maxDepth: MAX_DEPTH });
-  } catch (cause) {
-    if (!(cause instanceof DomainError)) throw cause;
-    throw new VerificationError('malformed', `The answer cannot be read: ${cause.message}`, { cause });
-  }
-}
-
-/** A version in an answer, if it has a version's members. @throws VerificationError `malformed` */
+/** A version in an answer. @throws ProtocolError */
 export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Version<A> {
-  if (value !== undefined && isVersion<A>(value)) return value;
-  throw new VerificationError('malformed', 'The answer is not a snapshot: members are missing or of other types.');
+  requireLike<JsonValue & Version<A>>(value, VERSION);
+  const { snapshot_version: version, envelope_hash: hash, prev_hash: previous } = value;
+  const isVersion = Number.isSafeInteger(version) && version >= 1 && [hash, previous].every(isHash);
+  if (!isVersion) throw notOfThisApi();
+  return value;
 }
 
 /**
@@ -58,21 +47,21 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
     snapshot_id.toLowerCase(),
   ), 'other_snapshot', `the snapshot ${asked.snapshotId} was asked for.`);
   if (envelope_hash === null) {
-    throw new VerificationError('unhashed', `${where} has no hash, so nothing of it can be verified.`);
+    throw new VerificationError('unhashed', `${where} has no hash.`);
   }
   const link = linkOf(snapshot, envelope_hash);
   // Whoever has the content must prove it, erased or not: what is said beside it excuses nothing.
   if (snapshot.erased !== undefined && envelope === undefined) return link;
   const content: unknown = envelope;
-  if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} comes without its content.`);
-  require((await hashText(canonicalize(content))) ===
-    envelope_hash, 'hash', 'the content has another hash than is claimed.');
-  const says: readonly (readonly [name: string, inContent: JsonValue | undefined, inHeader: JsonValue])[] = [
-    ['snapshot_id', lowerCase(content['snapshot_id']), snapshot_id.toLowerCase()],
-    ['snapshot_version', content['snapshot_version'], snapshot_version],
-    ['generated_at', content['generated_at'], generated_at],
-    ['subject_type', memberOf(content['subject'], 'subject_type'), subject.subject_type],
-    ['subject_id', memberOf(content['subject'], 'subject_id'), subject.subject_id],
+  if (envelope === undefined || !isJsonObject(content))
+    throw new VerificationError('envelope_missing', `${where} comes without its content.`);
+  require((await hashText(canonicalize(content))) === envelope_hash, 'hash', 'the content has another hash.');
+  const says: readonly (readonly [name: string, inContent: string | number, inHeader: string | number])[] = [
+    ['snapshot_id', envelope.snapshot_id.toLowerCase(), snapshot_id.toLowerCase()],
+    ['snapshot_version', envelope.snapshot_version, snapshot_version],
+    ['generated_at', envelope.generated_at, generated_at],
+    ['subject_type', envelope.subject.subject_type, subject.subject_type],
+    ['subject_id', envelope.subject.subject_id, subject.subject_id],
   ];
   for (const [name, inContent, inHeader] of says) {
     require(inContent ===
@@ -83,12 +72,7 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
 
 /** A version as it is remembered, and as its entry in the log names it. */
 export function linkOf(
-  {
-    subject,
-    snapshot_id,
-    snapshot_version,
-    prev_hash,
-  }: Omit<Version<unknown>, 'envelope' | 'generated_at' | 'created_at'>,
+  { subject, snapshot_id, snapshot_version, prev_hash, created_at = '', generated_at = '' }: Claimed,
   envelopeHash: string,
 ): Link {
   return {
@@ -99,43 +83,17 @@ export function linkOf(
     snapshotId: snapshot_id.toLowerCase(),
     envelopeHash,
     prevHash: prev_hash,
+    recorded: Date.parse(created_at),
+    effective: Date.parse(generated_at),
   };
 }
 
-const SUBJECT_TYPES: readonly unknown[] = ['individual', 'organization', 'entity'] satisfies SubjectType[];
+/** The members of a version that an answer claims. Some answers have only one of the times. */
+export type Claimed = Pick<SnapshotHeader, 'subject' | 'snapshot_id' | 'snapshot_version' | 'prev_hash'> &
+  Partial<Pick<SnapshotHeader, 'created_at' | 'generated_at'>>;
+
 const HASH = /^[0-9a-f]{64}$/;
 
-function isVersion<A>(value: JsonValue): value is JsonValue & Version<A> {
-  if (!isJsonObject(value)) return false;
-  const { subject, erased } = value;
-  return (
-    isText(value['snapshot_id']) &&
-    Number.isSafeInteger(value['snapshot_version']) &&
-    Number(value['snapshot_version']) >= 1 &&
-    isText(value['generated_at']) &&
-    isText(value['created_at']) &&
-    isHash(value['envelope_hash']) &&
-    isHash(value['prev_hash']) &&
-    isJsonObject(subject) &&
-    SUBJECT_TYPES.includes(subject['subject_type']) &&
-    isText(subject['subject_id']) &&
-    (erased === undefined || (isJsonObject(erased) && isText(erased['erasure_id']) && isText(erased['erased_at'])))
-  );
-}
-
-function isText(value: JsonValue | undefined): value is string {
-  return typeof value === 'string';
-}
-
-function isHash(value: JsonValue | undefined): boolean {
-  return value === null || (typeof value === 'string' && HASH.test(value));
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
-}
-
-/** UUIDs are equal whatever their case. */
-function lowerCase(value: JsonValue | undefined): JsonValue | undefined {
-  return typeof value === 'string' ? value.toLowerCase() : value;
+function isHash(value: string | null): boolean {
+  return value === null || HASH.test(value);
 }

@@ -1,5 +1,6 @@
-import { parsePolicy, parseVerifierKey, type Policy, type VerifierKey } from '@iss/tlog';
-import { IdentityStateError } from '../errors.ts';
+import { parsePolicy, parseVerifierKey, type Policy, TlogError, type VerifierKey } from '@iss/tlog';
+import { ConfigurationError, TrustStoreError } from '../errors.ts';
+import { reasonText } from '../http/abort.ts';
 import { MemoryTrustStore, type TrustStore } from './trust-store.ts';
 
 /** Whose signatures make a checkpoint of the log count. Take the keys from somebody you trust, not from the service alone. */
@@ -18,17 +19,25 @@ export interface Trust {
 
 const QUORUM = 'quorum';
 
-/** @internal @throws IdentityStateError for what is no policy; TlogError for what is no key */
-export async function policyOf({
+/** @internal @throws ConfigurationError for what is no policy and no key */
+export async function policyOf(trust: Trust): Promise<Policy> {
+  try {
+    return await parsedPolicyOf(trust);
+  } catch (cause) {
+    throw cause instanceof TlogError ? new ConfigurationError(`trust: ${cause.message}`, { cause }) : cause;
+  }
+}
+
+async function parsedPolicyOf({
   policy,
   vkeys = [],
   witnesses = [],
   quorum = witnesses.length,
 }: Trust): Promise<Policy> {
   if (policy !== undefined) return verifiableHere(parsePolicy(policy));
-  if (vkeys.length === 0) throw new IdentityStateError('Whom do you trust? Give trust.policy, or trust.vkeys.');
+  if (vkeys.length === 0) throw new ConfigurationError('Whom do you trust? Give trust.policy or vkeys.');
   if (!Number.isInteger(quorum) || quorum < 0 || quorum > witnesses.length) {
-    throw new IdentityStateError(`The quorum is a number from 0 to ${witnesses.length}, the number of witnesses.`);
+    throw new ConfigurationError(`The quorum is a number from 0 to ${witnesses.length}.`);
   }
   const named = witnesses.map((vkey, index) => ({ name: `w${index + 1}`, key: parseVerifierKey(vkey), url: null }));
   return verifiableHere({
@@ -39,9 +48,20 @@ export async function policyOf({
   });
 }
 
-/** @internal */
+/** @internal The store, whose failures are TrustStoreErrors. */
 export function storeOf({ store = new MemoryTrustStore() }: Trust): TrustStore {
-  return store;
+  return {
+    read: async (origin) => stored(() => store.read(origin)),
+    replace: async (...words) => stored(() => store.replace(...words)),
+  };
+}
+
+async function stored<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new TrustStoreError(`The store of checkpoints failed (${reasonText(cause)}).`, { cause });
+  }
 }
 
 /**

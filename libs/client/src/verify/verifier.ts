@@ -1,8 +1,9 @@
 import type { JsonValue } from '@iss/domain/pure';
-import { IdentityStateError, VerificationError } from '../errors.ts';
+import { ConfigurationError, VerificationError } from '../errors.ts';
 import type * as api from '../generated/types.ts';
-import { pagesOf } from '../http/pages.ts';
+import { pageLike, pagesOf } from '../http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
+import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
 import type { BundleProof, Floors, LogPlace, LogTrust } from './log.ts';
@@ -29,7 +30,7 @@ const CHAIN_PAGE = 200;
 export class Verifier {
   readonly known = new KnownVersions();
   /** Up to which version a subject's links are known to lead down to version 1. */
-  private readonly rooted = new Map<string, number>();
+  readonly #rooted = new Map<string, number>();
 
   constructor(
     private readonly transport: Transport,
@@ -37,16 +38,17 @@ export class Verifier {
     private readonly usual: Verify,
   ) {}
 
-  /** @throws IdentityStateError for `log` without anybody to trust */
+  /** @throws ConfigurationError for `log` without anybody to trust */
   modeOf(wanted: Verify | undefined): Verify {
     const mode = wanted ?? this.usual;
     if (mode === 'log') this.requireLog();
     return mode;
   }
 
-  private requireLog(): LogTrust {
+  /** @throws ConfigurationError where nobody is trusted */
+  requireLog(): LogTrust {
     if (this.log !== null) return this.log;
-    throw new IdentityStateError("verify: 'log' needs somebody to trust: give `trust` when the client is made.");
+    throw new ConfigurationError('Nobody is trusted: give `trust`.');
   }
 
   /** A version of an answer, verified. @throws VerificationError */
@@ -61,8 +63,8 @@ export class Verifier {
     if (mode === false) return version;
     const link = await verifySnapshot(version, asked);
     this.known.note(link);
-    if (mode === 'chain') await this.root(tenantId, link, options);
-    const log = mode === 'log' ? await this.place(tenantId, link, version, options) : null;
+    if (mode === 'chain') await this.#root(tenantId, link, options);
+    const log = mode === 'log' ? await this.#place(tenantId, link, version, options) : null;
     verifications.set(version, { mode, log });
     return version;
   }
@@ -77,6 +79,7 @@ export class Verifier {
     const prove = await this.requireLog().bundle(checkpoint, floors, options);
     return (version, line) => {
       const log = prove(version, line);
+      if (log !== null) this.known.noteEntry(linkOf(version, ''), log.logIndex);
       verifications.set(version, { mode: 'log', log });
       return log;
     };
@@ -91,11 +94,11 @@ export class Verifier {
   }
 
   /** Follows the links of a version down to version 1, or to where they were followed before. */
-  private async root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
+  async #root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
     const { subjectType, subjectId, version } = link;
     const subject = `${subjectType}\n${subjectId}`;
-    const rooted = this.rooted.get(subject) ?? 0;
-    const keep = (): void => void this.rooted.set(subject, Math.max(version, this.rooted.get(subject) ?? 0));
+    const rooted = this.#rooted.get(subject) ?? 0;
+    const keep = (): void => void this.#rooted.set(subject, Math.max(version, this.#rooted.get(subject) ?? 0));
     // Its own link was compared when it was noted.
     if (version <= rooted + 1) {
       keep();
@@ -103,16 +106,18 @@ export class Verifier {
     }
     const path = pathOf('v1', 'tenants', tenantId, 'subjects', subjectType, subjectId, 'chain-proof');
     let before: number | null = null;
-    for await (const { items } of pagesOf<api.ChainItem>(this.transport, path, { limit: CHAIN_PAGE }, options)) {
+    for await (const { items } of pagesOf(
+      this.transport,
+      path,
+      { limit: CHAIN_PAGE },
+      options,
+      pageLike<api.ChainItem>(HEADER),
+    )) {
       for (const item of items) {
         const { snapshot_version: at, chain_valid: isValid } = item;
-        if (before !== null && at !== before - 1) throw gap(link, before, at);
-        if (before === null && at < version) throw gap(link, version + 1, at);
+        if (before === null ? at < version : at !== before - 1) throw gap(link, before ?? version + 1, at);
         if (isValid === false) {
-          throw new VerificationError(
-            'chain',
-            `The service itself says that version ${at} of ${subjectId} does not hold.`,
-          );
+          throw new VerificationError('chain', `Version ${at} does not hold, says the service.`);
         }
         this.claim(item, { subject_type: subjectType, subject_id: subjectId });
         before = at;
@@ -125,7 +130,7 @@ export class Verifier {
     throw gap(link, before ?? version + 1, 0);
   }
 
-  private async place(
+  async #place(
     tenantId: string,
     link: Link,
     version: Version<unknown>,
@@ -133,13 +138,12 @@ export class Verifier {
   ): Promise<LogPlace | null> {
     // Of what has no content nothing is proved here: a bundle proves that it was erased.
     if (version.envelope === undefined) return null;
-    return this.requireLog().prove(tenantId, link, version.created_at, options);
+    const place = await this.requireLog().prove(tenantId, version, options);
+    this.known.noteEntry(link, place.logIndex);
+    return place;
   }
 }
 
-function gap({ subjectType, subjectId }: Link, newer: number, older: number): VerificationError {
-  return new VerificationError(
-    'gap',
-    `The chain of ${subjectType} ${subjectId} goes from version ${newer} to ${older}: versions are left out.`,
-  );
+function gap({ subjectId }: Link, newer: number, older: number): VerificationError {
+  return new VerificationError('gap', `Versions of ${subjectId} are left out, from ${newer} to ${older}.`);
 }

@@ -2,6 +2,7 @@
 export const AUDIT_ACTIONS = {
   'tenant.founded': [],
   'tenant.changed': [],
+  'member.invited': ['principal_id'],
   'member.added': ['principal_id'],
   'member.changed': ['principal_id'],
   'member.removed': ['principal_id'],
@@ -18,6 +19,7 @@ export const AUDIT_ACTIONS = {
   'grant.created': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
   'grant.changed': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
   'grant.revoked': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
+  'grant.accepted': ['grant_id', 'grantor_tenant_id', 'subject_type', 'subject_id'],
   'erasure.requested': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.confirmed': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.done': ['erasure_id', 'subject_type', 'subject_id'],

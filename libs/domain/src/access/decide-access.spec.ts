@@ -1,11 +1,12 @@
 import { DomainError } from '../errors';
+import type { MemberStatus } from '../statuses';
 import { type AccessFacts, type AccessRule, decideAccess, DENY_REASONS, requireAccess } from './decide-access';
 import { isAtLeast, ROLES, rolesFrom } from './roles';
 import { SCOPES } from './scopes';
 
 const facts = (change: {
   role?: (typeof ROLES)[number];
-  status?: 'active' | 'removed';
+  status?: MemberStatus;
   flag?: boolean;
   owns?: boolean;
   scopes?: AccessFacts['grantScopes'];
@@ -27,6 +28,7 @@ const version: AccessRule = { role: 'tenant_reader', subject: ['read_snapshot_by
 describe('decideAccess', () => {
   it.each<[string, AccessFacts, AccessRule, (typeof DENY_REASONS)[number] | 'allowed']>([
     ['nobody', { membership: null, ownsSubject: true, grantScopes: SCOPES }, latest, 'not_a_member'],
+    ['an invited owner', facts({ status: 'pending', role: 'tenant_owner', owns: true }), latest, 'invitation_pending'],
     ['a removed owner', facts({ status: 'removed', role: 'tenant_owner', owns: true }), latest, 'member_removed'],
     ['a reader of the owner', facts({ owns: true }), latest, 'allowed'],
     ['a reader of the owner, flag or not', facts({ owns: true }), owner, 'allowed'],

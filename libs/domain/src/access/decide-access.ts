@@ -25,6 +25,7 @@ export interface AccessRule {
 
 export const DENY_REASONS = [
   'not_a_member',
+  'invitation_pending',
   'member_removed',
   'role_too_low',
   'not_owner',
@@ -47,6 +48,7 @@ const deny = (reason: DenyReason): Verdict => ({ allowed: false, reason });
 export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   const { membership } = facts;
   if (membership === null) return deny('not_a_member');
+  if (membership.status === 'pending') return deny('invitation_pending');
   if (membership.status !== 'active') return deny('member_removed');
   if (!isAtLeast(membership.role, rule.role)) return deny('role_too_low');
   if (rule.subject === undefined || facts.ownsSubject) return ALLOWED;
@@ -61,12 +63,14 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
 const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
   not_a_member: () =>
     'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use a tenant that you belong to.',
+  invitation_pending: () =>
+    'You were invited to this tenant. Accept the invitation first: POST /v1/tenants/{tenant_id}/membership/accept.',
   member_removed: () => 'Your membership of this tenant was removed. Ask one of its tenant_admins to restore it.',
   role_too_low: (rule) => `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
   not_owner: () =>
-    'Owner required: no such subject, or the tenant does not own it. Check type and id, and act for the tenant that owns it.',
+    'Owner required: no such subject, or the tenant does not own it. Check type and id (GET /v1/tenants/{tenant_id}/subjects lists what it owns), and act for the tenant that owns it.',
   owner_or_grant_required: () =>
-    'Owner or grant required: no such subject, or no right to it. Check type and id; act for the tenant that owns it, or ask its owner for a grant.',
+    'Owner or grant required: no such subject, or no right to it. Check type and id: GET /v1/tenants/{tenant_id}/subjects lists what the tenant owns, and …/accessible-subjects what it may read. Act for the tenant that owns it, or ask its owner for a grant.',
   scope_missing: (rule) =>
     `The grant does not cover this read. Ask the subject's owner for a grant with ${
       Array.isArray(rule.subject) ? rule.subject.join(' or ') : 'a wider scope'

@@ -12,5 +12,6 @@ export const DISCLOSURE_WAYS = {
   bundle: { showsContent: true },
   headers: { showsContent: false },
   proof: { showsContent: false },
+  search: { showsContent: true },
 } as const satisfies Record<string, { showsContent: boolean }>;
 export type DisclosureWay = keyof typeof DISCLOSURE_WAYS;

@@ -18,6 +18,7 @@ export const RULES = {
   readSubjects: { role: 'tenant_reader' },
   readOwners: { role: 'tenant_reader', subject: ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'] },
   readGrants: { role: 'tenant_reader' },
+  acceptGrants: { role: 'tenant_admin' },
   readChanges: { role: 'tenant_reader' },
   followShared: { role: 'tenant_reader', subject: ['read_latest', 'read_lineage'] },
   manageGrants: { role: 'tenant_admin', subject: 'owner' },

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../errors';
 import { MAX_PROBLEMS } from '../limits';
-import { isPointer, POINTER_PATTERN } from '../json/pointer';
+import { formatPointer, isPointer, POINTER_PATTERN } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import {
   anyObject,
@@ -21,6 +21,7 @@ import {
   type TypeOf,
 } from './check';
 import { isDateTime, isUuid } from './formats';
+import { schemesSpeltTwice } from './search-terms';
 
 export { isDateTime, isUuid, parseDateTime, parsePeriod, requireExpiry, requireFuture, sameUuid } from './formats';
 
@@ -62,13 +63,13 @@ export const snapshotVersion: Check<number> = inTurn(
 const subjectType = enumOf(SUBJECT_TYPES);
 /** The characters of `\p{Cc}`, within brackets, for readers of a schema that know no Unicode properties. */
 export const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
-// With the u flag the count is of code points.
-const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
+// With the u flag the count is of code points. No URL reaches `.` and `..`: they are steps of its path, percent-encoded too.
+const SUBJECT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,512}$/u;
 /** A subject's id, compared byte for byte. */
 export const subjectId: Check<string> = textThat(
-  { minLength: 1, maxLength: 512, pattern: `^[^${CONTROLS}]*$` },
+  { minLength: 1, maxLength: 512, pattern: `^(?!\\.{1,2}$)[^${CONTROLS}]*$` },
   'invalid_value',
-  'must be 1 to 512 characters without control characters',
+  'must be 1 to 512 characters without control characters, and neither . nor ..',
   (id) => SUBJECT_ID.test(id),
 );
 
@@ -260,16 +261,16 @@ export type Envelope = TypeOf<typeof envelope>;
  * checked against one another.
  *
  * @throws DomainError `validation_error` with every problem (the first 100) in `details`: a JSON Pointer into the
- *   envelope and a code, one of `required`, `invalid_type`, `invalid_value`, `invalid_format`.
+ *   envelope and a code, one of `required`, `invalid_type`, `invalid_value`, `invalid_format`, `conflict`.
  */
 export function validateEnvelope(value: JsonValue): Envelope {
   const structural = envelope.problemsOf(value);
-  const missingContent = contentProblems(value);
-  if (structural !== null || missingContent !== null) {
+  const problems = [...(structural ?? []), ...(contentProblems(value) ?? []), ...schemeProblems(value)];
+  if (problems.length > 0) {
     throw new DomainError(
       'validation_error',
       `This is not a valid ${ENVELOPE_VERSION} document: correct what details names.`,
-      [...(structural ?? []), ...(missingContent ?? [])].slice(0, MAX_PROBLEMS),
+      problems.slice(0, MAX_PROBLEMS),
     );
   }
   // The checks have seen every member that the type declares.
@@ -296,6 +297,15 @@ function contentProblems(value: JsonValue): ErrorDetail[] | null {
   if (!isJsonObject(subject) || !Object.hasOwn(subject, 'subject_type')) return null;
   const type = SUBJECT_TYPES.find((known) => known === subject['subject_type']);
   return type === undefined ? null : REQUIRED_CONTENT[type].problemsOf(value);
+}
+
+/** Says which members of `attributes.identifiers` are a second spelling of a scheme: a search would find only one of the two. */
+function schemeProblems(value: JsonValue): ErrorDetail[] {
+  return schemesSpeltTwice(isJsonObject(value) ? value : {}).map(([key, again]) => ({
+    path: formatPointer(['attributes', 'identifiers', again]),
+    message: `is another spelling of the scheme ${JSON.stringify(key.slice(0, 64))}: keep one of them`,
+    code: 'conflict',
+  }));
 }
 
 /** What the schema of an envelope asks of subjects of a type. */

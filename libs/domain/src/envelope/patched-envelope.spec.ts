@@ -90,6 +90,22 @@ describe('what is wrong with the result', () => {
   });
 });
 
+describe('a pointer that lacks /attributes', () => {
+  test.each<[operation: PatchOperation, hint: string]>([
+    [{ op: 'remove', path: '/list/0' }, ' Did you mean "/attributes/list/0"?'],
+    [{ op: 'copy', from: '/list/0', path: '/attributes/copy' }, ' Did you mean "/attributes/list/0"?'],
+    [{ op: 'remove', path: '/list' }, ''],
+    [{ op: 'remove', path: '/unknown/0' }, ''],
+    [{ op: 'remove', path: '/evidence/0' }, ''],
+  ])('%j is refused with the hint %p', (operation, hint) => {
+    const act = (): void => tryPatch(toPatch([{ op: 'test', path: '/evidence', value: [] }, operation]));
+    const message = expect.stringMatching(hint === '' ? /^(?!.*Did you mean)/ : /\? *$/);
+    const detail = expect.objectContaining({ path: `${AT}/1`, message });
+    expect(act).toThrow(expect.objectContaining({ code: 'validation_error', message, details: [detail] }));
+    expect(act).toThrow(expect.objectContaining({ message: expect.stringContaining(hint) }));
+  });
+});
+
 function attributesOf(envelope: unknown): JsonObject {
   const attributes = isJsonObject(envelope) ? envelope['attributes'] : null;
   if (!isJsonObject(attributes ?? null)) throw new Error('no attributes');

@@ -10,6 +10,8 @@ describe('identifiers', () => {
     ['vat:che–123.456.789', { scheme: 'vat', value: 'CHE123456789' }],
     ['did:did:web:example.org', { scheme: 'did', value: 'DID:WEB:EXAMPLEORG' }],
     ['ｌｅｉ:１２', { scheme: 'lei', value: '12' }],
+    ['straße:gauß', { scheme: 'strasse', value: 'GAUSS' }],
+    ['ΚΩΔΙΚΌΣ:ẞ', { scheme: 'κωδικόσ', value: 'SS' }],
   ])('%s is folded', (text, expected) => {
     expect(parseIdentifier(text)).toEqual(expected);
     const colon = text.indexOf(':');
@@ -50,6 +52,10 @@ describe('names', () => {
     [{ legal: { legal_name: '\u0000' } }, null],
     [{ legal: { legal_name: 7 } }, null],
     [{ __proto__: null }, null],
+    [{ legal: { legal_name: 'STRASSENBAU ẞ' } }, 'strassenbau ss'],
+    [{ legal: { legal_name: 'Straßenbau ß' } }, 'strassenbau ss'],
+    [{ legal: { legal_name: 'ΟΔΟΣ ΟΔΥΣΣΕΎΣ' } }, 'οδοσ οδυσσεύσ'],
+    [{ legal: { legal_name: 'οδος Οδυσσεύς' } }, 'οδοσ οδυσσεύσ'],
   ])('%j', (attributes, expected) => {
     expect(searchTermsOf({ attributes }).name).toBe(expected);
   });

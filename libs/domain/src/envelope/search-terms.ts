@@ -26,17 +26,32 @@ const CONTROL = /\p{Cc}/u;
 /** The terms of an envelope: of its name, and of the members of `attributes.identifiers` that are strings. */
 export function searchTermsOf(envelope: JsonObject): SearchTerms {
   const attributes = at(envelope, 'attributes');
-  const identifiers = new Map<string, string>();
+  const { identifiers } = identifiersOf(attributes);
+  return {
+    name: nameOf(attributes),
+    identifiers: [...identifiers].map(([scheme, { value }]) => ({ scheme, value })),
+  };
+}
+
+/** Returns the keys of `attributes.identifiers` that are two spellings of one scheme, of which a search finds one alone. */
+export function schemesSpeltTwice(envelope: JsonObject): readonly [key: string, again: string][] {
+  return identifiersOf(at(envelope, 'attributes')).twice;
+}
+
+function identifiersOf(attributes: JsonValue | undefined) {
+  const identifiers = new Map<string, { key: string; value: string }>();
+  const twice: [key: string, again: string][] = [];
   const given = at(attributes, 'identifiers');
   for (const key of isJsonObject(given) ? Object.keys(given).sort() : []) {
     if (identifiers.size === MAX_IDENTIFIERS) break;
     const identifier = foldIdentifier(key, at(given, key));
-    if (identifier !== null) identifiers.set(identifier.scheme, identifier.value);
+    if (identifier === null) continue;
+    const { scheme, value } = identifier;
+    const known = identifiers.get(scheme);
+    if (known !== undefined) twice.push([known.key, key]);
+    identifiers.set(scheme, { key, value });
   }
-  return {
-    name: nameOf(attributes),
-    identifiers: [...identifiers].map(([scheme, value]) => ({ scheme, value })),
-  };
+  return { identifiers, twice };
 }
 
 /** `scheme:value`, folded as what it is to find; null where nothing can be found by it. */
@@ -45,24 +60,24 @@ export function parseIdentifier(text: string): Identifier | null {
   return colon < 0 ? null : foldIdentifier(text.slice(0, colon), text.slice(colon + 1));
 }
 
-/** NFKC, in lower case, with one space where there was any; its first {@link MAX_NAME} characters. */
+/** Folds case as Unicode's full case folding does, and NFKC: `ß`, `ẞ` and `SS` become `ss`, a final sigma becomes `σ`. */
+const folded = (text: string): string =>
+  text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
+
+/** NFKC, with case folded, with one space where there was any; its first {@link MAX_NAME} characters. */
 export function foldName(text: string): string {
   // What is cut off first cannot come into the result: folding makes no two characters one but for combining ones.
-  const folded = text
-    .slice(0, 16 * MAX_NAME)
-    .normalize('NFKC')
-    .toLowerCase()
+  const name = folded(text.slice(0, 16 * MAX_NAME))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return [...folded].slice(0, MAX_NAME).join('').trimEnd();
+  return [...name].slice(0, MAX_NAME).join('').trimEnd();
 }
 
-/** Schemes in lower case, values in upper case without spaces, hyphens and dots; both NFKC. */
+/** Schemes in lower case, values in upper case without spaces, hyphens and dots; both with case folded, and NFKC. */
 function foldIdentifier(key: string, given: JsonValue | undefined): Identifier | null {
   if (typeof given !== 'string' || key.length > 4 * MAX_SCHEME || given.length > 4 * MAX_IDENTIFIER) return null;
-  const scheme = key.normalize('NFKC').trim().toLowerCase();
-  const value = given
-    .normalize('NFKC')
+  const scheme = folded(key).trim();
+  const value = folded(given)
     .toUpperCase()
     .replace(/[\s.\p{Pd}]+/gu, '');
   if (scheme === '' || value === '' || scheme.includes(':') || CONTROL.test(scheme) || CONTROL.test(value)) return null;

@@ -1,4 +1,4 @@
-import { Classes } from './classes';
+import type { ValueClasses } from './classes';
 import { jsonEquals } from './equals';
 import { isJsonObject, type JsonValue } from './value';
 
@@ -34,44 +34,45 @@ const MAX_LEVELS_COMPARED = 2;
  * is made once, and it is set against 16 others at most.
  */
 export class Aligner {
-  private readonly classes = new Classes();
-  private looksLeft = MAX_LOOKS;
+  #looksLeft = MAX_LOOKS;
+
+  constructor(private readonly classes: ValueClasses) {}
 
   /** The steps from one array to the other. `level` is 1 for arrays that lie in no other. */
   align(from: JsonValue[], to: JsonValue[], level: number): Run[] {
     let start = 0;
     let fromEnd = from.length;
     let toEnd = to.length;
-    while (start < fromEnd && start < toEnd && this.areEqual(from[start]!, to[start]!, level)) start++;
-    while (fromEnd > start && toEnd > start && this.areEqual(from[fromEnd - 1]!, to[toEnd - 1]!, level)) {
+    while (start < fromEnd && start < toEnd && this.#areEqual(from[start]!, to[start]!, level)) start++;
+    while (fromEnd > start && toEnd > start && this.#areEqual(from[fromEnd - 1]!, to[toEnd - 1]!, level)) {
       fromEnd--;
       toEnd--;
     }
     return [
       { step: 'same', count: start },
-      ...this.alignDifferent(from.slice(start, fromEnd), to.slice(start, toEnd), level),
+      ...this.#alignDifferent(from.slice(start, fromEnd), to.slice(start, toEnd), level),
     ];
   }
 
-  private areEqual(a: JsonValue, b: JsonValue, level: number): boolean {
+  #areEqual(a: JsonValue, b: JsonValue, level: number): boolean {
     return level > MAX_LEVELS_COMPARED ? this.classes.of(a) === this.classes.of(b) : jsonEquals(a, b);
   }
 
-  private alignDifferent(from: JsonValue[], to: JsonValue[], level: number): Run[] {
+  #alignDifferent(from: JsonValue[], to: JsonValue[], level: number): Run[] {
     if (from.length === 0 || to.length === 0) return alignByPosition(from.length, to.length);
     if (from.length === to.length) {
-      const runs = this.alignInPlace(from, to, level);
+      const runs = this.#alignInPlace(from, to, level);
       if (runs) return runs;
     }
-    const fromClasses = this.classesOf(from);
-    const toClasses = this.classesOf(to);
+    const fromClasses = this.#classesOf(from);
+    const toClasses = this.#classesOf(to);
     const common = new Set(fromClasses);
     if (!toClasses.some((one) => common.has(one))) return alignGap(from, to);
     const runs: Run[] = [];
     let fromAt = 0;
     let toAt = 0;
     const end: Match = { from: from.length, to: to.length, count: 0 };
-    for (const match of [...this.matchEqual(fromClasses, toClasses), end]) {
+    for (const match of [...this.#matchEqual(fromClasses, toClasses), end]) {
       runs.push(...alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to)));
       runs.push({ step: 'same', count: match.count });
       fromAt = match.from + match.count;
@@ -81,13 +82,13 @@ export class Aligner {
   }
 
   /** By position when at least half of the elements are where they were: the others were changed in place. */
-  private alignInPlace(from: JsonValue[], to: JsonValue[], level: number): Run[] | undefined {
+  #alignInPlace(from: JsonValue[], to: JsonValue[], level: number): Run[] | undefined {
     const { length } = from;
     if (length === 1) return alignByPosition(1, 1);
     const runs: Run[] = [];
     let changed = 0;
     for (let at = 0, last: Run | undefined; at < length && changed * 2 <= length; at++) {
-      const step = this.areEqual(from[at]!, to[at]!, level) ? 'same' : 'keep';
+      const step = this.#areEqual(from[at]!, to[at]!, level) ? 'same' : 'keep';
       if (step === 'keep') changed++;
       if (last?.step === step) last.count++;
       else runs.push((last = { step, count: 1 }));
@@ -96,13 +97,13 @@ export class Aligner {
   }
 
   /** The longest common subsequence (Myers, "An O(ND) Difference Algorithm", 1986), or nothing when it is too far to find. */
-  private matchEqual(a: Int32Array, b: Int32Array): Match[] {
+  #matchEqual(a: Int32Array, b: Int32Array): Match[] {
     const maxEdits = Math.min(MAX_EDITS, a.length + b.length);
     const origin = maxEdits + 1;
     // The furthest index in `a` on each diagonal (index in `a` - index in `b`), and its state before each round.
     const furthest = new Int32Array(2 * origin + 1);
     const rounds: Int32Array[] = [];
-    for (let edits = 0; edits <= maxEdits && this.looksLeft > 0; edits++) {
+    for (let edits = 0; edits <= maxEdits && this.#looksLeft > 0; edits++) {
       rounds.push(furthest.slice(origin - edits - 1, origin + edits + 2));
       for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
         const left = furthest[origin + diagonal - 1]!;
@@ -111,14 +112,14 @@ export class Aligner {
         let x = start;
         while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
         furthest[origin + diagonal] = x;
-        this.looksLeft -= x - start + 1;
+        this.#looksLeft -= x - start + 1;
         if (x >= a.length && x - diagonal >= b.length) return matchesOnTheWay(rounds, a.length, b.length);
       }
     }
     return [];
   }
 
-  private classesOf(elements: JsonValue[]): Int32Array {
+  #classesOf(elements: JsonValue[]): Int32Array {
     return Int32Array.from(elements, (element) => this.classes.of(element));
   }
 }

@@ -8,6 +8,7 @@ import { anyKey, jsonValues } from '../testing/json-values';
 import { canonicalize } from './canonicalize';
 import { parseJson } from './parse';
 import type { JsonValue } from './value';
+import { runs } from '../../../../tools/testing/runs';
 
 const vectors = join(__dirname, '../../../../../shared/vectors/jcs');
 const hasVectors = existsSync(vectors);
@@ -69,7 +70,7 @@ describe('any JSON value', () => {
         // The reference calls toJSON only when it is a function, which JSON cannot hold.
         expect(canonicalize(value)).toBe(canonicalizeReference(value));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -79,7 +80,7 @@ describe('any JSON value', () => {
         const text = canonicalize(value);
         expect(canonicalize(parseJson(new TextEncoder().encode(text)))).toBe(text);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -90,7 +91,7 @@ describe('any JSON value', () => {
         expect(canonicalize({ '-': 0, '1': value })).toBe(`{"-":0,"1":${canonicalize(value)}}`);
         expect(canonicalize({ '-': 0, a: value })).toBe(`{"-":0,"a":${canonicalize(value)}}`);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -109,7 +110,7 @@ describe('any JSON value', () => {
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(parseJson(new TextEncoder().encode(canonicalize(value)))).toBe(value === 0 ? 0 : value);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
   });
 });
@@ -161,5 +162,7 @@ test.each([
 });
 
 test('more different keys than are remembered', () => {
-  for (let i = 0; i < 10_000; i++) expect(canonicalize({ [`key "${i}"`]: i })).toBe(`{"key \\"${i}\\"":${i}}`);
+  const at = Array.from({ length: 10_000 }, (_, index) => index);
+  const texts = at.map((index) => canonicalize({ [`key "${index}"`]: index }));
+  expect(texts).toEqual(at.map((index) => `{"key \\"${index}\\"":${index}}`));
 });

@@ -1,11 +1,29 @@
+import { canonicalize } from './canonicalize';
 import type { JsonValue } from './value';
+
+/** Gives equal values the same number, and different ones different numbers. */
+export interface ValueClasses {
+  of(value: JsonValue): number;
+}
+
+/** By the canonical text of a value, which is made at each asking: short, and slow for arrays in arrays. */
+export class TextClasses implements ValueClasses {
+  private readonly known = new Map<string, number>();
+
+  of(value: JsonValue): number {
+    const text = canonicalize(value);
+    const known = this.known.get(text) ?? this.known.size;
+    this.known.set(text, known);
+    return known;
+  }
+}
 
 /**
  * Gives values numbers: equal values the same, whatever the order of their keys, and different values different ones. Each
  * value is looked at once, however often it is asked for, so that whole subtrees are compared by their numbers. The numbers are
  * given in the order of asking. Depth is the caller's to bound.
  */
-export class Classes {
+export class Classes implements ValueClasses {
   private count = 0;
   private readonly containers = new Map<JsonValue, number>();
   private readonly contents = new Map<string, number>();

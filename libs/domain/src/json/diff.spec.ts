@@ -4,6 +4,7 @@ import { canonicalize } from './canonicalize';
 import { diff, type DiffOperation } from './diff';
 import { applyPatch } from './patch';
 import type { JsonValue } from './value';
+import { runs } from '../../../../tools/testing/runs';
 
 function shuffled(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(shuffled);
@@ -14,20 +15,23 @@ function shuffled(value: JsonValue): JsonValue {
 const text = (value: unknown): string => canonicalize(value as JsonValue);
 
 describe('any two documents', () => {
-  const runs = (from: fc.Arbitrary<JsonValue>): fc.Arbitrary<[JsonValue, JsonValue]> => fc.tuple(from, from);
+  const pairsOf = (from: fc.Arbitrary<JsonValue>): fc.Arbitrary<[JsonValue, JsonValue]> => fc.tuple(from, from);
   const scalarArrays = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
   const recordArrays = fc.array(fc.record({ id: fc.integer({ min: 0, max: 9 }), v: fc.integer({ min: 0, max: 1 }) }), {
     maxLength: 20,
   });
 
   test.each<[string, fc.Arbitrary<[JsonValue, JsonValue]>]>([
-    ['with any keys', runs(jsonValues(anyKey))],
-    ['with much in common', runs(jsonValues(plainKey))],
-    ['with shared hazard keys', runs(jsonValues(fc.constantFrom('__proto__', '', 'a/b', 'm~n', 'length', '0', '10')))],
-    ['arrays of few different scalars', runs(scalarArrays)],
-    ['arrays of arrays', runs(fc.array(fc.array(scalarArrays, { maxLength: 4 }), { maxLength: 4 }))],
-    ['arrays deep in one another', runs(fc.array(fc.array(fc.array(fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }))], // prettier-ignore
-    ['arrays of records', runs(recordArrays.map((items) => ({ items })))],
+    ['with any keys', pairsOf(jsonValues(anyKey))],
+    ['with much in common', pairsOf(jsonValues(plainKey))],
+    [
+      'with shared hazard keys',
+      pairsOf(jsonValues(fc.constantFrom('__proto__', '', 'a/b', 'm~n', 'length', '0', '10'))),
+    ],
+    ['arrays of few different scalars', pairsOf(scalarArrays)],
+    ['arrays of arrays', pairsOf(fc.array(fc.array(scalarArrays, { maxLength: 4 }), { maxLength: 4 }))],
+    ['arrays deep in one another', pairsOf(fc.array(fc.array(fc.array(fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }))], // prettier-ignore
+    ['arrays of records', pairsOf(recordArrays.map((items) => ({ items })))],
   ])('%s: the operations turn one into the other', (_name, pairs) => {
     fc.assert(
       fc.property(pairs, ([from, to]) => {
@@ -38,7 +42,7 @@ describe('any two documents', () => {
         expect(text(diff(shuffled(from), shuffled(to)))).toBe(text(operations));
         expect(operations.length === 0).toBe(text(from) === text(to));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

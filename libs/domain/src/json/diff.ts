@@ -1,6 +1,7 @@
 import { DIFF_BUDGET, DIFF_OPERATION_COST, MAX_RECURSION } from '../limits';
 import { Aligner } from './align';
 import { canonicalize } from './canonicalize';
+import { Classes, TextClasses, type ValueClasses } from './classes';
 import { formatPointer } from './pointer';
 import { isJsonObject, isWithinDepth, type JsonObject, type JsonValue, sortKeys } from './value';
 
@@ -20,15 +21,29 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
  * Documents that are nested more than 640 deep are replaced whole.
  */
 export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): DiffOperation[] {
+  return diffBy(new Classes(), from, to, (change) => {
+    const prices = new Prices();
+    return prices.of(change, 0) <= budget ? change : prices.cheapest(change, 0).change;
+  });
+}
+
+/** As {@link diff}, without a budget, in as little code as a browser may be asked to load: for documents that one trusts. */
+export function plainDiff(from: JsonValue, to: JsonValue): DiffOperation[] {
+  return diffBy(new TextClasses(), from, to, (change) => change);
+}
+
+function diffBy(
+  classes: ValueClasses,
+  from: JsonValue,
+  to: JsonValue,
+  shortened: (change: Change) => Change,
+): DiffOperation[] {
   if (!isWithinDepth(from, MAX_RECURSION) || !isWithinDepth(to, MAX_RECURSION)) {
     return canonicalize(from) === canonicalize(to) ? [] : [{ op: 'replace', path: '', value: to }];
   }
-  const change = new Differ().between(from, to, '');
-  if (change === undefined) return [];
-  const prices = new Prices();
-  const isWithinBudget = prices.of(change, 0) <= budget;
+  const change = new Differ(classes).between(from, to, '');
   const operations: DiffOperation[] = [];
-  write(isWithinBudget ? change : prices.cheapest(change, 0).change, '', operations);
+  if (change !== undefined) write(shortened(change), '', operations);
   return operations;
 }
 
@@ -57,18 +72,22 @@ const OPERATION_WEIGHT = 2;
 
 /** Finds what changed. Pointers are not written here: the way from the root may be long, and shared by thousands of changes. */
 class Differ {
-  private readonly aligner = new Aligner();
-  private readonly sizes = new Map<JsonValue, number>();
-  private arraysAround = 0;
+  readonly #aligner: Aligner;
+  readonly #sizes = new Map<JsonValue, number>();
+  #arraysAround = 0;
+
+  constructor(classes: ValueClasses) {
+    this.#aligner = new Aligner(classes);
+  }
 
   between(from: JsonValue, to: JsonValue, token: string | number): Change | undefined {
     if (from === to) return undefined;
-    if (Array.isArray(from) && Array.isArray(to)) return inside(token, to, this.arrays(from, to));
-    if (isJsonObject(from) && isJsonObject(to)) return inside(token, to, this.objects(from, to));
+    if (Array.isArray(from) && Array.isArray(to)) return inside(token, to, this.#arrays(from, to));
+    if (isJsonObject(from) && isJsonObject(to)) return inside(token, to, this.#objects(from, to));
     return { op: 'replace', token, to };
   }
 
-  private objects(from: JsonObject, to: JsonObject): Change[] {
+  #objects(from: JsonObject, to: JsonObject): Change[] {
     const changes: Change[] = [];
     let fromKeys = Object.keys(from);
     let toKeys = Object.keys(to);
@@ -97,13 +116,13 @@ class Differ {
     return changes;
   }
 
-  private arrays(from: JsonValue[], to: JsonValue[]): Change[] {
-    this.arraysAround++;
+  #arrays(from: JsonValue[], to: JsonValue[]): Change[] {
+    this.#arraysAround++;
     const changes: Change[] = [];
     let fromAt = 0;
     // Also the index in the array as the changes so far leave it.
     let toAt = 0;
-    for (const { step, count } of this.aligner.align(from, to, this.arraysAround)) {
+    for (const { step, count } of this.#aligner.align(from, to, this.#arraysAround)) {
       if (step === 'same') {
         fromAt += count;
         toAt += count;
@@ -115,43 +134,43 @@ class Differ {
         } else if (step === 'add') {
           changes.push({ op: 'add', token: toAt, to: to[toAt]! });
         } else {
-          const change = this.elements(from[fromAt]!, to[toAt]!, toAt);
+          const change = this.#elements(from[fromAt]!, to[toAt]!, toAt);
           if (change) changes.push(change);
         }
         if (step !== 'add') fromAt++;
         if (step !== 'remove') toAt++;
       }
     }
-    this.arraysAround--;
+    this.#arraysAround--;
     return changes;
   }
 
   /** An element that became another one reads better as one replacement than as a list of changes inside. */
-  private elements(from: JsonValue, to: JsonValue, token: number): Change | undefined {
+  #elements(from: JsonValue, to: JsonValue, token: number): Change | undefined {
     const change = this.between(from, to, token);
     if (change?.op !== 'inside' || change.count === 1) return change;
-    return OPERATION_WEIGHT + this.size(to) < this.weight(change) ? { op: 'replace', token, to } : change;
+    return OPERATION_WEIGHT + this.#size(to) < this.#weight(change) ? { op: 'replace', token, to } : change;
   }
 
-  private weight(change: Change): number {
+  #weight(change: Change): number {
     switch (change.op) {
       case 'remove':
         return OPERATION_WEIGHT;
       case 'add':
       case 'replace':
-        return OPERATION_WEIGHT + this.size(change.to);
+        return OPERATION_WEIGHT + this.#size(change.to);
       case 'inside':
-        return (change.weight ??= sum(change.changes, (one) => this.weight(one)));
+        return (change.weight ??= sum(change.changes, (one) => this.#weight(one)));
     }
   }
 
   /** How many values there are in a value, itself included. */
-  private size(value: JsonValue): number {
+  #size(value: JsonValue): number {
     if (value === null || typeof value !== 'object') return 1;
-    let size = this.sizes.get(value);
+    let size = this.#sizes.get(value);
     if (size === undefined) {
-      size = 1 + sum(Array.isArray(value) ? value : Object.values(value), (child) => this.size(child));
-      this.sizes.set(value, size);
+      size = 1 + sum(Array.isArray(value) ? value : Object.values(value), (child) => this.#size(child));
+      this.#sizes.set(value, size);
     }
     return size;
   }
@@ -159,10 +178,10 @@ class Differ {
 
 /** Prices of changes in bytes, as {@link diff} says. `at` is what the pointer of the place takes. */
 class Prices {
-  private readonly sizes = new Map<JsonValue, number>();
+  readonly #sizes = new Map<JsonValue, number>();
 
   of(change: Change, at: number): number {
-    if (change.op !== 'inside') return this.ofOperation(change.op === 'remove' ? 0 : this.size(change.to), at);
+    if (change.op !== 'inside') return this.#ofOperation(change.op === 'remove' ? 0 : this.#size(change.to), at);
     return sum(change.changes, (one) => this.of(one, at + tokenSize(one.token)));
   }
 
@@ -172,28 +191,28 @@ class Prices {
     const { token, to } = change;
     const parts = change.changes.map((one) => this.cheapest(one, at + tokenSize(one.token)));
     const described = sum(parts, ({ price }) => price);
-    const replaced = this.ofOperation(this.size(to), at);
+    const replaced = this.#ofOperation(this.#size(to), at);
     if (replaced < described) return { change: { op: 'replace', token, to }, price: replaced };
     return { change: { ...change, changes: parts.map((part) => part.change) }, price: described };
   }
 
-  private ofOperation(value: number, at: number): number {
+  #ofOperation(value: number, at: number): number {
     return value + 2 * at + DIFF_OPERATION_COST;
   }
 
   /** The bytes of a value as JSON text. */
-  private size(value: JsonValue): number {
+  #size(value: JsonValue): number {
     if (value === null || typeof value !== 'object') return textSize(value);
-    let size = this.sizes.get(value);
+    let size = this.#sizes.get(value);
     if (size !== undefined) return size;
     if (Array.isArray(value)) {
-      size = 1 + sum(value, (element) => 1 + this.size(element));
+      size = 1 + sum(value, (element) => 1 + this.#size(element));
     } else {
-      size = 1 + sum(Object.keys(value), (key) => 2 + textSize(key) + this.size(value[key]!));
+      size = 1 + sum(Object.keys(value), (key) => 2 + textSize(key) + this.#size(value[key]!));
     }
     // An empty one has no comma less.
     size = Math.max(size, 2);
-    this.sizes.set(value, size);
+    this.#sizes.set(value, size);
     return size;
   }
 }

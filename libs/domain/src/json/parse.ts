@@ -66,10 +66,10 @@ function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
 
 /** Reads any text, and says what is wrong and where. Never calls itself, so that no depth of a text is too much for it. */
 class Parser {
-  private position = 0;
+  #position = 0;
   /** The arrays and objects around the place, and the token of the place in each. */
-  private readonly around: (JsonValue[] | JsonObject)[] = [];
-  private readonly path: (string | number)[] = [];
+  readonly #around: (JsonValue[] | JsonObject)[] = [];
+  readonly #path: (string | number)[] = [];
 
   constructor(
     private readonly text: string,
@@ -78,219 +78,209 @@ class Parser {
 
   document(): JsonValue {
     if (this.text.charCodeAt(0) === 0xfeff) {
-      throw this.fault('byte_order_mark', 'The body starts with a byte order mark: leave it out', 0);
+      throw this.#fault('byte_order_mark', 'The body starts with a byte order mark: leave it out', 0);
     }
-    if (Number.isNaN(this.skipSpace())) throw this.fault('empty_body', 'The body is empty: send a JSON document', 0);
-    const value = this.value();
-    if (!Number.isNaN(this.skipSpace())) throw this.unexpected('the end of the body');
+    if (Number.isNaN(this.#skipSpace())) throw this.#fault('empty_body', 'The body is empty: send a JSON document', 0);
+    const value = this.#value();
+    if (!Number.isNaN(this.#skipSpace())) throw this.#unexpected('the end of the body');
     return value;
   }
 
-  /** The JSON Pointer of the place at which the text, cut off somewhere, breaks off. */
-  placeOfEnd(): string {
-    try {
-      this.value();
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-    }
-    return this.place();
-  }
-
   /** One value with all that it holds. */
-  private value(): JsonValue {
+  #value(): JsonValue {
     for (;;) {
-      const value = this.start();
-      const whole = value === undefined ? undefined : this.finish(value);
+      const value = this.#start();
+      const whole = value === undefined ? undefined : this.#finish(value);
       if (whole !== undefined) return whole;
     }
   }
 
   /** The value that starts here; undefined where it is an array or object that holds something, which is next. */
-  private start(): JsonValue | undefined {
-    const code = this.skipSpace();
+  #start(): JsonValue | undefined {
+    const code = this.#skipSpace();
     switch (code) {
       case 0x22:
-        return this.string(this.position);
+        return this.#string(this.#position);
       case 0x7b:
-        return this.enter({}, 0x7d);
+        return this.#enter({}, 0x7d);
       case 0x5b:
-        return this.enter([], 0x5d);
+        return this.#enter([], 0x5d);
       case 0x74:
-        return this.literal('true', true);
+        return this.#literal('true', true);
       case 0x66:
-        return this.literal('false', false);
+        return this.#literal('false', false);
       case 0x6e:
-        return this.literal('null', null);
+        return this.#literal('null', null);
       default:
-        if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return this.number();
-        throw this.unexpected('a value');
+        if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return this.#number();
+        throw this.#unexpected('a value');
     }
   }
 
   /** Puts a value that is complete where it belongs; what is complete when nothing is around it, undefined when more follows. */
-  private finish(value: JsonValue): JsonValue | undefined {
+  #finish(value: JsonValue): JsonValue | undefined {
     for (let complete = value; ;) {
-      const container = this.around.at(-1);
+      const container = this.#around.at(-1);
       if (container === undefined) return complete;
-      const token = this.path.pop();
+      const token = this.#path.pop();
       const isArray = Array.isArray(container);
       if (isArray) container.push(complete);
       else setMember(container, String(token), complete);
-      const code = this.skipSpace();
+      const code = this.#skipSpace();
       const end = isArray ? 0x5d : 0x7d;
-      if (code !== 0x2c && code !== end) throw this.unexpected(isArray ? '"," or "]"' : '"," or "}"');
-      this.position++;
+      if (code !== 0x2c && code !== end) throw this.#unexpected(isArray ? '"," or "]"' : '"," or "}"');
+      this.#position++;
       if (code === 0x2c) {
-        this.next(container);
+        this.#next(container);
         return undefined;
       }
-      this.around.pop();
+      this.#around.pop();
       complete = container;
     }
   }
 
   /** Into an array or object; itself when it is empty, which ends it. */
-  private enter(container: JsonValue[] | JsonObject, end: number): JsonValue | undefined {
+  #enter(container: JsonValue[] | JsonObject, end: number): JsonValue | undefined {
     // The path holds one token for each array and object around this one.
-    if (this.path.length >= this.maxDepth) {
+    if (this.#path.length >= this.maxDepth) {
       const message = `Arrays and objects are nested more than ${this.maxDepth} deep`;
-      throw this.fault('too_deep', message, this.position);
+      throw this.#fault('too_deep', message, this.#position);
     }
-    this.position++;
-    if (this.skipSpace() === end) {
-      this.position++;
+    this.#position++;
+    if (this.#skipSpace() === end) {
+      this.#position++;
       return container;
     }
-    this.around.push(container);
-    this.next(container);
+    this.#around.push(container);
+    this.#next(container);
     return undefined;
   }
 
   /** To the next element or member, whose value follows. */
-  private next(container: JsonValue[] | JsonObject): void {
+  #next(container: JsonValue[] | JsonObject): void {
     if (Array.isArray(container)) {
-      this.path.push(container.length);
+      this.#path.push(container.length);
       return;
     }
-    if (this.skipSpace() !== 0x22) throw this.unexpected('a key in double quotes');
-    const start = this.position;
-    const key = this.string(start);
-    this.path.push(key);
-    if (Object.hasOwn(container, key)) throw this.fault('duplicate_key', 'The key occurs twice in one object', start);
-    if (this.skipSpace() !== 0x3a) throw this.unexpected('":"');
-    this.position++;
+    if (this.#skipSpace() !== 0x22) throw this.#unexpected('a key in double quotes');
+    const start = this.#position;
+    const key = this.#string(start);
+    this.#path.push(key);
+    if (Object.hasOwn(container, key)) throw this.#fault('duplicate_key', 'The key occurs twice in one object', start);
+    if (this.#skipSpace() !== 0x3a) throw this.#unexpected('":"');
+    this.#position++;
   }
 
-  private string(start: number): string {
+  #string(start: number): string {
     const { text } = this;
     let escaped = false;
     for (let at = start + 1; ; at++) {
       const code = text.charCodeAt(at);
       if (code === 0x22) {
-        this.position = at + 1;
-        return escaped ? this.unescape(start, at + 1) : text.slice(start + 1, at);
+        this.#position = at + 1;
+        return escaped ? this.#unescape(start, at + 1) : text.slice(start + 1, at);
       }
       if (code === 0x5c) {
         escaped = true;
         at++;
       } else if (!(code >= 0x20)) {
-        this.position = at;
-        throw this.unexpected('the closing quote of the string (control characters are written as escapes)');
+        this.#position = at;
+        throw this.#unexpected('the closing quote of the string (or an escape)');
       }
     }
   }
 
-  private unescape(start: number, end: number): string {
+  #unescape(start: number, end: number): string {
     let string: string;
     try {
       string = String(JSON.parse(this.text.slice(start, end)));
     } catch {
-      throw this.fault('invalid_json', 'The string holds an escape that JSON does not know', start);
+      throw this.#fault('invalid_json', 'The string holds an escape that JSON does not know', start);
     }
     // Only an escape can make one: UTF-8 has no surrogates.
     if (/\p{Surrogate}/u.test(string)) {
-      throw this.fault('lone_surrogate', 'The string holds half of a surrogate pair', start);
+      throw this.#fault('lone_surrogate', 'The string holds half of a surrogate pair', start);
     }
     return string;
   }
 
-  private number(): number {
+  #number(): number {
     const { text } = this;
-    const start = this.position;
+    const start = this.#position;
     const isNegative = text.charCodeAt(start) === 0x2d;
-    if (isNegative) this.position++;
+    if (isNegative) this.#position++;
     let whole = 0;
-    if (text.charCodeAt(this.position) === 0x30) this.position++;
-    else whole = this.digits();
-    let code = text.charCodeAt(this.position);
+    if (text.charCodeAt(this.#position) === 0x30) this.#position++;
+    else whole = this.#digits();
+    let code = text.charCodeAt(this.#position);
     // Up to 15 digits are added up without error.
-    if (code !== 0x2e && (code | 0x20) !== 0x65 && this.position - start <= 15) {
+    if (code !== 0x2e && (code | 0x20) !== 0x65 && this.#position - start <= 15) {
       return isNegative && whole !== 0 ? -whole : whole;
     }
     let plain = true;
     if (code === 0x2e) {
-      this.position++;
-      this.digits();
-      code = text.charCodeAt(this.position);
+      this.#position++;
+      this.#digits();
+      code = text.charCodeAt(this.#position);
     }
     if ((code | 0x20) === 0x65) {
       plain = false;
-      this.position++;
-      const sign = text.charCodeAt(this.position);
-      if (sign === 0x2b || sign === 0x2d) this.position++;
-      this.digits();
+      this.#position++;
+      const sign = text.charCodeAt(this.#position);
+      if (sign === 0x2b || sign === 0x2d) this.#position++;
+      this.#digits();
     }
-    const token = text.slice(start, this.position);
+    const token = text.slice(start, this.#position);
     const value = Number(token);
     // Up to 15 digits and no exponent: always carried.
     if (!plain || token.length > 15) {
       const fault = numberFault(token, value);
-      if (fault) throw this.fault('number_not_carried', fault, start);
+      if (fault) throw this.#fault('number_not_carried', fault, start);
     }
     return value === 0 ? 0 : value;
   }
 
   /** Moves past at least one digit; what the first 15 of them add up to is exact. */
-  private digits(): number {
-    const start = this.position;
+  #digits(): number {
+    const start = this.#position;
     let sum = 0;
     for (;;) {
-      const code = this.text.charCodeAt(this.position);
+      const code = this.text.charCodeAt(this.#position);
       if (!(code >= 0x30 && code <= 0x39)) break;
       sum = sum * 10 + code - 0x30;
-      this.position++;
+      this.#position++;
     }
-    if (this.position === start) throw this.unexpected('a digit');
+    if (this.#position === start) throw this.#unexpected('a digit');
     return sum;
   }
 
-  private literal<T extends JsonValue>(word: string, value: T): T {
-    if (!this.text.startsWith(word, this.position)) throw this.unexpected('a value');
-    this.position += word.length;
+  #literal<T extends JsonValue>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.#position)) throw this.#unexpected('a value');
+    this.#position += word.length;
     return value;
   }
 
-  private skipSpace(): number {
+  #skipSpace(): number {
     for (;;) {
-      const code = this.text.charCodeAt(this.position);
+      const code = this.text.charCodeAt(this.#position);
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code;
-      this.position++;
+      this.#position++;
     }
   }
 
-  private unexpected(expected: string): DomainError {
-    const code = this.text.codePointAt(this.position);
+  #unexpected(expected: string): DomainError {
+    const code = this.text.codePointAt(this.#position);
     const found = code === undefined ? 'the end of the body' : JSON.stringify(String.fromCodePoint(code));
-    return this.fault('invalid_json', `Expected ${expected}, found ${found}`, this.position);
+    return this.#fault('invalid_json', `Expected ${expected}, found ${found}`, this.#position);
   }
 
-  private fault(code: string, what: string, position: number): DomainError {
+  #fault(code: string, what: string, position: number): DomainError {
     const message = `${what} (character ${position}).`;
-    return new DomainError('validation_error', message, [{ path: this.place(), message, code }]);
+    return new DomainError('validation_error', message, [{ path: this.#place(), message, code }]);
   }
 
-  private place(): string {
-    return shortPointer(formatPointer(this.path));
+  #place(): string {
+    return shortPointer(formatPointer(this.#path));
   }
 }
 
@@ -330,12 +320,23 @@ function isSameDecimal(a: Decimal, b: Decimal): boolean {
 }
 
 /** Names the place: where the bytes stop being UTF-8, and in which member or element of the text before it. */
+/** The JSON Pointer of the place at which a text, cut off somewhere, breaks off. */
+function placeOfEnd(text: string, maxDepth: number): string {
+  try {
+    new Parser(text, maxDepth).document();
+    return '';
+  } catch (error) {
+    if (error instanceof DomainError) return error.details?.[0]?.path ?? '';
+    throw error;
+  }
+}
+
 function invalidUtf8(bytes: Uint8Array, maxDepth: number): DomainError {
   const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
   // Decoding replaces what is not UTF-8, so that the first byte to change on the way back is the place.
   const replaced = new TextEncoder().encode(lenient.decode(bytes));
   const offset = replaced.findIndex((byte, at) => byte !== bytes[at]);
   const message = `The body is not valid UTF-8 at byte ${offset}.`;
-  const path = new Parser(lenient.decode(bytes.subarray(0, offset)), maxDepth).placeOfEnd();
+  const path = placeOfEnd(lenient.decode(bytes.subarray(0, offset)), maxDepth);
   return new DomainError('validation_error', message, [{ path, message, code: 'invalid_utf8' }]);
 }

@@ -6,6 +6,7 @@ import { canonicalize } from './canonicalize';
 import { applyPatch, type PatchOperation } from './patch';
 import { formatPointer } from './pointer';
 import type { JsonValue } from './value';
+import { runs } from '../../../../tools/testing/runs';
 
 describe('agreement with rfc6902', () => {
   /** Every location in the document, root first. */
@@ -96,9 +97,9 @@ describe('agreement with rfc6902', () => {
         outcomes[failed < 0 ? 'succeeded' : 'failed'] += operations.length;
         expect(canonicalize(document)).toBe(before);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
-    expect(outcomes.succeeded).toBeGreaterThan(1000);
-    expect(outcomes.failed).toBeGreaterThan(100);
+    expect(outcomes.succeeded).toBeGreaterThan(runs(1000));
+    expect(outcomes.failed).toBeGreaterThan(runs(100));
   });
 });

@@ -17,6 +17,11 @@ export interface SnapshotCreatedFact extends SubjectRef {
   envelopeHash: string;
   prevHash: string | null;
   createdAt: Date;
+  /** The authenticated principal, and the request; null where an earlier release wrote the version. */
+  writtenBy: string | null;
+  writeRequestId: string | null;
+  /** Whether the entry names the writer: entries that an earlier release made do not. */
+  namesWriter: boolean;
 }
 
 /** A grant as it was made, on a subject or on `ALL_SUBJECTS`; what it became later is told by a `GrantChangedFact`. */
@@ -74,6 +79,19 @@ export interface LogRestartedFact {
   restartedAt: Date;
 }
 
+/** An operator announced a key: from this entry on checkpoints may be signed by it. It concerns no tenant. */
+export interface LogKeyAnnouncedFact {
+  type: 'log.key_announced';
+  /** C2SP signed-note verifier key; the part before its first `+` is the name of the log. */
+  vkey: string;
+  /** The login of the database that announced it. */
+  announcedBy: string;
+  announcedAt: Date;
+}
+
+/** Facts about the log itself. */
+export type LogOwnFact = LogRestartedFact | LogKeyAnnouncedFact;
+
 /** That the content of versions was destroyed on purpose: what tells an erased entry from a stolen one. */
 export interface SubjectErasedFact extends SubjectRef {
   type: 'subject.erased';
@@ -92,16 +110,24 @@ export type LogEntryType = LogFact['type'];
  * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that
  * only the salt is stored. `salt` is 128 random bits: whoever guesses the fact cannot tell whether a hash is its own.
  */
-export function logEntryText(fact: LogFact | LogRestartedFact, salt: Uint8Array): string {
+export function logEntryText(fact: LogFact | LogOwnFact, salt: Uint8Array): string {
   return canonicalize({
     entry_version: LOG_ENTRY_VERSION,
     type: fact.type,
     salt: Buffer.from(salt).toString('base64url'),
-    ...(fact.type === 'log.restarted' ? membersOfRestart(fact) : { tenant_id: fact.tenantId, ...membersOf(fact) }),
+    ...('tenantId' in fact ? { tenant_id: fact.tenantId, ...membersOf(fact) } : ownMembersOf(fact)),
   });
 }
 
-function membersOfRestart(fact: LogRestartedFact) {
+function ownMembersOf(fact: LogOwnFact) {
+  if (fact.type === 'log.key_announced') {
+    return {
+      vkey: fact.vkey,
+      log_origin: fact.vkey.slice(0, fact.vkey.indexOf('+')),
+      announced_by: fact.announcedBy,
+      announced_at: fact.announcedAt.toISOString(),
+    };
+  }
   return {
     previous_origin: fact.previousOrigin,
     previous_size: fact.previousSize,
@@ -123,6 +149,7 @@ function membersOf(fact: LogFact) {
         envelope_hash: fact.envelopeHash,
         prev_hash: fact.prevHash,
         created_at: fact.createdAt.toISOString(),
+        ...(fact.namesWriter ? { written_by: fact.writtenBy, write_request_id: fact.writeRequestId } : {}),
       };
     case 'grant.created':
       return {

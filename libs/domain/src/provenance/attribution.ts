@@ -130,6 +130,16 @@ function itemsOf(envelope: JsonValue): Map<string, JsonObject> {
   return items;
 }
 
+/** The items of `evidence` that no reference in `attribute_paths` names, with their places. */
+export function unreferencedItems(envelope: JsonValue): { item: JsonValue; index: number }[] {
+  const { covers } = new Attribution(envelope);
+  const named = new Set(covers.flatMap(({ references }) => references.map(({ reference }) => keyOf(reference))));
+  const evidence = getMember(envelope, 'evidence');
+  return (Array.isArray(evidence) ? evidence : [])
+    .map((item, index) => ({ item, index }))
+    .filter(({ item }) => !named.has(keyOf(item)));
+}
+
 /** Items and references meet by id and type. */
 function keyOf(value: JsonValue): string {
   return JSON.stringify([getMember(value, 'evidence_id') ?? null, getMember(value, 'evidence_type') ?? null]);

@@ -4,7 +4,7 @@ import { MAX_PROBLEMS } from '../limits';
 import { parseStoredJson } from '../json/parse';
 import { formatPointer, getAt, getMember, parsePointer } from '../json/pointer';
 import type { JsonValue } from '../json/value';
-import { Attribution, type Cover } from './attribution';
+import { Attribution, type Cover, unreferencedItems } from './attribution';
 import { attributesOf, pathsOfLeaves } from './leaves';
 import { type ChangedLeaf, changedLeaves } from './trace';
 
@@ -35,6 +35,7 @@ export function againstPolicy(policy: EvidencePolicy, problems: readonly ErrorDe
  * What speaks against an envelope under a policy, the first 100, with pointers into it. `open`: nothing. `resolved`: every
  * path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each leaf that was changed or added is
  * covered by evidence that the version before did not have, or by a reference that says `corroborating` and did not before.
+ * New evidence that no reference names is listed beside such leaves.
  */
 export function policyProblems(policy: EvidencePolicy, base: JsonValue | null, next: JsonValue): ErrorDetail[] {
   switch (policy) {
@@ -71,7 +72,16 @@ function staleProblems(base: JsonValue | null, next: JsonValue): ErrorDetail[] {
     stale.slice(0, MAX_PROBLEMS).map(({ index }) => index),
   );
   const message = 'has a new value without evidence that is new for it';
-  return paths.map((path) => ({ path, message, code: 'no_fresh_evidence' }));
+  const problems = paths.map((path) => ({ path, message, code: 'no_fresh_evidence' }));
+  return problems.length === 0 ? [] : [...problems, ...unreferencedProblems(evidence, next)];
+}
+
+/** Evidence that was added for a value, and is not named for any: most likely a reference was forgotten. */
+function unreferencedProblems(evidence: FreshEvidence, next: JsonValue): ErrorDetail[] {
+  const message = 'is new, and no reference names it: add one to attribute_paths for the value that it backs';
+  return unreferencedItems(next)
+    .filter(({ item }) => evidence.isNew(item))
+    .map(({ index }) => ({ path: formatPointer(['evidence', String(index)]), message, code: 'unreferenced_evidence' }));
 }
 
 /** Tells evidence that a version brings from what the one before it had. */
@@ -86,6 +96,10 @@ class FreshEvidence {
     this.known = new Set((Array.isArray(evidence) ? evidence : []).map((item) => this.classes.of(item)));
   }
 
+  isNew(item: JsonValue): boolean {
+    return !this.known.has(this.classes.of(item));
+  }
+
   covers({ cover, coverBefore }: ChangedLeaf): boolean {
     const answers = this.answers.get(cover) ?? new Map<Cover | null, boolean>();
     this.answers.set(cover, answers);
@@ -98,7 +112,7 @@ class FreshEvidence {
     const said = new Set(before?.references.map(({ reference }) => this.classes.of(reference)));
     return (cover?.references ?? []).some(
       ({ reference, item }) =>
-        (item !== null && !this.known.has(this.classes.of(item))) ||
+        (item !== null && this.isNew(item)) ||
         (getMember(reference, 'role') === 'corroborating' && !said.has(this.classes.of(reference))),
     );
   }

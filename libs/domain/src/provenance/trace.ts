@@ -96,7 +96,7 @@ export function authorOf(envelope: JsonValue): string {
  * in proportion to both documents, besides what aligning takes.
  */
 class Tracer {
-  private readonly aligner = new Aligner();
+  private readonly aligner = new Aligner(new Classes());
   private readonly classes = new Classes();
   private readonly leaves = new Leaves();
   private readonly before: JsonObject;
@@ -222,7 +222,48 @@ class Tracer {
       isFound.add(index);
       pairs[index] = { index: moved, isSame: true };
     });
+    const rest = new Set([...left.values()].flatMap(({ indexes, taken }) => indexes.slice(taken)));
+    this.pairChanged(before, after, { pairs, rest, isFound, isTaken });
     return pairs.map((pair, index) => (pair !== null && !isFound.has(index) && isTaken.has(pair.index) ? null : pair));
+  }
+
+  /**
+   * Pairs objects that moved and changed with what they were: the one that shares most members with them, if that is half of
+   * their members and more than what stood in their place shares. A member that many share tells nobody apart.
+   */
+  private pairChanged(before: JsonValue[], after: JsonValue[], { pairs, rest, isFound, isTaken }: Pairing): void {
+    const byMember = new Map<string, Map<number, number[]>>();
+    for (const index of rest) {
+      for (const [key, member] of this.membersOf(before[index]!)) {
+        const ofKey = byMember.get(key) ?? new Map<number, number[]>();
+        byMember.set(key, ofKey);
+        const alike = ofKey.get(member) ?? [];
+        ofKey.set(member, alike);
+        if (alike.length <= MAX_ALIKE) alike.push(index);
+      }
+    }
+    pairs.forEach((pair, index) => {
+      if (isFound.has(index)) return;
+      const shared = new Map<number, number>();
+      const members = this.membersOf(after[index]!);
+      for (const [key, member] of members) {
+        const alike = byMember.get(key)?.get(member) ?? [];
+        if (alike.length > MAX_ALIKE) continue;
+        for (const one of alike) if (rest.has(one)) shared.set(one, (shared.get(one) ?? 0) + 1);
+      }
+      let [best, most] = [pair?.index, pair === null ? 0 : (shared.get(pair.index) ?? 0)];
+      for (const [one, count] of shared) if (count > most && 2 * count >= members.length) [best, most] = [one, count];
+      if (best === undefined || !rest.delete(best)) return;
+      isFound.add(index);
+      if (best === pair?.index) return;
+      isTaken.add(best);
+      pairs[index] = { index: best, isSame: false };
+    });
+  }
+
+  /** The members of an object with the classes of their values; none of anything else. */
+  private membersOf(value: JsonValue): (readonly [key: string, member: number])[] {
+    return isJsonObject(value) ? Object.keys(value).map((key) => [key, this.classes.of(value[key]!)] as const) : [];
   }
 
   private isEqual(one: JsonValue, other: JsonValue): boolean {
@@ -284,6 +325,18 @@ class Tracer {
         return;
     }
   }
+}
+
+/** A value of a member that more elements share tells none of them apart. */
+const MAX_ALIKE = 8;
+
+/** How far the elements of an array are paired with those before. */
+interface Pairing {
+  pairs: Pair[];
+  /** Elements before that nothing is known to have become. */
+  rest: Set<number>;
+  isFound: Set<number>;
+  isTaken: Set<number>;
 }
 
 /** What an element was: which one of those before, and whether unchanged. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
+import { runs } from '../../../../tools/testing/runs';
 
-/** A few seconds; `FUZZ_SECONDS` makes it last longer. A failure names its seed, which `FUZZ_SEED` takes. */
+/** The seconds that a file of properties may take. A failure names its seed, which `FUZZ_SEED` takes. */
 const { FUZZ_SECONDS, FUZZ_SEED } = process.env;
 
 /** Declares tests of properties, which share the time of their file: so many there are. */
@@ -8,7 +9,7 @@ export function fuzzing(properties: number) {
   const parameters: fc.Parameters<unknown> = {
     ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),
     ...(FUZZ_SECONDS === undefined
-      ? { numRuns: 200 }
+      ? { numRuns: runs(200) }
       : { numRuns: 1_000_000_000, interruptAfterTimeLimit: (Number(FUZZ_SECONDS) * 1000) / properties }),
   };
   return <Inputs extends [unknown, ...unknown[]]>(

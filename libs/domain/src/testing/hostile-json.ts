@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../json/value';
+import { anyText } from './any-text';
 import { anyKey, jsonValues } from './json-values';
 
 /** Keys as somebody sends them who means harm: long, far integers, alike for long, hazards. */
@@ -64,7 +65,7 @@ function edit(value: JsonValue, way: readonly number[], kind: number, put: JsonV
 export const nearlyJsonText: fc.Arbitrary<string> = fc
   .oneof(
     fc
-      .tuple(hostileJson, fc.boolean(), fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 3 }))
+      .tuple(hostileJson, fc.boolean(), fc.array(fc.tuple(fc.nat(), fc.nat(3), anyText(3)), { maxLength: 3 }))
       .map(([value, isWide, cuts]) =>
         cuts.reduce((text, [at, length, put]) => {
           const start = at % (text.length + 1);

@@ -116,7 +116,26 @@ describe('verifyWebhook', () => {
     ],
   ])('%s: %#', (_, change, reason) => expect(reasonOf(change)).toBe(reason));
 
-  it.each(['', '[]', '{"id":1}', 'null', '\ufeff{}'])('refuses the signed body %j', (text) => {
+  it.each([
+    [{ secret: newWebhookSecret() }, 'No signature fits the body and this secret.'],
+    [{ nowSeconds: nowSeconds + 301 }, 'webhook-timestamp is more than 300 s off.'],
+    [{ headers: {} }, 'webhook-id is missing.'],
+    [{ headers: { ...headers, 'webhook-timestamp': '1e9' } }, 'webhook-timestamp is not a time in Unix seconds.'],
+    [{ headers: { ...headers, 'webhook-id': ['a', 'b'] } }, 'webhook-id is there more than once.'],
+  ])('says why it refuses: %#', (change, message) => {
+    const refused = expect.objectContaining({ name: 'WebhookVerificationError', message });
+    expect(() => verifyWebhook({ secret, headers, body, nowSeconds, ...change })).toThrow(refused);
+  });
+
+  it.each(['id', 'type', 'created_at', 'tenant_id', 'data'])('refuses a signed body without %s', (name) => {
+    const other = Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), [name]: undefined }));
+    const signed = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: nowSeconds, body: other });
+    expect(() => verifyWebhook({ secret, headers: signed, body: other, nowSeconds })).toThrow(
+      expect.objectContaining({ message: 'The body is signed but is not an event.' }),
+    );
+  });
+
+  it.each(['', '[]', '{"id":1}', 'null', '1', '\ufeff{}'])('refuses the signed body %j', (text) => {
     const other = Buffer.from(text);
     const signed = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: nowSeconds, body: other });
     expect(reasonOf({ headers: signed, body: other })).toBe('malformed_body');

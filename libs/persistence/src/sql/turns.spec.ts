@@ -45,20 +45,22 @@ it('links no row to another once it is taken', () => {
 
 it('finds whose turn it is as quickly among many as among few', () => {
   const owners = 20_000;
-  const turns = new Turns<Row>();
-  const push = (count: number): void => {
-    for (let row = 0; row < count; row++) turns.push({ name: `${row}`, whose: `${row}`, next: null });
-  };
   const cpuMs = (count: number): number => {
-    push(count);
-    const before = process.cpuUsage();
+    const turns = new Turns<Row>();
+    for (let row = 0; row < count; row++) turns.push({ name: `${row}`, whose: `${row}`, next: null });
+    const before = process.threadCpuUsage();
     for (let taken = 0; taken < owners; taken += 32) {
       for (const row of turns.take(32, () => true)) turns.push(row);
     }
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000;
   };
-  cpuMs(32);
+  // The least of several: the garbage of other suites may be collected during one of them.
+  const least = (count: number): number => {
+    const all = Array.from({ length: 3 }, () => cpuMs(count));
+    return Math.min(...all);
+  };
+  const few = least(32);
   // A walk over all who wait, for each statement, would take a thousand times as long.
-  expect(cpuMs(owners)).toBeLessThan(50 * Math.max(2, cpuMs(0)));
+  expect(least(owners)).toBeLessThan(50 * Math.max(2, few));
 });

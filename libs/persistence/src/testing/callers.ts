@@ -3,8 +3,7 @@ import ts from 'typescript';
 
 /** Who asks a statement that is declared at `line` (from 1) of a file: the functions and methods that others may call. */
 export function callersOf(file: string, line: number): string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-  const mentions = mentionsIn(source);
+  const mentions = partsOf(file);
   const declared = [...mentions.keys()].find((name) => mentions.get(name)?.lines.includes(line));
   return [...mentions]
     .filter(([name, { isPublic }]) => isPublic && declared !== undefined && reaches(mentions, name, declared))
@@ -16,6 +15,17 @@ interface Part {
   names: Set<string>;
   lines: number[];
   isPublic: boolean;
+}
+
+const partsByFile = new Map<string, Map<string, Part>>();
+
+/** Reads each file once: many statements are declared in one. */
+function partsOf(file: string): Map<string, Part> {
+  const known = partsByFile.get(file);
+  if (known !== undefined) return known;
+  const parts = mentionsIn(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
+  partsByFile.set(file, parts);
+  return parts;
 }
 
 /** The parts of a file: its declarations, and of a class each member as `Class.member`. */

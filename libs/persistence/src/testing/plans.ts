@@ -8,7 +8,9 @@ export const ROLE_OPTION = '-c role=iss_app';
 
 /** What the tables' owner runs, and the applications may not. */
 export const isOwners = (name: string): boolean =>
-  ['fill_hashes_', 'fill_provenance_', 'limit_override_', 'log_restart_'].some((owners) => name.startsWith(owners));
+  ['fill_hashes_', 'fill_provenance_', 'limit_override_', 'log_key_', 'log_restart_'].some((owners) =>
+    name.startsWith(owners),
+  );
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 

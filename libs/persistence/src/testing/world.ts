@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Role, ROLES, seal } from '@iss/domain';
+import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../database';
 import type { SnapshotToAppend } from '../stores/snapshots/snapshot-write.store';
@@ -34,6 +35,53 @@ export async function openWorld(): Promise<World> {
       await created.drop();
     },
   };
+}
+
+/** A world of several tests, which share its connections and the plans that these have made. */
+export interface SharedWorld extends World {
+  /** A connection of the superuser. */
+  admin: Client;
+  /** Gives every table the rows again that the migrations left in it. Sequences go on. */
+  empty(): Promise<void>;
+}
+
+export async function openSharedWorld(): Promise<SharedWorld> {
+  const world = await openWorld();
+  const [admin, cleaner] = [1, 2].map(() => new Client({ connectionString: world.url }));
+  if (admin === undefined || cleaner === undefined) throw new Error('there are two');
+  await Promise.all([admin.connect(), cleaner.connect()]);
+  const reset = await resetOf(cleaner);
+  return {
+    ...world,
+    admin,
+    empty: async () => {
+      await cleaner.query(reset);
+      world.sent.length = 0;
+    },
+    close: async () => {
+      await Promise.all([admin.end(), cleaner.end()]);
+      await world.close();
+    },
+  };
+}
+
+/** Keeps what a migrated database holds, and gives the statements that restore it. Triggers refuse most deletions. */
+async function resetOf(cleaner: Client): Promise<string> {
+  await cleaner.query('SET session_replication_role = replica; CREATE SCHEMA pristine');
+  const { rows } = await cleaner.query<{ name: string }>(
+    `SELECT quote_ident(relname) AS name FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migrations'`,
+  );
+  const steps: string[] = [];
+  for (const { name } of rows) {
+    const { rowCount } = await cleaner.query(`SELECT FROM public.${name} LIMIT 1`);
+    steps.push(`DELETE FROM public.${name};`);
+    if (rowCount !== 0) {
+      await cleaner.query(`CREATE TABLE pristine.${name} AS TABLE public.${name}`);
+      steps.push(`INSERT INTO public.${name} OVERRIDING SYSTEM VALUE SELECT * FROM pristine.${name};`);
+    }
+  }
+  return steps.join('\n');
 }
 
 /** A tenant with one member a role; the principal is called by its role. */

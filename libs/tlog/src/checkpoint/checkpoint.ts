@@ -48,8 +48,5 @@ export function formatCheckpoint({ origin, size, root, extensionLines }: Checkpo
 }
 
 function malformed(): TlogError {
-  return new TlogError(
-    'malformed',
-    'That is no checkpoint: its text is the lines origin, tree size, root hash, and none of them or of those after is empty.',
-  );
+  return new TlogError('malformed', 'That is no checkpoint: its text is the lines origin, tree size, root hash.');
 }

@@ -45,8 +45,5 @@ export function decodeHash(text: string, what: string): Uint8Array {
 }
 
 function notBase64(what: string): TlogError {
-  return new TlogError(
-    'malformed',
-    `The ${what} is not standard base64 (RFC 4648 section 4, padded): take it unchanged.`,
-  );
+  return new TlogError('malformed', `The ${what} is not standard base64 (RFC 4648, padded).`);
 }

@@ -11,7 +11,7 @@ export function parseDecimal(text: string, what: string): number {
   }
   const value = Number(text);
   if (!Number.isSafeInteger(value)) {
-    throw new TlogError('out_of_range', `The ${what} is above 2^53 - 1, which is the most that is handled here.`);
+    throw new TlogError('out_of_range', `The ${what} is above 2^53 - 1.`);
   }
   return value;
 }

@@ -17,7 +17,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new TlogError('malformed', 'The bytes are not UTF-8: take them as they were served, without converting.');
+    throw new TlogError('malformed', 'The bytes are not UTF-8.');
   }
 }
 

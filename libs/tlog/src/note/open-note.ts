@@ -44,10 +44,7 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
       throw new TlogError('ambiguous_key', `Two known keys are ${label}: remove the one that is not the signer's.`);
     }
     if (!(await verifier.verify(text, line.signature))) {
-      throw new TlogError(
-        'bad_signature',
-        `A signature of ${label} does not verify: the note was changed, or is forged.`,
-      );
+      throw new TlogError('bad_signature', `A signature of ${label} does not verify.`);
     }
     if (!verified.has(label))
       verified.set(label, { ...line, key: verifier.key, time: cosignatureTime(verifier.key, line) });
@@ -55,7 +52,7 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
   if (verified.size === 0) {
     throw new TlogError(
       'unsigned',
-      `None of the ${verifiers.length} known keys signed the note: add its signer's verifier key, if you trust that one.`,
+      `None of the ${verifiers.length} known keys signed the note: add its signer's key, if you trust it.`,
     );
   }
   return { text, verified: [...verified.values()], unknown };

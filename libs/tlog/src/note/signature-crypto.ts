@@ -26,58 +26,55 @@ export interface SignatureCrypto {
   publicKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<Uint8Array>;
 }
 
-/** How JSON Web Keys name an algorithm's keys (RFC 8037; ML-DSA for JOSE), and what stands before the seed in PKCS #8. */
+/** How JSON Web Keys name an algorithm's keys (RFC 8037; ML-DSA for JOSE). */
 const KEY_FORMATS: Readonly<
-  Record<
-    SignatureAlgorithm,
-    { jwk: { kty: string; crv?: string; alg?: string }; publicMember: 'x' | 'pub'; pkcs8Prefix: Uint8Array }
-  >
+  Record<SignatureAlgorithm, { jwk: { kty: string; crv?: string; alg?: string }; publicMember: 'x' | 'pub' }>
 > = {
-  Ed25519: {
-    jwk: { kty: 'OKP', crv: 'Ed25519' },
-    publicMember: 'x',
-    // RFC 8410 section 7: version 0, id-Ed25519, an octet string in an octet string.
-    pkcs8Prefix: Uint8Array.of(0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 34, 4, 32),
-  },
-  'ML-DSA-44': {
-    jwk: { kty: 'AKP', alg: 'ML-DSA-44' },
-    publicMember: 'pub',
-    // RFC 9881 section 6: version 0, id-ml-dsa-44, and the seed, tagged [0], in an octet string.
-    pkcs8Prefix: Uint8Array.of(
-      ...[0x30, 52, 2, 1, 0, 0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 17],
-      ...[4, 34, 0x80, 32],
-    ),
-  },
+  Ed25519: { jwk: { kty: 'OKP', crv: 'Ed25519' }, publicMember: 'x' },
+  'ML-DSA-44': { jwk: { kty: 'AKP', alg: 'ML-DSA-44' }, publicMember: 'pub' },
 };
+
+/** The bytes before the seed in PKCS #8. */
+const PKCS8_PREFIXES: Readonly<Record<SignatureAlgorithm, readonly number[]>> = {
+  // RFC 8410 section 7: version 0, id-Ed25519, an octet string in an octet string.
+  Ed25519: [0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 34, 4, 32],
+  // RFC 9881 section 6: version 0, id-ml-dsa-44, and the seed, tagged [0], in an octet string.
+  'ML-DSA-44': [0x30, 52, 2, 1, 0, 0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 17, 4, 34, 0x80, 32],
+};
+
+/** Verifies with Web Crypto: what a bundle needs that signs nothing. */
+export const webVerification: Pick<SignatureCrypto, 'verify'> = { verify };
 
 /** Web Crypto, as browsers and Node have it. */
-export const webCrypto: SignatureCrypto = {
-  async verify(algorithm, publicKey, message, signature) {
-    const { jwk, publicMember } = KEY_FORMATS[algorithm];
-    const publicJwk = { ...jwk, [publicMember]: toBase64Url(publicKey) };
-    try {
-      const key = await crypto.subtle.importKey('jwk', publicJwk, algorithm, false, ['verify']);
-      return await crypto.subtle.verify(algorithm, key, copy(signature), copy(message));
-    } catch (error) {
-      if (isNotSupported(error)) throw unsupported(algorithm);
-      return false;
-    }
-  },
+export const webCrypto: SignatureCrypto = { verify, sign, publicKey };
 
-  async sign(algorithm, seed, message) {
-    const key = await privateKey(algorithm, seed);
-    return new Uint8Array(await crypto.subtle.sign(algorithm, key, copy(message)));
-  },
+async function verify(
+  ...[algorithm, key, message, signature]: Parameters<SignatureCrypto['verify']>
+): Promise<boolean> {
+  const { jwk, publicMember } = KEY_FORMATS[algorithm];
+  const publicJwk = { ...jwk, [publicMember]: toBase64Url(key) };
+  try {
+    const imported = await crypto.subtle.importKey('jwk', publicJwk, algorithm, false, ['verify']);
+    return await crypto.subtle.verify(algorithm, imported, copy(signature), copy(message));
+  } catch (error) {
+    if (isNotSupported(error)) throw unsupported(algorithm);
+    return false;
+  }
+}
 
-  async publicKey(algorithm, seed) {
-    const { publicMember } = KEY_FORMATS[algorithm];
-    const jwk: { x?: string; pub?: string } = await crypto.subtle.exportKey('jwk', await privateKey(algorithm, seed));
-    return fromBase64Url(jwk[publicMember] ?? '');
-  },
-};
+async function sign(algorithm: SignatureAlgorithm, seed: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
+  const key = await privateKey(algorithm, seed);
+  return new Uint8Array(await crypto.subtle.sign(algorithm, key, copy(message)));
+}
+
+async function publicKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<Uint8Array> {
+  const { publicMember } = KEY_FORMATS[algorithm];
+  const jwk: { x?: string; pub?: string } = await crypto.subtle.exportKey('jwk', await privateKey(algorithm, seed));
+  return fromBase64Url(jwk[publicMember] ?? '');
+}
 
 async function privateKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<CryptoKey> {
-  const pkcs8 = copy(concatBytes(KEY_FORMATS[algorithm].pkcs8Prefix, seed));
+  const pkcs8 = copy(concatBytes(Uint8Array.from(PKCS8_PREFIXES[algorithm]), seed));
   try {
     return await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']);
   } catch {
@@ -109,8 +106,5 @@ function isNotSupported(error: unknown): boolean {
 }
 
 function unsupported(algorithm: SignatureAlgorithm): TlogError {
-  return new TlogError(
-    'unsupported_key',
-    `${algorithm} cannot be used with this key on this platform: use Node 24.7 or newer, or hand in a SignatureCrypto that has it.`,
-  );
+  return new TlogError('unsupported_key', `${algorithm} cannot be used with this key here: use Node 24.7 or newer.`);
 }

@@ -30,7 +30,7 @@ export function signedMessage(type: SignatureType, keyName: string, text: string
     case 'ml-dsa-44-cosignature': {
       const { origin, size, root, extensionLines } = parseCheckpoint(text);
       if (extensionLines.length > 0) {
-        throw new TlogError('malformed', 'ML-DSA-44 does not sign extension lines: make checkpoints without them.');
+        throw new TlogError('malformed', 'ML-DSA-44 does not sign extension lines.');
       }
       if (size === 0 && !equalBytes(root, emptyRoot())) {
         throw new TlogError('malformed', 'The root of a tree without leaves is the SHA-256 of nothing.');

@@ -2,7 +2,7 @@ import { readUint64 } from '../encoding/bytes';
 import { TlogError } from '../errors';
 import { parseVerifierKey, type VerifierKey } from './keys';
 import type { NoteSignature } from './note';
-import { webCrypto, type SignatureCrypto } from './signature-crypto';
+import { webVerification, type SignatureCrypto } from './signature-crypto';
 import { SIGNATURE_TYPES } from './signature-types';
 import { signedMessage } from './signed-message';
 
@@ -27,7 +27,10 @@ export interface Verifier {
  *
  * @throws TlogError as `parseVerifierKey`
  */
-export function createVerifier(vkey: string | VerifierKey, signatures: SignatureCrypto = webCrypto): Verifier {
+export function createVerifier(
+  vkey: string | VerifierKey,
+  signatures: Pick<SignatureCrypto, 'verify'> = webVerification,
+): Verifier {
   const key = typeof vkey === 'string' ? parseVerifierKey(vkey) : vkey;
   const { algorithm, timestamped, signatureSize } = SIGNATURE_TYPES[key.type];
   const timeSize = timestamped ? TIME_SIZE : 0;

@@ -151,17 +151,10 @@ export function quorumSize({ groups, quorum }: Policy): number {
 
 /** The lines, a character for each byte: what a policy means must not depend on Unicode. */
 function linesOf(bytes: Uint8Array): string[] {
-  const lines: string[] = [];
-  for (let from = 0; from < bytes.length;) {
-    const newline = bytes.indexOf(0x0a, from);
-    const end = newline < 0 ? bytes.length : newline;
-    const line = Array.from(bytes.subarray(from, end), (byte) => String.fromCharCode(byte)).join('');
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(line)) {
-      throw malformed(`line ${lines.length + 1} has a control character: only tabs are allowed, and LF ends lines`);
-    }
-    lines.push(line);
-    from = end + 1;
-  }
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  const lines = text.split('\n');
+  const control = lines.findIndex((line) => /[^\t\x20-\x7e\x80-\xff]/.test(line));
+  if (control >= 0) throw malformed(`line ${control + 1} has a control character: only tabs are allowed`);
   return lines;
 }
 

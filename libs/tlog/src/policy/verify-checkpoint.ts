@@ -39,7 +39,7 @@ export async function verifyCheckpoint(
   if (logKeys.length === 0) {
     throw new TlogError(
       'wrong_log',
-      `The checkpoint is of the log ${checkpoint.origin}, which the policy does not name: take the policy of that log.`,
+      `The checkpoint is of the log ${checkpoint.origin}, which the policy does not name.`,
     );
   }
   const keys = [...logKeys, ...policy.witnesses.map(({ key }) => key)];
@@ -63,7 +63,7 @@ export async function verifyCheckpoint(
     throw new TlogError(
       'no_quorum',
       `The policy asks for ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'nobody'}. ` +
-        'Fetch the checkpoint again once more witnesses have cosigned it.',
+        'Fetch the checkpoint again.',
     );
   }
   return { checkpoint, logSignatures, cosignatures };

@@ -19,6 +19,7 @@ import {
 } from '../index';
 import { MemoryTiles } from '../testing/memory-tiles';
 import { refusal, refusalOf } from '../testing/refusal';
+import { IS_FULL } from '../../../../tools/testing/runs';
 
 const ENTRIES = Array.from({ length: 600 }, (_, index) => JSON.stringify({ index, salt: `salt ${index}` }));
 const ORIGIN = 'log.example/one';
@@ -88,7 +89,7 @@ test('another entry, another index, other hashes, another note: refused', async 
 test('any character changed: refused, or it is extra data or an unknown line', async () => {
   const text = formatLogProof({ ...proof, extra: null });
   const leaf = leafHash(ENTRIES[345]!);
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length; at += IS_FULL ? 1 : 7) {
     for (const other of ['\n', 'A', '1', ' ']) {
       if (text[at] === other) continue;
       const changed = text.slice(0, at) + other + text.slice(at + 1);

@@ -2,7 +2,7 @@ import { TlogError } from '../errors';
 import type { HashReader } from '../tree/proofs';
 import { requireTreeSize, type TreeNode } from '../tree/subtrees';
 import { hashesAtTileLevel, TILE_HEIGHT, TILE_WIDTH } from './new-tiles';
-import type { TileHashes } from './tile-hashes';
+import { TileHashes } from './tile-hashes';
 import type { Tile } from './tile-path';
 
 /** Reads tiles, all in one call, in the order asked; wider ones than asked for are as good. */
@@ -24,6 +24,38 @@ export function positionInTile(node: TreeNode): TilePosition {
   return { level, index: Math.floor(node.index / perTile), height, offset: node.index % perTile };
 }
 
+/** The tile, as wide as a tree of `size` leaves has it. */
+function tileOf(level: number, index: number, size: number): Tile {
+  return { level, index, width: Math.min(TILE_WIDTH, hashesAtTileLevel(size, level) - index * TILE_WIDTH) };
+}
+
+/**
+ * The tiles that hold every node of the inclusion proofs of these leaves: on each level those above the leaves, and the
+ * last one, which has the tree's right edge.
+ */
+export function inclusionTiles(indexes: readonly number[], size: number): Tile[] {
+  const tiles: Tile[] = [];
+  for (let level = 0; hashesAtTileLevel(size, level) > 0; level++) {
+    const last = Math.ceil(hashesAtTileLevel(size, level) / TILE_WIDTH) - 1;
+    const above = indexes.map((index) => Math.min(last, Math.floor(index / TILE_WIDTH ** (level + 1))));
+    for (const index of new Set([...above, last])) tiles.push(tileOf(level, index, size));
+  }
+  return tiles;
+}
+
+/** Finds nodes in tiles that are at hand. It throws `unreadable` for a node of another tile. */
+export function nodesIn(
+  tiles: readonly (Pick<Tile, 'level' | 'index'> & { readonly hashes: Uint8Array })[],
+): (node: TreeNode) => Uint8Array {
+  const byName = new Map(tiles.map(({ level, index, hashes }) => [`${level}/${index}`, new TileHashes(hashes)]));
+  return (node) => {
+    const { level, index, height, offset } = positionInTile(node);
+    const tile = byName.get(`${level}/${index}`);
+    if (tile === undefined) throw new TlogError('unreadable', `Tile ${level}/${index} is needed: read it too.`);
+    return tile.node(height, offset);
+  };
+}
+
 /**
  * Reads the hashes of a tree of `size` leaves out of its tiles, each tile once, in one call of `readTiles`; none wider than
  * that tree has it is asked for.
@@ -37,10 +69,7 @@ export function tileHashReader(size: number, readTiles: TileReader): HashReader 
   return async (nodes) => {
     const positions = nodes.map(positionInTile);
     const tiles = new Map<string, Tile>();
-    for (const { level, index } of positions) {
-      const width = Math.min(TILE_WIDTH, hashesAtTileLevel(size, level) - index * TILE_WIDTH);
-      tiles.set(`${level}/${index}`, { level, index, width });
-    }
+    for (const { level, index } of positions) tiles.set(`${level}/${index}`, tileOf(level, index, size));
     const read = tiles.size === 0 ? [] : await readTiles([...tiles.values()]);
     if (read.length !== tiles.size) {
       throw new TlogError('unreadable', `${tiles.size} tiles were asked for, ${read.length} came: give each its own.`);

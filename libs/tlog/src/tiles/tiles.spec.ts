@@ -4,7 +4,10 @@ import {
   EMPTY_EDGE,
   formatTilePath,
   hashesAtTileLevel,
+  inclusionProofs,
+  inclusionTiles,
   leafHash,
+  nodesIn,
   parseTilePath,
   readConsistencyProof,
   readInclusionProof,
@@ -22,6 +25,7 @@ import {
 import { MemoryTiles } from '../testing/memory-tiles';
 import { naiveTree } from '../testing/naive-tree';
 import { refusal, refusalOf } from '../testing/refusal';
+import { IS_FULL, runs } from '../../../../tools/testing/runs';
 
 describe('paths', () => {
   test.each([
@@ -152,10 +156,18 @@ describe('a tree in tiles', () => {
     for (const size of [1, 2, 255, 256, 257, 511, 512, 513, 769, 1024, 1100]) {
       const read = tileHashReader(size, tiles.read);
       expect(hex([await readRoot(size, read)])).toBe(hex([tree.root(0, size)]));
-      for (let index = 0; index < size; index += 7) {
+      for (let index = 0; index < size; index += IS_FULL ? 7 : 61) {
         tiles.reads = 0;
         expect(hex(await readInclusionProof(index, size, read))).toBe(hex(tree.path(index, 0, size)));
         expect(tiles.reads).toBe(size === 1 ? 0 : 1);
+        const around = [index, (7 * index) % size, size - 1];
+        const held = inclusionTiles(around, size);
+        const nodeOf = nodesIn(held.map((tile) => ({ ...tile, hashes: tiles.get(tile.level, tile.index)! })));
+        const together = inclusionProofs(around, size, nodeOf).map(hex);
+        expect(together).toEqual(around.map((one) => hex(tree.path(one, 0, size))));
+        // Each tile once, and none that this tree does not have.
+        expect(new Set(held.map(({ level, index: at }) => `${level}/${at}`)).size).toBe(held.length);
+        expect(held.every(({ width }) => width >= 1 && width <= 256)).toBe(true);
         if (index > 0) expect(hex(await readConsistencyProof(index, size, read))).toBe(hex(tree.proof(index, size)));
       }
       for (const { level, index, width } of tiles.asked.splice(0)) {
@@ -163,6 +175,26 @@ describe('a tree in tiles', () => {
         expect(width).toBe(Math.min(256, has));
       }
     }
+  });
+
+  test('proofs of neighbours share their hashes', () => {
+    const { added } = appendLeaves(EMPTY_EDGE, leaves);
+    const tiles = new MemoryTiles();
+    tiles.add(added);
+    const indexes = Array.from({ length: 256 }, (_, at) => 30_000 + at);
+    const held = inclusionTiles(indexes, SIZE);
+    const nodeOf = nodesIn(held.map((tile) => ({ ...tile, hashes: tiles.get(tile.level, tile.index)! })));
+    let asked = 0;
+    const proofs = inclusionProofs(indexes, SIZE, (node) => {
+      asked += 1;
+      return nodeOf(node);
+    });
+    expect(proofs.flat().length).toBeGreaterThan(256 * 16);
+    expect(new Set(proofs.flat()).size).toBeLessThan(600);
+    expect(asked).toBeLessThan(700);
+    expect(held).toHaveLength(6);
+    expect(refusal(() => inclusionProofs([1_000], SIZE, nodeOf))).toBe('unreadable');
+    expect(refusal(() => inclusionProofs([SIZE], SIZE, nodeOf))).toBe('out_of_range');
   });
 
   test('batches and proofs, by the library alone', async () => {
@@ -190,7 +222,7 @@ describe('a tree in tiles', () => {
           verifyConsistency(older, newest, await readConsistencyProof(older.size, newest.size, read));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

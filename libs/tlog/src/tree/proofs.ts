@@ -43,6 +43,31 @@ export async function readInclusionProof(index: number, size: number, read: Hash
 }
 
 /**
+ * The inclusion proofs of several leaves, as `readInclusionProof` gives each, from nodes that are at hand. Hashes that
+ * proofs share are computed once, and are the same objects.
+ *
+ * @throws TlogError `out_of_range` unless each index is below `size`; and whatever `nodeOf` throws
+ */
+export function inclusionProofs(
+  indexes: readonly number[],
+  size: number,
+  nodeOf: (node: TreeNode) => Uint8Array,
+): Uint8Array[][] {
+  requireTreeSize(size, 'size of the tree', 1);
+  const known = new Map<string, Uint8Array>();
+  const hashOf = (range: LeafRange): Uint8Array => {
+    const name = `${range.from}-${range.to}`;
+    const hash = known.get(name) ?? foldRight(perfectSubtrees(range).map(nodeOf));
+    known.set(name, hash);
+    return hash;
+  };
+  return indexes.map((index) => {
+    requireInteger(index, 'index of the leaf', 0, size - 1);
+    return inclusionRanges(index, size).map(hashOf);
+  });
+}
+
+/**
  * The consistency proof between the tree of the first `from` leaves and that of the first `to`: RFC 6962 section 2.1.2,
  * RFC 9162 section 2.1.4.1. Empty where they are equal, and from the tree without leaves, with which every tree is
  * consistent.

@@ -109,7 +109,7 @@ const half = (value: number): number => Math.floor(value / 2);
 function refused(kind: 'inclusion' | 'consistency', why: string): TlogError {
   return new TlogError(
     'proof_refused',
-    `The ${kind} proof does not hold: ${why}. Ask for it anew, for exactly this tree; if it fails again, keep both ` +
+    `The ${kind} proof does not hold: ${why}. Ask for it anew; keep both ` +
       `checkpoints: they are evidence against the log.`,
   );
 }

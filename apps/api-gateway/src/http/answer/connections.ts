@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionLimits, networkOf } from '@iss/platform';
+import type { EndedCause, EndedRequests } from './ended-requests';
 
 interface Connection {
   /** The answer to the newest request: answers go out in the order of requests, so all others come before it. */
@@ -18,8 +19,11 @@ export class Connections {
 
   private readonly unread: UnreadAnswers;
 
-  constructor(private readonly limits: ConnectionLimits) {
-    this.unread = new UnreadAnswers(limits);
+  constructor(
+    private readonly limits: ConnectionLimits,
+    ended: EndedRequests,
+  ) {
+    this.unread = new UnreadAnswers(limits, ended);
   }
 
   /** Closes, without an answer, what is too much for the process, for one address, or unread for too long. */
@@ -59,27 +63,33 @@ export class Connections {
 const LOOK_MS = 50;
 /** A peer that has taken so much since the last look reads as fast as may be asked of it. */
 const FAST_BYTES = 32 * 1024;
+/** The least rate of a peer for which something waits: so much in the time in which it may take nothing. */
+const LEAST_BYTES = 16 * 1024;
 
 /** Of a peer for which something waits. */
 interface Unread {
   /** Bytes that it had taken when it was looked at last. */
   taken: number;
-  /** Since when it takes no more than that. */
+  /** Bytes that it had taken when its time began, and when that was. The time begins again with {@link LEAST_BYTES}. */
+  from: number;
   since: number;
   /** What it took between the last two looks. */
   lately: number;
 }
 
 /**
- * Closes a connection whose peer has taken nothing for as long as is allowed, although there was something to take. Not
- * the socket's own timeout: that starts anew with whatever the peer sends. While more waits in memory than may in all,
- * the slowest peers are closed sooner.
+ * Closes a connection whose peer has read almost nothing for the allowed time, although data was waiting. The socket's own
+ * timeout cannot do this: anything that the peer sends restarts it. While more data waits in memory than all connections
+ * may hold, the slowest peers are closed sooner.
  */
 class UnreadAnswers {
   private readonly open = new Set<Socket>();
   private readonly unread = new Map<Socket, Unread>();
 
-  constructor(private readonly limits: Pick<ConnectionLimits, 'writeTimeoutMs' | 'unsentBytes'>) {}
+  constructor(
+    private readonly limits: Pick<ConnectionLimits, 'writeTimeoutMs' | 'unsentBytes'>,
+    private readonly ended: EndedRequests,
+  ) {}
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
@@ -105,10 +115,14 @@ class UnreadAnswers {
       // What was written counts when it is written, what waits when it is taken.
       const taken = socket.bytesWritten - socket.writableLength;
       const before = this.unread.get(socket);
-      if (before === undefined) this.unread.set(socket, { taken, since: now, lately: Infinity });
-      else if (before.taken !== taken) this.unread.set(socket, { taken, since: now, lately: taken - before.taken });
-      else if (now - before.since >= this.limits.writeTimeoutMs) socket.destroy();
-      else before.lately = 0;
+      if (before === undefined) {
+        this.unread.set(socket, { taken, from: taken, since: now, lately: Infinity });
+        continue;
+      }
+      before.lately = taken - before.taken;
+      before.taken = taken;
+      if (taken - before.from >= LEAST_BYTES) Object.assign(before, { from: taken, since: now });
+      else if (now - before.since >= this.limits.writeTimeoutMs) this.close(socket, 'slow_reader');
     }
     if (waiting > this.limits.unsentBytes) this.closeSlowest(waiting - this.limits.unsentBytes);
   }
@@ -121,8 +135,13 @@ class UnreadAnswers {
     for (const [socket] of slow) {
       if (left <= 0) return;
       left -= socket.writableLength;
-      socket.destroy();
+      this.close(socket, 'unsent_bytes');
     }
+  }
+
+  private close(socket: Socket, cause: EndedCause): void {
+    this.ended.add(cause);
+    socket.destroy();
   }
 }
 

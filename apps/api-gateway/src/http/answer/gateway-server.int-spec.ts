@@ -160,7 +160,7 @@ describe('a connection is closed', () => {
   });
 
   it.each(['/whole', '/pieces'])('not while its peer takes %s slowly', async (path) => {
-    const port = await listen(large(), { writeTimeoutMs: 1000 });
+    const port = await listen(large(), { writeTimeoutMs: 10_000 });
     const peer = open(port);
     peer.write(get(path).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     let bytes = 0;

@@ -2,7 +2,7 @@ import { DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type Response } from 'express';
-import { request as send } from 'undici';
+import { Client } from 'undici';
 import { createGatewayServer } from './gateway-server';
 
 let server: Server | undefined;
@@ -20,8 +20,11 @@ it.each(['closeAfterAnswers', 'drain'] as const)(
       server?.once('listening', () => resolve(Object(server?.address())));
     });
     const connection = async (): Promise<unknown> => {
-      const { headers, body } = await send(`http://127.0.0.1:${port}/`);
+      // A connection that is reused might be closed as idle at this moment.
+      const client = new Client(`http://127.0.0.1:${port}`);
+      const { headers, body } = await client.request({ path: '/', method: 'GET' });
       await body.dump();
+      await client.destroy();
       return headers['connection'];
     };
     expect(await connection()).toBe('keep-alive');

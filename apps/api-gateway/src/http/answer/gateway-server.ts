@@ -6,6 +6,7 @@ import { answerMalformedRequests, requiringHost } from '../errors/malformed-requ
 import { messageClasses } from '../fast/message-classes';
 import { Connections } from './connections';
 import { corsHeaders } from './cors';
+import { EndedRequests } from './ended-requests';
 
 const OPTIONS = {
   /** Looked at by `requiringHost`. */
@@ -34,11 +35,15 @@ export interface ServerSettings {
 }
 
 /** Node's server for an Express application. */
-export function createGatewayServer(express: Express, settings: ServerSettings): GatewayServer {
+export function createGatewayServer(
+  express: Express,
+  settings: ServerSettings,
+  ended = new EndedRequests(),
+): GatewayServer {
   let isLast = false;
   // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
   const addCorsHeaders = corsHeaders(settings.corsOrigins);
-  const connections = new Connections(settings.connections);
+  const connections = new Connections(settings.connections, ended);
   const classes = messageClasses(express, connections, (response) => {
     if (isLast) response.shouldKeepAlive = false;
     addCorsHeaders?.(response);

@@ -4,7 +4,7 @@ import { DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import express, { type Express, type Request, type Response } from 'express';
 import { waitFor } from '../../../../../tools/testing/wait-for';
 import { isMatch, JsonAdapter } from './json-adapter';
-import { jsonStream, TextStream } from './json-text';
+import { jsonStream, type TextBatches, TextStream, textsOf } from './json-text';
 
 it.each([
   [undefined, false],
@@ -51,7 +51,7 @@ describe('a stream', () => {
 
   const CHUNK = 'x'.repeat(40_000);
 
-  async function* chunks(count: number, failAt = Infinity): AsyncGenerator<string, void> {
+  async function* chunks(count: number, failAt = Infinity): AsyncGenerator<string[], void> {
     taken = 0;
     isOver = false;
     try {
@@ -59,14 +59,14 @@ describe('a stream', () => {
         if (taken === failAt) throw new Error('the source failed');
         // As a read of the database does, this lets the sockets work.
         await new Promise((resolve) => setImmediate(resolve));
-        yield CHUNK;
+        yield [CHUNK];
       }
     } finally {
       isOver = true;
     }
   }
 
-  const ndjson = (source: AsyncIterable<string>): TextStream => new TextStream('application/x-ndjson', source);
+  const ndjson = (source: TextBatches): TextStream => new TextStream('application/x-ndjson', source);
 
   /** The head of an answer, whose body is read only when the caller does. */
   const head = (): Promise<IncomingMessage> =>
@@ -77,10 +77,8 @@ describe('a stream', () => {
     [1, '{"items":["a"],"n":1}'],
     [3, '{"items":["a","a","a"],"n":1}'],
   ])('of %i items is a JSON document, sent whole when it is short', async (count, text) => {
-    async function* items(): AsyncGenerator<string, void> {
-      for (let item = 0; item < count; item++) yield '"a"';
-    }
-    answer = jsonStream('{"items":', items(), ',"n":1}');
+    const items = Array.from({ length: count }, () => '"a"');
+    answer = jsonStream('{"items":', [items.slice(0, 1), items.slice(1)], ',"n":1}');
     const response = await fetch(url);
     expect(await response.text()).toBe(text);
     expect(response.headers.get('content-length')).toBe(String(text.length));
@@ -94,6 +92,27 @@ describe('a stream', () => {
     expect((await response.text()).length).toBe(count * CHUNK.length);
     expect(response.headers.get('content-type')).toBe('application/x-ndjson');
     expect(response.headers.has('content-length')).toBe(count <= 2);
+  });
+
+  it('gives everybody else a turn between any two pieces, however fast its reader is', async () => {
+    let turns = 0;
+    let isSent = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isSent) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const turnsAt: number[] = [];
+    // One batch, as a statement reads them: nothing in it waits.
+    const batch = textsOf(Array.from({ length: 100 }), () => {
+      turnsAt.push(turns);
+      return CHUNK + CHUNK;
+    });
+    answer = ndjson([batch]);
+    const { length } = await (await fetch(url)).text();
+    isSent = true;
+    expect(length).toBe(200 * CHUNK.length);
+    expect(new Set(turnsAt).size).toBe(100);
   });
 
   it('has no body for HEAD, and is not read', async () => {

@@ -1,8 +1,10 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import { charged } from '../limits/charged';
+import { EndedRequests } from './ended-requests';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
-import { EventStream, JsonText, LiveStream, TextStream } from './json-text';
+import { EventStream, JsonText, LiveStream, type TextBatches, TextStream } from './json-text';
 import { PublicFile, sendPublicFile } from './public-file';
 import { setHeaders, standingHeaders } from './standing-headers';
 import { Streams } from './streams';
@@ -53,7 +55,8 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
  */
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
-  private readonly streams = new Streams();
+  readonly ended = new EndedRequests();
+  private readonly streams = new Streams(this.ended);
 
   constructor(
     private readonly settings: ServerSettings,
@@ -66,7 +69,7 @@ export class JsonAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    this.gatewayServer = createGatewayServer(this.getInstance(), this.settings);
+    this.gatewayServer = createGatewayServer(this.getInstance(), this.settings, this.ended);
     this.httpServer = this.gatewayServer.server;
   }
 
@@ -125,22 +128,26 @@ export function sendWhole(response: Response, body: JsonText): void {
   finish(response, body.text, body.bytes);
 }
 
-/** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */
-async function send(response: Response, { contentType, chunks }: TextStream, streams: Streams): Promise<void> {
-  const pieces = inPieces(chunks);
+/**
+ * Sends a stream as fast as it is read, and charges its caller for each piece. A failure before the first piece becomes an
+ * error answer.
+ */
+async function send(response: Response, { contentType, batches }: TextStream, streams: Streams): Promise<void> {
+  const pieces = inPieces(batches, (work) => charged(response.req, work));
   const first = await pieces.next();
   const second = await pieces.next();
   if (second.done) {
     end(response, first.value ?? '', contentType);
     return;
   }
-  streams.begin(response);
+  streams.begin(response, response.req.principal?.principalId ?? '');
   response.setHeader('Content-Type', contentType);
-  await writePiece(streams, response, first.value ?? '');
-  await writePiece(streams, response, second.value);
+  const write = (piece: string): Promise<void> => charged(response.req, () => writePiece(streams, response, piece));
+  await write(first.value ?? '');
+  await write(second.value);
   for await (const piece of pieces) {
     if (response.destroyed) return;
-    await writePiece(streams, response, piece);
+    await write(piece);
   }
   response.end();
 }
@@ -180,13 +187,29 @@ async function sendEvents(response: Response, { chunks }: EventStream, streams: 
   }
 }
 
-async function* inPieces(chunks: TextStream['chunks']): AsyncGenerator<string, undefined> {
+/** Collects texts, a piece in each call of `measured`. Everybody else has a turn between two pieces. */
+async function* inPieces(
+  batches: TextBatches,
+  measured: (work: () => void) => void,
+): AsyncGenerator<string, undefined> {
   let piece = '';
-  for await (const chunk of chunks) {
-    piece += chunk;
-    if (piece.length >= PIECE_LENGTH) {
+  for await (const batch of batches) {
+    const texts = batch[Symbol.iterator]();
+    let isTaken = false;
+    const collect = (): void => {
+      while (piece.length < PIECE_LENGTH) {
+        const text = texts.next();
+        isTaken = text.done === true;
+        if (text.done === true) return;
+        piece += text.value;
+      }
+    };
+    while (!isTaken) {
+      measured(collect);
+      if (piece.length < PIECE_LENGTH) continue;
       yield piece;
       piece = '';
+      await othersTurn();
     }
   }
   if (piece !== '') yield piece;

@@ -44,13 +44,24 @@ export class JsonText {
   }
 }
 
+/**
+ * Texts in batches. To take one from its batch is all the work that it makes, so that a stream can charge it, and let others
+ * have the thread, between any two.
+ */
+export type TextBatches = AsyncIterable<Iterable<string>> | Iterable<Iterable<string>>;
+
 /** An answer of text that is read while it is sent: however long it is, little of it lies in memory at once. */
 export class TextStream {
   constructor(
     readonly contentType: 'application/json; charset=utf-8' | 'application/x-ndjson' | 'text/plain; charset=utf-8',
     /** Ends early where nobody reads any more. What it throws ends the answer unfinished. */
-    readonly chunks: AsyncIterable<string> | Iterable<string>,
+    readonly batches: TextBatches,
   ) {}
+}
+
+/** The text of each item, made when it is taken. */
+export function* textsOf<Item>(items: Iterable<Item>, text: (item: Item) => string): Generator<string, void> {
+  for (const item of items) yield text(item);
 }
 
 /**
@@ -74,15 +85,17 @@ export class EventStream {
 }
 
 /** JSON text with an array of many items in it: what stands before it, its items, and what stands after it. */
-export function jsonStream(before: string, items: AsyncIterable<string>, after: string): TextStream {
+export function jsonStream(before: string, items: TextBatches, after: string): TextStream {
   return new TextStream('application/json; charset=utf-8', arrayText(before, items, after));
 }
 
-async function* arrayText(before: string, items: AsyncIterable<string>, after: string): AsyncGenerator<string> {
+async function* arrayText(before: string, batches: TextBatches, after: string): AsyncGenerator<Iterable<string>> {
   let separator = `${before}[`;
-  for await (const item of items) {
-    yield separator + item;
+  const separated = (item: string): string => {
+    const text = separator + item;
     separator = ',';
-  }
-  yield separator === ',' ? `]${after}` : `${separator}]${after}`;
+    return text;
+  };
+  for await (const items of batches) yield textsOf(items, separated);
+  yield [separator === ',' ? `]${after}` : `${separator}]${after}`];
 }

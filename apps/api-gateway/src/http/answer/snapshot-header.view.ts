@@ -1,12 +1,22 @@
 import type { SnapshotRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { part, view, type ViewOf } from '../describe/view';
-import { hash, sentTime, SubjectRef, time, uuid, version } from '../request/fields';
+import { hash, principalId, sentTime, SubjectRef, text, time, uuid, version } from '../request/fields';
 
 const ErasedMark = part({
   erasure_id: uuid.described('The erasure.'),
   erased_at: time.described('When.'),
 });
+
+/** The writer of a version, as the service knows it. */
+export const WRITER = {
+  written_by: principalId
+    .nullable()
+    .described(
+      'The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.',
+    ),
+  write_request_id: text.nullable().described('The `X-Request-Id` of the request that wrote it.'),
+};
 
 /** Specification, "Snapshot header". */
 export const SnapshotHeader = view('SnapshotHeader', {
@@ -18,6 +28,7 @@ export const SnapshotHeader = view('SnapshotHeader', {
     .nullable()
     .described('The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.'),
   prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
+  ...WRITER,
   subject: SubjectRef.fromRecord(),
   erased: ErasedMark.from('erasure')
     .optional()
@@ -34,6 +45,8 @@ export function snapshotHeaderView(snapshot: Omit<SnapshotRecord, 'envelope'>): 
     created_at: snapshot.createdAt.toISOString(),
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,
+    written_by: snapshot.writtenBy,
+    write_request_id: snapshot.writeRequestId,
     subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
   };
   const { erasure } = snapshot;
@@ -47,5 +60,7 @@ export const SNAPSHOT_HEADER_EXAMPLE: SnapshotHeader = {
   created_at: '2026-01-15T09:30:00.412Z',
   envelope_hash: '7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219',
   prev_hash: null,
+  written_by: 'oidc:dev#alice',
+  write_request_id: EXAMPLE_IDS.request_id,
   subject: { subject_type: 'organization', subject_id: 'acme-corp' },
 };

@@ -1,13 +1,18 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Registry } from 'prom-client';
+import { EndedRequests } from './ended-requests';
 import { MAX_STREAMS, Streams } from './streams';
 
 let now = 0;
+let principals = 0;
 let streams: Streams;
+let ended: EndedRequests;
 
 beforeEach(() => {
   now = 0;
-  streams = new Streams(() => now);
+  ended = new EndedRequests();
+  streams = new Streams(ended, () => now);
 });
 
 /** An answer whose peer takes a part only when it is told to. */
@@ -27,7 +32,7 @@ function answer(): ServerResponse & { take(): void } {
 function begun(count: number): ReturnType<typeof answer>[] {
   return Array.from({ length: count }, () => {
     const response = answer();
-    streams.begin(response);
+    streams.begin(response, `p-${principals++}`);
     return response;
   });
 }
@@ -45,6 +50,9 @@ it('ends the one that has waited for its peer longest when there is no room for 
   expect(responses.map(({ destroyed }) => destroyed).indexOf(true)).toBe(1);
   expect(responses.filter(({ destroyed }) => destroyed)).toHaveLength(1);
   await written[1];
+  const metrics = new Registry();
+  ended.register(metrics);
+  expect(await metrics.metrics()).toMatch(/_total\{cause="slow_batch"\} 0\n(?:.*\n)*.*cause="slow_stream"\} 1\n/);
 });
 
 it('refuses another one while all read fast, until one has ended', () => {
@@ -53,4 +61,11 @@ it('refuses another one while all read fast, until one has ended', () => {
   expect(() => begun(1)).toThrow(expect.objectContaining({ code: 'unavailable' }));
   first?.emit('close');
   begun(1);
+});
+
+it('gives one principal a quarter, and others theirs', () => {
+  const begin = (principalId: string) => () => streams.begin(answer(), principalId);
+  for (let place = 0; place < MAX_STREAMS / 4; place += 1) begin('greedy')();
+  expect(begin('greedy')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(begin('other')).not.toThrow();
 });

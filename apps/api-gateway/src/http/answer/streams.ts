@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '@iss/domain';
+import { Shares } from '@iss/platform';
+import type { EndedRequests } from './ended-requests';
 
 /** Each holds some MiB while its peer reads: a batch of rows, as it came and as text. */
 export const MAX_STREAMS = 12;
+/** Of one principal alone a quarter, fewer among others; so many of each in any case. */
+const OWN_STREAMS = 1;
 /** Who has not taken a piece by then is slower than others may be made to wait for. */
 const PATIENCE_MS = 1_000;
 
@@ -14,16 +18,25 @@ export class Streams {
   /** Since when each waits for its peer; Infinity while it does not. */
   private readonly waitingSince = new Map<ServerResponse, number>();
 
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  private readonly shares = new Shares(MAX_STREAMS, OWN_STREAMS);
 
-  /** Throws `unavailable` when there is no room. */
-  begin(response: ServerResponse): void {
+  constructor(
+    private readonly ended: EndedRequests,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** Throws `unavailable` when there is no room, or none for this principal. */
+  begin(response: ServerResponse, principalId: string): void {
     if (this.waitingSince.size >= MAX_STREAMS) this.endSlowest();
-    if (this.waitingSince.size >= MAX_STREAMS) {
+    if (!this.shares.admits(principalId)) {
       throw new DomainError('unavailable', 'Too many long answers are being sent at the moment. Try again shortly.');
     }
     this.waitingSince.set(response, Infinity);
-    response.once('close', () => this.waitingSince.delete(response));
+    this.shares.take(principalId);
+    response.once('close', () => {
+      this.waitingSince.delete(response);
+      this.shares.giveBack(principalId);
+    });
   }
 
   /** Writes a part, and resolves when there is room for more or nobody reads any more. */
@@ -46,6 +59,7 @@ export class Streams {
     const [response, since] = slowest;
     if (this.nowMs() - since < PATIENCE_MS) return;
     this.waitingSince.delete(response);
+    this.ended.add('slow_stream');
     response.destroy();
   }
 }

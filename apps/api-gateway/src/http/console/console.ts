@@ -4,11 +4,18 @@ import type { INestApplication } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { LOGGER, type Logger } from '@iss/platform';
 import type { GatewaySettings } from '../../settings';
+import { allowSignInWindow } from '../answer/standing-headers';
+import { AnonymousRequests } from '../limits/anonymous-requests';
+import { ClientAddresses } from '../request/client-address';
 
 /** What the build made of `apps/console`, seen from here as source and as built alike. */
 const FOLDER = join(__dirname, '../../../../../apps/console/dist');
 const PAGE = 'index.html';
 const SETTINGS_PATH = '/settings.json';
+/** The page to which the issuer sends people back. */
+const RETURN_PATH = '/signed-in';
+/** Requests for files of the console, beside one of the API: two hundred people open it within a minute. */
+const OFFICE = 100;
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** A file of the build is made beside its compressed forms. */
@@ -37,8 +44,8 @@ function contentSecurityPolicy({ auth }: GatewaySettings): string {
 
 /**
  * Serves the console at `/console`: its files as they were built, hashed and for ever, the page for every address of a
- * view, and `settings.json`, by which the page knows who signs in. None of it counts by address, as little as probes do: an office of
- * people signs in from one. `CONSOLE=off` switches it off.
+ * view, and `settings.json`, by which the page knows who signs in. Its requests count by address, for themselves: an office of
+ * people opens it from one. `CONSOLE=off` switches it off.
  */
 export function setUpConsole(app: INestApplication, settings: GatewaySettings): void {
   if (!settings.console.isOn) return;
@@ -51,12 +58,16 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
   }
   const policy = contentSecurityPolicy(settings);
   const { clientId, scope } = settings.console;
-  const { mode, issuer } = settings.auth;
+  const { mode, issuer, projectId } = settings.auth;
+  const requests = new AnonymousRequests(settings.anonymousRateLimitPerMinute * OFFICE, app.get(ClientAddresses));
   const pageSettings =
-    mode === 'disabled' ? { auth: 'disabled' } : { auth: 'oidc', issuer, client_id: clientId, scope };
+    mode === 'disabled'
+      ? { auth: 'disabled' }
+      : { auth: 'oidc', issuer, project_id: projectId, client_id: clientId, scope };
 
   app.use('/console', (request: Request, response: Response, next: NextFunction) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
+    requests.count(request, response);
     if (request.path.startsWith('/assets/')) {
       const name = request.path.slice(1);
       return files.has(name) ? sendBuilt(files, name, request, response) : next();
@@ -66,6 +77,7 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
       return void response.json(pageSettings);
     }
     response.setHeader('Content-Security-Policy', policy);
+    allowSignInWindow(response, request.path === RETURN_PATH);
     return sendBuilt(files, PAGE, request, response);
   });
 }

@@ -2,6 +2,7 @@ import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUSES } from '../errors/error-statuses';
+import { EXAMPLE_IDS } from './example-ids';
 import { ONE_OF_TWO } from './field';
 import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
 import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
@@ -195,7 +196,7 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     description:
       'Names the request in logs, audit and events. It is the one that was sent, where that is a sane token.',
     schema: { type: 'string' },
-    example: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+    example: EXAMPLE_IDS.request_id,
   },
   ETag: {
     description: 'For `If-None-Match`. Absent from an answer that was verified, or that filling in hashes may change.',
@@ -214,9 +215,12 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     schema: { type: 'string', enum: ['true'] },
   },
   'WWW-Authenticate': {
-    description: 'The challenge (RFC 6750), with `error="invalid_token"` where a token was sent.',
+    description:
+      'The challenge (RFC 6750), with `error="invalid_token"` if a token was sent. `resource_metadata` is the address of ' +
+      'the metadata of the service (RFC 9728).',
     schema: { type: 'string' },
-    example: 'Bearer error="invalid_token"',
+    example:
+      'Bearer error="invalid_token", resource_metadata="https://identity.example.com/.well-known/oauth-protected-resource"',
   },
   'Retry-After': seconds('Seconds to wait. With 409: the first request with this `Idempotency-Key` still runs.'),
   'RateLimit-Limit': {
@@ -246,7 +250,13 @@ function headers(names: readonly string[]): Record<string, { $ref: string }> {
 }
 
 /** Given before or instead of an answer of the handler, and therefore never kept for a key. */
-const NEVER_REPLAYED: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'internal_error', 'unavailable'];
+const NEVER_REPLAYED: readonly ErrorCode[] = [
+  'unauthorized',
+  'rate_limited',
+  'internal_error',
+  'damaged',
+  'unavailable',
+];
 
 function namedError(codes: readonly ErrorCode[]): Schema {
   const replayed = codes.every((code) => NEVER_REPLAYED.includes(code)) ? [] : ['Idempotency-Replayed'];

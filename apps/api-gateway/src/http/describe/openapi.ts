@@ -3,6 +3,7 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ERROR_HELP } from '../errors/error-statuses';
 import { anyObject, hash, oneOf, text, time, uuid, version } from '../request/fields';
+import { EXAMPLE_IDS } from './example-ids';
 import { listOf } from './field';
 import { part, view } from './view';
 
@@ -153,7 +154,7 @@ export function errorAnswer(codes: readonly ErrorCode[]): Answer {
 function errorExample(code: ErrorCode): object {
   const details = code === 'validation_error' ? { details: DETAILS_EXAMPLE } : {};
   return {
-    error: { code, message: ERROR_HELP[code], ...details, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
+    error: { code, message: ERROR_HELP[code], ...details, request_id: EXAMPLE_IDS.request_id },
   };
 }
 

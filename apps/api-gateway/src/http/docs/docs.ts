@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import type { Schema } from '@iss/domain';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
@@ -5,23 +6,41 @@ import type { NextFunction, Request, Response } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
+import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { keptPage } from './kept-page';
 import { renderPage } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
-/** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
-function contentSecurityPolicy(issuer: string): string {
+/** Swagger UI has styles of its own in its page, by the nonce; it fetches from itself and the issuer only. */
+function contentSecurityPolicy(issuer: string, nonce: string): string {
   const connect = ["'self'", ...(URL.canParse(issuer) ? [new URL(issuer).origin] : [])].join(' ');
   return [
     "default-src 'self'",
-    "script-src 'self' 'unsafe-inline'",
-    "style-src 'self' 'unsafe-inline'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     `connect-src ${connect}`,
+    "base-uri 'none'",
+    "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
+
+/** Sends pages with a nonce of their own on each style; a style of an attribute, which no nonce lets in, is taken out. */
+function sendWithNonces(response: Response, nonce: string): void {
+  const send = response.send.bind(response);
+  response.send = (body: unknown): Response =>
+    send(
+      typeof body === 'string'
+        ? body.replaceAll('<style>', `<style nonce="${nonce}">`).replace(HIDDEN_BY_STYLE, 'width="0" height="0"')
+        : body,
+    );
+}
+const HIDDEN_BY_STYLE = 'style="position:absolute;width:0;height:0"';
+
+/** The page is a public client: it has no secret that it could be asked for. */
+const WITHOUT_SECRET = `.dialog-ux .wrapper:has(> label[for^="client_secret"]) { display: none; }`;
 
 /** The specification's headings, in its order. */
 const TAGS = {
@@ -85,25 +104,25 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
 const WEBHOOKS_PATH = '/docs/webhooks';
 /** Where no guard stands: who reads here is nobody in particular. */
 const OPEN_PAGES = ['/docs', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'];
+/** The page to which the issuer sends people back. */
+const RETURN_PATH = '/oauth2-redirect.html';
 
 /**
- * Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and the pages of the repository's
- * `docs/` that integrators need.
+ * Serves the pages of the repository's `docs/` that integrators need; and, but for `DOCS=off`, `/openapi.json`,
+ * `/openapi.yaml` and Swagger UI with a real sign-in at `/docs`. A token stays in the page's memory.
  */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): void {
-  const policy = contentSecurityPolicy(settings.auth.issuer);
   const anonymous = app.get(AnonymousRequests);
   app.use(OPEN_PAGES, (request: Request, response: Response, next: NextFunction) => {
     anonymous.count(request, response);
     next();
   });
-  app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
-    response.setHeader('Content-Security-Policy', policy);
+  app.use('/docs', (request: Request, response: Response, next: NextFunction) => {
+    const nonce = randomBytes(16).toString('base64');
+    response.setHeader('Content-Security-Policy', contentSecurityPolicy(settings.auth.issuer, nonce));
+    allowSignInWindow(response, request.path === RETURN_PATH);
+    sendWithNonces(response, nonce);
     next();
-  });
-  // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
-  app.use('/oauth2-redirect.html', (request: Request, response: Response) => {
-    response.redirect(`/docs/oauth2-redirect.html${request.originalUrl.slice('/oauth2-redirect.html'.length)}`);
   });
   for (const [path, name] of [
     [ERRORS_PATH, 'errors'],
@@ -112,17 +131,23 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     const page = renderPage(name);
     app.use(path, (_request: Request, response: Response) => response.type('html').send(page));
   }
+  if (!settings.docs.isOn) return;
+  // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
+  app.use(RETURN_PATH, (request: Request, response: Response) => {
+    allowSignInWindow(response, true);
+    response.redirect(`/docs${RETURN_PATH}${request.originalUrl.slice(RETURN_PATH.length)}`);
+  });
   for (const path of ['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-init.js']) app.use(path, keptPage());
-  const document = describe(app, settings, webhooks);
-  SwaggerModule.setup('docs', app, document, {
+  // Nest describes the routes when the first reader asks: it takes a tenth of a gateway's start.
+  SwaggerModule.setup('docs', app, () => describe(app, settings, webhooks), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Identity State Service',
+    customCss: WITHOUT_SECRET,
     swaggerOptions: {
-      persistAuthorization: true,
       displayRequestDuration: true,
       plugins: SWAGGER_UI_PLUGINS,
-      initOAuth: { clientId: settings.docsClientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
+      initOAuth: { clientId: settings.docs.clientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
     },
   });
 }

@@ -10,10 +10,14 @@ interface ImmutableMap {
 }
 interface ImmutableList {
   filter(is: (value: ImmutableMap) => boolean): ImmutableList;
+  sortBy(rank: (value: ImmutableMap) => number): ImmutableList;
 }
 type Definitions = (...state: unknown[]) => ImmutableList;
 
-/** "Authorize" offers what works: of the flows that an issuer lists, the one that Swagger UI is registered for. */
+/**
+ * "Authorize" offers what works: of the flows that an issuer lists, the one that Swagger UI is registered for. It comes before the
+ * token that somebody has to paste.
+ */
 const offerOneFlow = (): object => ({
   statePlugins: {
     auth: {
@@ -21,9 +25,11 @@ const offerOneFlow = (): object => ({
         definitionsToAuthorize:
           (original: Definitions): Definitions =>
           (...state) =>
-            original(...state).filter((definition) =>
-              definition.every((scheme) => [undefined, 'authorization_code'].includes(scheme.get('flow'))),
-            ),
+            original(...state)
+              .filter((definition) =>
+                definition.every((scheme) => [undefined, 'authorization_code'].includes(scheme.get('flow'))),
+              )
+              .sortBy((definition) => (definition.every((scheme) => scheme.get('flow') === undefined) ? 1 : 0)),
       },
     },
   },
@@ -49,4 +55,7 @@ const resolveLocally = (): object => ({
   },
 });
 
-export const SWAGGER_UI_PLUGINS = [offerOneFlow, resolveLocally];
+/** The logo brings a style of its own, which the page's policy refuses. */
+const hideLogo = (): object => ({ components: { Logo: () => null } });
+
+export const SWAGGER_UI_PLUGINS = [offerOneFlow, resolveLocally, hideLogo];

@@ -17,6 +17,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   rate_limited: 429,
   request_header_fields_too_large: 431,
   internal_error: 500,
+  damaged: 500,
   unavailable: 503,
 };
 
@@ -29,7 +30,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
     'Something in the request is not valid, and nothing was changed. Mend each place that details names.',
   unauthorized: 'No bearer token, or one that is not valid. Get a fresh one from the identity provider.',
   forbidden:
-    'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing.',
+    'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing. ' +
+    'A subject that does not exist is answered alike: `GET /v1/tenants/{tenant_id}/subjects` lists what the tenant owns.',
   limit_reached:
     'The tenant or the principal holds as much as it may, and nothing was changed. The message names the limit, its value and the ways out.',
   not_found: 'No such route or resource, or none that the caller may see.',
@@ -46,6 +48,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Too many requests. Wait for as many seconds as Retry-After says.',
   request_header_fields_too_large: 'The headers exceed 16 KiB. Send fewer.',
   internal_error: 'The service failed. Try again; if it persists, report the request_id.',
+  damaged:
+    'The stored text of a version is not the one that was written. The message names it; the operator has to restore it.',
   unavailable:
     'A dependency is down, or there is too much heavy work. Try again after as many seconds as Retry-After says.',
 };

@@ -32,6 +32,8 @@ export class ErrorFilter implements ExceptionFilter {
       labelNames: ['code'],
       registers: [registry],
     });
+    // An alert on an increase needs the value before it.
+    for (const code of Object.keys(ERROR_STATUSES)) this.refusals.inc({ code }, 0);
   }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -71,6 +73,8 @@ export class ErrorFilter implements ExceptionFilter {
     const error = toDomainError(thrown);
     if (error instanceof DomainError) {
       if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
+      if (error.code === 'damaged')
+        this.logger.error({ err: error, ...traceFields(request) }, 'A damaged text was asked for');
       return error;
     }
     if (error instanceof HttpException) return this.explainHttp(error, request, response);
@@ -83,9 +87,11 @@ export class ErrorFilter implements ExceptionFilter {
     const status = error.getStatus();
     if (status === 404) {
       const methods = this.routes.methodsOf(request.path);
-      if (methods.length === 0) return new DomainError('not_found', 'No such route. The routes are listed at /docs.');
+      if (methods.length === 0)
+        return new DomainError('not_found', 'No such route. The OpenAPI document lists the routes.');
       response.setHeader('Allow', methods.join(', '));
-      return new DomainError('method_not_allowed', `Use ${methods.join(' or ')} here.`);
+      const message = `${request.method} does not exist here. Use ${methods.join(' or ')}.`;
+      return new DomainError('method_not_allowed', message);
     }
     if (status === 400) {
       return new DomainError('validation_error', 'The path cannot be decoded: percent-encode it as UTF-8.', [

@@ -23,6 +23,7 @@ export class AnonymousRequests {
     private readonly limit: number,
     private readonly addresses: ClientAddresses,
     private readonly nowMs: () => number = () => performance.now(),
+    private readonly maxAddresses = MAX_ADDRESSES,
   ) {}
 
   /** Counts a request once, and tells its caller how many are left. Throws `rate_limited`. Probes are not counted. */
@@ -40,7 +41,7 @@ export class AnonymousRequests {
     }
     const count = (this.counts.get(network) ?? 0) + 1;
     this.counts.set(network, Math.min(count, this.limit + 1));
-    if (this.counts.size > MAX_ADDRESSES) this.forgetOldest();
+    if (this.counts.size > this.maxAddresses) this.forgetOldest();
     return {
       isAllowed: count <= this.limit,
       limit: this.limit,

@@ -10,8 +10,9 @@ class Table {
   statements = 0;
   private readonly rows = new Map<string, { window: number; used: number }>();
 
-  limiter(limit = LIMIT): RateLimiter {
-    return new RateLimiter({ name: 'requests_per_minute', limit, seconds: 60 }, this, () => this.nowMs);
+  limiter(limit = LIMIT, maxPrincipals?: number): RateLimiter {
+    const window = { name: 'requests_per_minute', limit, seconds: 60 } as const;
+    return new RateLimiter(window, this, () => this.nowMs, maxPrincipals);
   }
 
   async reserve({ limit }: RateWindow, principalId: string, owed: number): Promise<RateReservation> {
@@ -84,15 +85,15 @@ describe('RateLimiter', () => {
 
   it('forgets the oldest of very many principals, which then begins a new share', async () => {
     const table = new Table();
-    const limiter = table.limiter(1000);
-    const many = 100_000;
+    const many = 100;
+    const limiter = table.limiter(1000, many);
     await Promise.all(Array.from({ length: many }, (_, index) => limiter.take(String(index))));
     await limiter.take('0');
     expect(table.statements).toBe(many);
     await limiter.take('one more');
     expect((await limiter.take('0')).remaining).toBe(1000 - 51);
     expect(table.statements).toBe(many + 2);
-  }, 30_000);
+  });
 
   it('fails while the table is away, and goes on when it is back', async () => {
     const table = new Table();

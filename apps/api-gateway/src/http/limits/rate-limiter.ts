@@ -46,6 +46,7 @@ export class RateLimiter {
     readonly window: RateWindow,
     private readonly store: Pick<RateLimitStore, 'reserve'>,
     private readonly nowMs: () => number = () => performance.now(),
+    private readonly maxPrincipals = MAX_PRINCIPALS,
   ) {}
 
   /** Takes one request. Rejects when a share is needed and cannot be had. */
@@ -130,7 +131,7 @@ export class RateLimiter {
     this.shares.delete(principalId);
     this.shares.set(principalId, share);
     for (const [oldest, { endsAtMs }] of this.shares) {
-      if (this.shares.size <= MAX_PRINCIPALS && this.nowMs() < endsAtMs) return;
+      if (this.shares.size <= this.maxPrincipals && this.nowMs() < endsAtMs) return;
       this.shares.delete(oldest);
     }
   }

@@ -3,14 +3,14 @@ import type { Limits } from '@iss/platform';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
+import { jsonStream, JsonText, type TextBatches, type TextStream } from '../answer/json-text';
 import { type Field, type Fields, listOf, shown, type ShownBy } from '../describe/field';
 import { type Answer, documented } from '../describe/openapi';
 import { part, view } from '../describe/view';
 import { charged } from '../limits/charged';
 import { flag, oneOf, PAGE } from '../request/fields';
 import { query, type Shape } from '../request/shape';
-import { declareQuery } from './query';
+import { declareQuery, sentQuery } from './query';
 
 /** The query of a list without filters. */
 const PAGE_QUERY = query(PAGE);
@@ -93,7 +93,7 @@ export class Paging<Query extends object = object> {
   }
 
   /** The same for items that are read while they are sent. */
-  answerStream(page: { items: AsyncIterable<string>; next: PagePosition | null }): TextStream {
+  answerStream(page: { items: TextBatches; next: PagePosition | null }): TextStream {
     const members = JSON.stringify(this.members(page.next));
     return jsonStream('{"items":', page.items, `,${members.slice(1)}`);
   }
@@ -130,7 +130,7 @@ interface List {
 
 const readPaging = createParamDecorator(({ limits, query: shape }: List, context: ExecutionContext): Paging => {
   const request = context.switchToHttp().getRequest<Request>();
-  return new Paging(request, limits, shape.require({ ...request.query }, ['query']));
+  return new Paging(request, limits, sentQuery(request, shape));
 });
 
 /** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */

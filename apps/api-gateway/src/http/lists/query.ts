@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
-import type { Fields } from '../describe/field';
+import type { Fields, SentBy } from '../describe/field';
 import { documented } from '../describe/openapi';
 import type { Shape } from '../request/shape';
 
@@ -16,11 +16,22 @@ export function declareQuery(shape: Shape<Fields>): MethodDecorator {
   return applyDecorators(ApiExtension(QUERY, shape.schema), SetMetadata(TAKES_QUERY, true));
 }
 
-const readQuery = createParamDecorator((shape: Shape<Fields>, context: ExecutionContext): object => {
-  const request = context.switchToHttp().getRequest<Request>();
+/** A moment whose `+` was not escaped: in a query that is a space. */
+const MOMENT_WITHOUT_PLUS = /^\d{4}-\d\d-\d\dT[\d:.]+ \d\d:\d\d$/;
+
+/** Reads the query that was sent as a shape requires it. Throws `validation_error`, with faults under `/query`. */
+export function sentQuery<F extends Fields>(request: Request, shape: Shape<F>): SentBy<F> {
   // Express parses the query when it is asked for, also where there is none.
-  return shape.require(request.url.includes('?') ? { ...request.query } : {}, ['query']);
-});
+  const sent: Record<string, unknown> = request.url.includes('?') ? { ...request.query } : {};
+  for (const [name, value] of Object.entries(sent)) {
+    if (typeof value === 'string' && MOMENT_WITHOUT_PLUS.test(value)) sent[name] = value.replace(' ', '+');
+  }
+  return shape.require(sent, ['query']);
+}
+
+const readQuery = createParamDecorator((shape: Shape<Fields>, context: ExecutionContext): object =>
+  sentQuery(context.switchToHttp().getRequest<Request>(), shape),
+);
 
 /** Injects the query, and documents its parameters. Faults are named under `/query`. */
 export function QueryOf(shape: Shape<Fields>): ParameterDecorator {

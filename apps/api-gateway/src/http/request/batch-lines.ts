@@ -11,9 +11,9 @@ import { type Line, LineSplitter } from './line-splitter';
 export const NDJSON = 'application/x-ndjson';
 const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Who sends nothing for so long holds a place for nothing, as with any other request. */
-const IDLE_MS = 30_000;
 const SECOND_MS = 1000;
+/** As any request that comes too slowly. */
+const TOO_SLOW = 408;
 /** For so long in all a batch waits for its caller's next minute; the lines after that are told when it begins. */
 const PATIENCE_MS = 60_000;
 
@@ -34,15 +34,22 @@ export const BatchLines = createParamDecorator(
 );
 
 async function* linesOf(request: Request): AsyncGenerator<readonly SentLine[], void> {
-  const { limits, limiter } = request.settings;
+  const { limits, limiter, ended } = request.settings;
+  const patience = new Patience(limits.batchLineMs);
   const splitter = new LineSplitter(limits.bodyBytes);
   const allowance = new LineAllowance(limiter, principalOf(request).principalId);
   let received = 0;
   let last = 0;
-  for await (const chunk of chunksOf(request)) {
+  for await (const chunk of chunksOf(request, patience)) {
+    if (chunk === LATE) {
+      ended.add('slow_batch');
+      return yield [tooSlow(last + 1, limits.batchLineMs)];
+    }
     received += chunk?.length ?? 0;
     const lines = chunk === null ? splitter.end() : splitter.push(chunk);
     last = lines.at(-1)?.line ?? last;
+    if (lines.length > 0) patience.renew();
+    if (lines.some(isBeginOfDocument)) return yield [notRead(1, notLines())];
     const fitting = lines.filter(({ line }) => line <= limits.batchLines);
     yield* sentLines(fitting, limits.bodyBytes, allowance);
     if (fitting.length < lines.length) return yield [notRead(limits.batchLines + 1, tooManyLines(limits.batchLines))];
@@ -51,21 +58,49 @@ async function* linesOf(request: Request): AsyncGenerator<readonly SentLine[], v
 }
 
 /** The chunks of a body, and null at its end. Whoever leaves off leaves the connection as it is: the answer goes out on it. */
-async function* chunksOf(request: Request): AsyncGenerator<Buffer | null, void> {
-  const wait = (): NodeJS.Timeout => setTimeout(() => request.destroy(), IDLE_MS);
-  let idle = wait();
+async function* chunksOf(request: Request, patience: Patience): AsyncGenerator<Buffer | null | typeof LATE, void> {
+  const chunks: AsyncIterator<unknown> = request.iterator({ destroyOnReturn: false });
   try {
-    const chunks: AsyncIterable<unknown> = {
-      [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
-    };
-    for await (const chunk of chunks) {
-      clearTimeout(idle);
-      if (Buffer.isBuffer(chunk)) yield chunk;
-      idle = wait();
+    for (;;) {
+      const next = await patience.waitFor(chunks.next());
+      if (next === LATE) return yield LATE;
+      if (next.done === true) return yield null;
+      if (Buffer.isBuffer(next.value)) yield next.value;
     }
-    yield null;
   } finally {
-    clearTimeout(idle);
+    // Not waited for: where a chunk is late, it is done when the connection is.
+    chunks.return?.().catch(() => undefined);
+  }
+}
+
+const LATE = Symbol('LATE');
+
+/** For how long a client is waited for until a line ends. The time that the service takes for itself does not count. */
+class Patience {
+  private leftMs: number;
+
+  constructor(private readonly fullMs: number) {
+    this.leftMs = fullMs;
+  }
+
+  /** A line has ended. */
+  renew(): void {
+    this.leftMs = this.fullMs;
+  }
+
+  /** Gives the promised value, or `LATE` when patience ends before. */
+  async waitFor<Value>(promised: Promise<Value>): Promise<Value | typeof LATE> {
+    const beganMs = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<typeof LATE>((resolve) => {
+      timer = setTimeout(() => resolve(LATE), Math.max(this.leftMs, 0));
+    });
+    try {
+      return await Promise.race([promised, late]);
+    } finally {
+      clearTimeout(timer);
+      this.leftMs -= performance.now() - beganMs;
+    }
   }
 }
 
@@ -119,8 +154,29 @@ class LineAllowance {
   }
 }
 
+/** Whether this is the first line of JSON that was written over several lines, or of an array. */
+function isBeginOfDocument({ line, bytes }: Line): boolean {
+  return (
+    line === 1 && bytes !== null && /^\s*(?:\{\s*$|\[)/.test(Buffer.from(bytes.subarray(0, 64)).toString('latin1'))
+  );
+}
+
+function notLines(): DomainError {
+  return new DomainError(
+    'validation_error',
+    'This is one JSON document, and not NDJSON: nothing of it was read. Send each envelope on a line of its own, as jq -c writes it.',
+  );
+}
+
 function notRead(line: number, error: DomainError): SentLine {
   return { line, refusal: { error } };
+}
+
+function tooSlow(line: number, ms: number): SentLine {
+  const message =
+    `The batch came too slowly: no line ended in ${ms} ms. This line and those after it were not read: ` +
+    'send what has no other result in another batch.';
+  return { line, refusal: { error: new DomainError('validation_error', message), status: TOO_SLOW } };
 }
 
 function rateLimited(limit: number, retryAfterSeconds: number): LineRefusal {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { forwardedAddress, type Warn, withinNetworks } from '@iss/platform';
+import { decideAddress, forwardedAddress, type Warn, withinNetworks } from '@iss/platform';
 
 /** From which address callers come. */
 export class ClientAddresses {
@@ -21,7 +21,9 @@ export class ClientAddresses {
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return address;
     if (!this.isTrusted(address)) {
-      this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was not believed');
+      // A caller on the internet may write any header. A proxy of ours is near.
+      if (decideAddress(address.replace(/^::ffff:/i, '')) !== 'public')
+        this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was not believed');
       return address;
     }
     const hops = String(forwarded).split(',');

@@ -5,7 +5,6 @@ import {
   CONTROLS,
   enumOf,
   inTurn,
-  isDateTime,
   isUuid,
   type JsonValue,
   parsePeriod,
@@ -57,13 +56,7 @@ export const time = field<string>({ ...anyText, schema: { ...TEXT, format: 'date
 );
 /** A moment as it was sent, which is what was hashed. */
 export const sentTime = time.madeOf((sent: string) => sent);
-/** A moment that is read as it is sent. */
-export const instant = textOf(
-  { format: 'date-time' },
-  'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)',
-  isDateTime,
-);
-/** A bound of a window of time: a moment, or a UTC day. */
+/** A moment, or a UTC day, as a query sends it. */
 export const dayOrInstant = textOf(
   {},
   'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',
@@ -82,7 +75,9 @@ export const tenantId = textOf(
 export const principalId = textOf({ pattern: PRINCIPAL_ID.source }, 'must be oidc:{project_id}#{user_id}', (id) =>
   PRINCIPAL_ID.test(id),
 ).described('A principal: whoever calls, as its access token names it.');
-export const subjectId = field(subjectIdCheck).shownAs(TEXT).described('The subject’s id, compared byte for byte.');
+export const subjectId = field(subjectIdCheck)
+  .shownAs(TEXT)
+  .described('The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.');
 export const version = field(snapshotVersion).described('A snapshot’s number in its subject’s chain.');
 
 /** One of some strings. */
@@ -159,6 +154,16 @@ export function prefix(max: number): Field<string> {
 
 /** `[\P{Cc}\t\n\r]*`, for readers of a schema that know no Unicode properties. */
 const PROSE = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
+
+/** The same with something in it beside spaces. */
+const PROSE_NOT_BLANK = `${PROSE.slice(0, -1)}[^\\s\\u0000-\\u001f\\u007f-\\u009f]${PROSE.slice(1)}`;
+
+/** 1 to `max` characters, in lines, that are not all spaces. */
+export function someProse(max: number): Field<string> {
+  const pattern = new RegExp(`^(?=.*\\S)[\\P{Cc}\\t\\n\\r]{1,${max}}$`, 'su');
+  const message = `must be 1 to ${max} characters, and not blank, without control characters but tabs and line ends`;
+  return textOf({ minLength: 1, maxLength: max, pattern: PROSE_NOT_BLANK }, message, (sent) => pattern.test(sent));
+}
 
 /** At most `max` characters, in lines. */
 export function prose(max: number): Field<string> {

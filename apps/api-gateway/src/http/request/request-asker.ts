@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import type { Asker } from '../../work/asker';
+import { charged } from '../limits/charged';
 
 /** The caller of a request, as long as its connection is there. */
 export class RequestAsker implements Asker {
@@ -19,5 +20,9 @@ export class RequestAsker implements Asker {
 
   get isGone(): boolean {
     return this.#request.socket.destroyed;
+  }
+
+  measured<T>(work: () => T): T {
+    return charged(this.#request, work);
   }
 }

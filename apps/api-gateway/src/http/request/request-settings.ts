@@ -2,6 +2,7 @@ import type { Limits } from '@iss/platform';
 import type { Express } from 'express';
 import type { RateLimiter } from '../limits/rate-limiter';
 import type { Work } from '../../work/work';
+import type { EndedRequests } from '../answer/ended-requests';
 import type { Cursors } from '../lists/cursors';
 import type { LargeBodyAccess } from './large-body-access';
 
@@ -13,6 +14,8 @@ export interface RequestSettings {
   limiter: Pick<RateLimiter, 'window' | 'take' | 'charge'>;
   work: Work;
   largeBodies: LargeBodyAccess;
+  /** Is told of requests that are ended before their time. */
+  ended: EndedRequests;
 }
 
 declare module 'express-serve-static-core' {

@@ -47,7 +47,7 @@ export class Shape<F extends Fields> {
   readonly names: readonly string[];
   /** The same of the items of its lists that have a shape. */
   readonly items: ItemFields;
-  /** What there is to send instead of an unknown field. */
+  /** The names that there are to send, in words. */
   private readonly known: string;
 
   constructor(
@@ -69,7 +69,7 @@ export class Shape<F extends Fields> {
       .filter(({ isHidden }) => !isHidden)
       .map((entry) => ({ ...entry, isOptional: mayBeLeftOut(entry) }));
     const shownNames = asShown.map((entry) => entry.name).join(', ');
-    this.known = shownNames === '' ? 'there is none here' : `known are ${shownNames}`;
+    this.known = shownNames;
     this.schema = {
       ...(name === undefined ? objectSchema(asShown) : bodySchema(name, asShown, this.entries)),
       ...between?.schema,
@@ -91,7 +91,7 @@ export class Shape<F extends Fields> {
     const details: ErrorDetail[] = [];
     for (const key in value) {
       if (this.knownNames.has(key) || !Object.hasOwn(value, key)) continue;
-      const message = `property ${key} should not exist: ${this.known}`;
+      const message = at[0] === 'query' ? unknownParameter(key, this.known) : unknownField(key, this.known);
       details.push({ path: formatPointer([...at, key]), message, code: 'unknown_field' });
       if (details.length === MAX_PROBLEMS) break;
     }
@@ -102,7 +102,10 @@ export class Shape<F extends Fields> {
       }
     }
     if (details.length > 0) {
-      throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
+      const [first, ...others] = details;
+      const isOneUnknown = first?.code === 'unknown_field' && others.length === 0;
+      const message = isOneUnknown ? first.message : 'The request is not valid. See details for each place.';
+      throw new DomainError('validation_error', message, details);
     }
     for (const entry of this.entries) {
       dropNull(value, entry.name, entry);
@@ -139,6 +142,14 @@ export function requireAField(sent: object): void {
   throw new DomainError('validation_error', 'The body changes nothing. Send at least one field.', [
     { path: '', message: 'must hold at least one field', code: 'required' },
   ]);
+}
+
+function unknownParameter(name: string, known: string): string {
+  return `Unknown query parameter \`${name}\`. This route takes ${known === '' ? 'none' : known}.`;
+}
+
+function unknownField(name: string, known: string): string {
+  return `Unknown field \`${name}\`. ${known === '' ? 'No field is known here' : `Known are ${known}`}.`;
 }
 
 function entryOf(fields: Fields, name: string): Entry {

@@ -33,8 +33,8 @@ export class ChangeFeedService {
     if (isWorthTelling(changes) || waitMs === 0) return changes;
     const ended = new AbortController();
     const signal = AbortSignal.any([closed, ended.signal]);
-    if (!this.watch.follow(actor, signal)) return changes;
     try {
+      if (!(await this.watch.follow(actor, signal))) return changes;
       while (await this.watch.news(placeOf(actor, changes), deadlineMs - performance.now(), signal)) {
         changes = await this.read(actor, { ...request, after: changes.next });
         if (isWorthTelling(changes)) break;
@@ -59,8 +59,8 @@ export class ChangeFeedService {
     let changes = await this.read(actor, request);
     const ended = new AbortController();
     const signal = AbortSignal.any([closed, ended.signal]);
-    if (!this.watch.follow(actor, signal)) throw tooManyFollow();
     try {
+      if (!(await this.watch.follow(actor, signal))) throw tooManyFollow();
       yield changes;
       for (;;) {
         if (!changes.hasMore) await this.watch.news(placeOf(actor, changes), HEARTBEAT_MS, signal);

@@ -23,13 +23,14 @@ import {
   wholeFrom,
 } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
+import { PLACE } from './feed-places';
+import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../../http/answer/snapshot-header.view';
 
 /** Items of a page. */
 export const CHANGES_LIMIT = { default: 100, max: 1_000 };
 
 const place = {
-  log_index: count.described('Its place in the log, from 0: `after` goes on behind it, and its proof names it.'),
+  log_index: count.described('Its place in the log, from 0. Its proof names it, and `after` takes it.'),
 };
 const granted = {
   grant_id: uuid.described('The grant.'),
@@ -61,6 +62,7 @@ const CHANGES = {
     envelope_hash: hash.described('The envelope hash of the snapshot.'),
     prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
     created_at: time.described('When it was written.'),
+    ...WRITER,
   }),
   'grant.created': view('GrantCreatedChange', {
     ...place,
@@ -158,10 +160,17 @@ const item = shown<ChangeItem>({
 /** A page of the feed. */
 export const ChangePage = view('ChangePage', {
   items: listOf(item).described('In the order of the log. Fewer than `limit` do not say that there are no more.'),
-  next_after: count
+  next_after: text
     .nullable()
-    .described('What to send as `after` next time, also when there was nothing; null: nothing concerns you so far.'),
+    .described(
+      'Send it as `after` next time, also when there was nothing; null: nothing concerns you so far. It is opaque: it may ' +
+        'stand for an entry that you may not know of. It never expires, and is good for the feed of this tenant alone.',
+    ),
   has_more: flag.described('Whether there is more at this moment.'),
+  complete: flag.described(
+    'False: a tenant granted all of its subjects lately, and a worker still adds older entries before `next_after`. ' +
+      'To get them, read again later from where you began.',
+  ),
 });
 export type ChangePage = ViewOf<typeof ChangePage>;
 
@@ -169,9 +178,9 @@ export type ChangePage = ViewOf<typeof ChangePage>;
 export const BEFORE_ALL = -1;
 
 /** A {@link ChangePage}. */
-export function changePage({ items, next, hasMore }: Changes): JsonText {
-  const nextAfter = next === BEFORE_ALL ? null : next;
-  return new JsonText(`{"items":[${items.map(textOf).join()}],"next_after":${nextAfter},"has_more":${hasMore}}`);
+export function changePage({ items, hasMore, isComplete }: Changes, nextAfter: string | null): JsonText {
+  const members = JSON.stringify({ next_after: nextAfter, has_more: hasMore, complete: isComplete });
+  return new JsonText(`{"items":[${items.map(textOf).join()}],${members.slice(1)}`);
 }
 
 /** Items as they were written before, of changes that the store gives again. */
@@ -187,10 +196,10 @@ function textOf(change: Change): string {
 
 /** Query of the feed. */
 export const ChangesQuery = query({
-  after: matching(/^(?:0|[1-9][0-9]{0,14})$/, 'must be an integer >= 0')
+  after: matching(PLACE, 'must be `next_after` of an answer, or the `log_index` of an item')
     .optional()
     .example('41')
-    .described('`next_after` of the answer before, or `log_index` of the last item. Absent: from the first one on.'),
+    .described('`next_after` of the previous answer, or `log_index` of the last item. Absent: from the first one on.'),
   limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default).optional().described('Items of a page, at most.'),
   wait: matching(/^(?:[0-9]|[12][0-9]|30)$/, 'must be a number of seconds from 0 to 30')
     .optional()
@@ -221,6 +230,8 @@ export const CHANGES_EXAMPLE: ChangePage = {
       envelope_hash: header.envelope_hash ?? '',
       prev_hash: header.prev_hash,
       created_at: header.created_at,
+      written_by: header.written_by,
+      write_request_id: header.write_request_id,
     },
     {
       log_index: 1,
@@ -233,8 +244,9 @@ export const CHANGES_EXAMPLE: ChangePage = {
     },
     { log_index: 2, type: 'grant.revoked', ...GRANTED, ...ABOUT, revoked_at: '2026-02-01T00:00:00.000Z' },
   ],
-  next_after: 3,
+  next_after: 'k1.mJ3sV0yq7cQx2HfB.9rTzN4uWk1oYp6EaDgLs.bX8vRf5MhS2iQjU0nCwKtA',
   has_more: false,
+  complete: true,
 };
 
 /** The beginning of a stream. */
@@ -245,7 +257,7 @@ export const EVENTS_EXAMPLE = CHANGES_EXAMPLE.items
 
 /**
  * Batches as server-sent events (HTML standard, section 9.2), whose ids are places in the log; null is a comment, which says that the
- * stream lives. `made` is given the work on each batch.
+ * stream lives. The comment `incomplete` says that older entries will follow. `made` is given the work on each batch.
  */
 export async function* eventsIn(
   batches: AsyncIterable<Changes | null>,
@@ -254,9 +266,13 @@ export async function* eventsIn(
   // Told at once that it is there, also where nothing is in the feed yet.
   let opening = 'retry: 1000\n\n';
   for await (const batch of batches) {
-    yield opening + (batch === null ? ': nothing new\n\n' : made(() => batch.items.map(eventOf).join('')));
+    yield opening + (batch === null ? ': nothing new\n\n' : made(() => eventsOf(batch)));
     opening = '';
   }
+}
+
+function eventsOf({ items, isComplete }: Changes): string {
+  return items.map(eventOf).join('') + (isComplete ? '' : ': incomplete\n\n');
 }
 
 function eventOf(change: Change): string {

@@ -10,6 +10,7 @@ import { charged } from '../../http/limits/charged';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { ChangeFeedService } from './change-feed.service';
+import { FeedPlaces } from './feed-places';
 import {
   BEFORE_ALL,
   ChangePage,
@@ -39,6 +40,7 @@ const CHANGES: Answer = {
 export class ChangesController {
   constructor(
     private readonly feed: ChangeFeedService,
+    private readonly places: FeedPlaces,
     private readonly auth: AuthGuard,
   ) {}
 
@@ -64,7 +66,7 @@ export class ChangesController {
   ): Promise<JsonText | EventStream> {
     const { after, limit, type, wait = '0', subject_type: subjectType } = query;
     const asked = {
-      after: after === undefined ? BEFORE_ALL : Number(after),
+      after: after === undefined ? BEFORE_ALL : this.places.read(actor.tenantId, after),
       limit: limit === undefined ? CHANGES_LIMIT.default : Number(limit),
       type,
       subjectType,
@@ -77,7 +79,8 @@ export class ChangesController {
       return new EventStream(eventsIn(batches, (work) => charged(request, work)));
     }
     const changes = await this.feed.readWaiting(actor, asked, Number(wait) * 1000, closed);
-    return charged(request, () => changePage(changes));
+    const nextAfter = changes.next === BEFORE_ALL ? null : this.places.seal(actor.tenantId, changes.next);
+    return charged(request, () => changePage(changes, nextAfter));
   }
 }
 

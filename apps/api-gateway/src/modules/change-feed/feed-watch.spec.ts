@@ -5,6 +5,8 @@ import { waitFor } from '../../../../../tools/testing/wait-for';
 import { FeedWatch, MAX_FOLLOWERS, MAX_FOLLOWERS_PER_PRINCIPAL } from './feed-watch';
 
 const never = new AbortController().signal;
+/** Each tenant has one of its own. */
+const founders = { of: async (tenantId: string) => `founder of ${tenantId}` };
 
 /** Feeds of so many entries; those of `busy` are in the feed of that tenant. */
 class Feeds {
@@ -28,7 +30,10 @@ class Feeds {
 
 function open() {
   const feeds = new Feeds();
-  return { feeds, watch: new FeedWatch(feeds, createLogger({ name: 'test', level: 'silent' }), new Registry()) };
+  return {
+    feeds,
+    watch: new FeedWatch(founders, feeds, createLogger({ name: 'test', level: 'silent' }), new Registry()),
+  };
 }
 
 it('looks once for all, asks again only when there is more, and wakes those whom it concerns', async () => {
@@ -59,15 +64,18 @@ it('goes on looking when the database is away, and stops when nobody waits', asy
   expect(await watch.news({ tenantId: 'acme', after: 9 }, 10, never)).toBe(false);
 });
 
-it('has a bounded number of places, of one principal and in all', () => {
+it('has a bounded number of places, of one principal and of one founder', async () => {
   const { watch } = open();
-  const of = (principalId: string, signal = never) => watch.follow({ tenantId: 'acme', principalId }, signal);
+  const of = (principalId: string, tenantId = 'acme', signal = never) =>
+    watch.follow({ tenantId, principalId }, signal);
   const leaving = new AbortController();
-  expect(of('p', leaving.signal)).toBe(true);
-  for (let place = 1; place < MAX_FOLLOWERS_PER_PRINCIPAL; place++) expect(of('p')).toBe(true);
-  expect(of('p')).toBe(false);
-  for (let place = MAX_FOLLOWERS_PER_PRINCIPAL; place < MAX_FOLLOWERS; place++) expect(of(`p-${place}`)).toBe(true);
-  expect(of('q')).toBe(false);
+  expect(await of('p', 'acme', leaving.signal)).toBe(true);
+  for (let place = 1; place < MAX_FOLLOWERS_PER_PRINCIPAL; place++) expect(await of('p')).toBe(true);
+  expect(await of('p', 'beta')).toBe(false);
+  for (let place = MAX_FOLLOWERS_PER_PRINCIPAL; place < MAX_FOLLOWERS / 4; place++) {
+    expect(await of(`p-${place}`)).toBe(true);
+  }
+  expect([await of('q'), await of('q', 'beta')]).toEqual([false, true]);
   leaving.abort();
-  expect(of('q')).toBe(true);
+  expect(await of('q')).toBe(true);
 });

@@ -3,6 +3,8 @@ import { type FeedPlace, FeedStore } from '@iss/persistence';
 import { LOGGER, type Logger, rarely, type Warn, warnTo, watchFigure } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
+import { Founders } from '../../access/founders';
+import { HeldPlaces } from '../../access/held-places';
 
 /** Between two looks, while anybody waits. */
 const LOOK_MS = 100;
@@ -24,13 +26,13 @@ interface Waiting extends FeedPlace {
 @Injectable()
 export class FeedWatch {
   private readonly waiting = new Set<Waiting>();
-  private readonly followers = new Map<string, number>();
-  private following = 0;
+  private readonly followers = new HeldPlaces(MAX_FOLLOWERS, MAX_FOLLOWERS_PER_PRINCIPAL);
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private readonly warn: Warn;
 
   constructor(
+    @Inject(Founders) private readonly founders: Pick<Founders, 'of'>,
     @Inject(FeedStore) private readonly feeds: Pick<FeedStore, 'size' | 'news' | 'lagMs'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(Registry) metrics: Registry,
@@ -41,7 +43,7 @@ export class FeedWatch {
       help: 'For how long the oldest fact that is in the log and not in the change feeds has been committed',
       read: async () => (await feeds.lagMs()) / 1_000,
     });
-    const count = (): number => this.following;
+    const count = (): number => this.followers.held;
     new Gauge({
       name: 'feed_followers',
       help: `Requests and streams that follow a change feed; at most ${MAX_FOLLOWERS}`,
@@ -57,13 +59,13 @@ export class FeedWatch {
     return this.isClosed;
   }
 
-  /** Takes a place until the signal; false where there is none left for the principal. */
-  follow({ principalId }: Actor, signal: AbortSignal): boolean {
-    const own = this.followers.get(principalId) ?? 0;
-    if (this.isClosed || this.following >= MAX_FOLLOWERS || own >= MAX_FOLLOWERS_PER_PRINCIPAL) return false;
-    this.following += 1;
-    this.followers.set(principalId, own + 1);
-    signal.addEventListener('abort', () => this.leave(principalId), { once: true });
+  /** Takes a place until the signal; false where there is none left for the principal, or for the tenant's founder. */
+  async follow({ principalId, tenantId }: Actor, signal: AbortSignal): Promise<boolean> {
+    const founderId = await this.founders.of(tenantId);
+    if (this.isClosed || signal.aborted) return false;
+    const leave = this.followers.take(principalId, founderId);
+    if (leave === null) return false;
+    signal.addEventListener('abort', leave, { once: true });
     return true;
   }
 
@@ -96,13 +98,6 @@ export class FeedWatch {
     for (const { settle } of [...this.waiting]) settle(false);
   }
 
-  private leave(principalId: string): void {
-    this.following -= 1;
-    const own = (this.followers.get(principalId) ?? 1) - 1;
-    if (own === 0) this.followers.delete(principalId);
-    else this.followers.set(principalId, own);
-  }
-
   private lookSoon(): void {
     this.timer ??= setTimeout(() => {
       this.look()
@@ -132,7 +127,8 @@ export class FeedWatch {
 export function tooManyFollow(): DomainError {
   return new DomainError(
     'unavailable',
-    `Too many follow change feeds at the moment, or you do: ${MAX_FOLLOWERS_PER_PRINCIPAL} of a principal at each gateway. ` +
+    `Too many follow change feeds at the moment, or you do: ${MAX_FOLLOWERS_PER_PRINCIPAL} of a principal at each gateway, ` +
+      'and a quarter of the places at most of all tenants that one principal founded. ' +
       'End one, or ask without waiting.',
   );
 }

@@ -11,6 +11,7 @@ import {
   oneOf,
   principalId,
   prose,
+  someProse,
   subjectId,
   subjectType,
   tenantId,
@@ -88,7 +89,7 @@ export const RequestErasureBody = body(
     versions: versions
       .described('`all`: those that stand at the request. A version that is written later is not erased.')
       .example([1]),
-    reason: prose(500)
+    reason: someProse(500)
       .described('Why, for who confirms it. Deleted when the erasure ends.')
       .example('Asked for by the person concerned.'),
     reference: reference.optional().example('DPO-2026-017'),

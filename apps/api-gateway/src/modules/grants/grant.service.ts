@@ -28,6 +28,7 @@ import {
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
+import { Disclosures } from '../../access/disclosures';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 
 export interface GrantRequest extends SubjectRef {
@@ -54,6 +55,7 @@ export class GrantService {
     private readonly grants: GrantStore,
     private readonly subjects: AccessibleSubjectStore,
     private readonly access: AccessService,
+    private readonly disclosures: Disclosures,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -128,6 +130,22 @@ export class GrantService {
     return page;
   }
 
+  /** The grants to the tenant. Throws `forbidden` unless the caller is an active member. */
+  async received(actor: Actor, which: { isAccepted: boolean }, request: PageRequest): Promise<Page<GrantRecord>> {
+    const { facts, page } = await this.grants.received(actor, which, request);
+    requireAccess(facts, RULES.readGrants);
+    return page;
+  }
+
+  /** Accepts a grant to the tenant. Throws `not_found`, or `conflict` when it is not active. */
+  async accept(actor: Acting, grantId: string): Promise<GrantRecord> {
+    const { facts, grant } = await this.grants.accept(actor, grantId, rolesFrom(RULES.acceptGrants.role));
+    requireAccess(facts, RULES.acceptGrants);
+    if (grant === null) throw new DomainError('not_found', 'No such grant to this tenant.');
+    if (grant.acceptedAt === null) throw notActive(grant, 'accepted');
+    return grant;
+  }
+
   /** Throws `forbidden` unless the caller manages the grants of the owner, alike where there is no such subject. */
   async ofSubject(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<GrantRecord>> {
     const { facts, page } = await this.grants.ofSubject(actor, subject, request);
@@ -155,12 +173,28 @@ export class GrantService {
     return grant;
   }
 
-  /** Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. */
-  async accessible(actor: Actor, search: ContentSearch | null, request: PageRequest): Promise<Page<AccessibleSubject>> {
+  /**
+   * Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. A hit of a search tells
+   * what the latest version says of a name or an identifier, so it is recorded as a disclosure.
+   */
+  async accessible(
+    actor: Acting,
+    search: ContentSearch | null,
+    request: PageRequest,
+  ): Promise<Page<AccessibleSubject>> {
     const { facts, page } = await this.subjects.list(actor, request, search);
     // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
+    if (search !== null) await Promise.all(page.items.map((item) => this.recordHit(actor, item)));
     return page;
+  }
+
+  private async recordHit(actor: Acting, { grant, subjectKey, latest }: AccessibleSubject): Promise<void> {
+    // A search only finds subjects whose latest version the caller may read.
+    if (latest === null) throw new Error('a search found a subject without its latest version');
+    const { snapshotVersion } = latest;
+    const disclosure = { subjectKey, granteeTenantId: actor.tenantId, grantId: grant.grantId };
+    await this.disclosures.record(actor, disclosure, { from: snapshotVersion, to: snapshotVersion }, 'search');
   }
 }
 
@@ -220,7 +254,7 @@ function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord |
 }
 
 /** Found active and yet not done: a revocation came first. */
-function notActive({ status }: GrantRecord, done: 'changed' | 'revoked'): DomainError {
+function notActive({ status }: GrantRecord, done: 'accepted' | 'changed' | 'revoked'): DomainError {
   const what = status === 'expired' ? 'expired' : 'revoked';
   return new DomainError('conflict', `The grant is ${what} already; only an active one can be ${done}.`);
 }

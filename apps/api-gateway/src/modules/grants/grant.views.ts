@@ -51,6 +51,11 @@ export const Grant = view('Grant', {
   status: oneOf(GRANT_STATUSES).described('Whether it is live, and why not.'),
   granted_by: grantedBy,
   purpose,
+  accepted_at: time
+    .nullable()
+    .described(
+      'When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.',
+    ),
 });
 export type Grant = ViewOf<typeof Grant>;
 
@@ -78,6 +83,18 @@ export const AccessibleSubject = view('AccessibleSubject', {
     .described('The header of the latest snapshot. Only with `read_latest`.'),
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
+
+/** Query of the grants of a tenant. */
+export const GrantsQuery = query({
+  ...PAGE,
+  direction: oneOf(['issued', 'received', 'offered'])
+    .optional()
+    .described(
+      '`issued`, unless it is sent: those that the tenant gave. `received`: those that it was given. `offered`: those on all subjects of other tenants that it has neither used nor accepted.',
+    )
+    .example('issued'),
+});
+export type GrantsQuery = SentOf<typeof GrantsQuery>;
 
 /** Query of the list of accessible subjects. */
 export const AccessibleListQuery = query({ ...PAGE, ...CONTENT });
@@ -241,8 +258,13 @@ export const ACME_TO_BETA: GrantRecord = {
   status: 'active',
   grantedBy: 'oidc:dev#alice',
   purpose: null,
+  acceptedAt: null,
 };
 export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revokedAt: new Date('2026-02-01T00:00:00Z') };
+export const TO_ACCEPT: GrantRecord = {
+  ...ACME_TO_BETA,
+  acceptedAt: new Date('2026-01-20T08:00:00Z'),
+};
 export const ACCESSIBLE_EXAMPLE: AccessibleSubject = {
   ...AccessibleSubject.of({ ...ACME_TO_BETA, latest: null }),
   latest_snapshot: SNAPSHOT_HEADER_EXAMPLE,
@@ -258,7 +280,7 @@ export const GRANT_RESULTS_EXAMPLE: GrantResults = {
         code: 'conflict',
         message: 'The grantee tenant does not exist. Check its tenant_id.',
         details: [{ path: '/grants/1/grantee_tenant_id', message: 'names no tenant', code: 'conflict' }],
-        request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+        request_id: EXAMPLE_IDS.request_id,
       },
     },
   ],

@@ -23,7 +23,9 @@ import {
   GRANT_RESULTS_EXAMPLE,
   GrantResults,
   grantResults,
+  GrantsQuery,
   REVOKED,
+  TO_ACCEPT,
 } from './grant.views';
 
 @ApiTags('Grants')
@@ -65,15 +67,34 @@ export class GrantsController {
   }
 
   @Get('grants')
-  @ApiRoute('Grants that the tenant issued, newest first', RULES.readGrants, {
-    description: 'Active, revoked and expired ones.',
+  @ApiRoute('Grants that the tenant issued or received, newest first', RULES.readGrants, {
+    description:
+      'Active, revoked and expired ones. Received grants on all subjects of another tenant are in a list of their own, `offered`, until the tenant has used or accepted them.',
     answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], 50) },
   })
   async listGrants(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 100 }) paging: Paging,
+    @PageOf({ default: 50, max: 100 }, GrantsQuery) paging: Paging<GrantsQuery>,
   ): Promise<{ items: Grant[] } & PageView> {
-    return paging.answer(await this.grants.ofTenant(actor, paging.at()), Grant.of);
+    const { direction = 'issued' } = paging.query;
+    const at = paging.at({ direction });
+    const page =
+      direction === 'issued'
+        ? await this.grants.ofTenant(actor, at)
+        : await this.grants.received(actor, { isAccepted: direction === 'received' }, at);
+    return paging.answer(page, Grant.of);
+  }
+
+  @Post('grants/:grant_id/accept')
+  @ApiRoute('Accept a grant that the tenant received', RULES.acceptGrants, {
+    description:
+      'Whoever reads by a grant accepts it too. A grant on all subjects of another tenant shows in `accessible-subjects` and in `changes` from then on. 409 unless the grant is active. It changes nothing for one that is accepted.',
+    answers: { 200: answer('The accepted grant.', Grant, Grant.of(TO_ACCEPT)) },
+    errors: ['not_found', 'conflict'],
+    examples: { tenant_id: 'beta' },
+  })
+  async acceptGrant(@ActorParam() actor: Acting, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
+    return Grant.of(await this.grants.accept(actor, grantId));
   }
 
   @Get('subjects/:subject_type/:subject_id/grants')
@@ -122,13 +143,14 @@ export class GrantsController {
   @ApiRoute('Subjects of other tenants that this tenant may read by grants', RULES.readAccessibleSubjects, {
     description:
       "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held. " +
-      'First those that are granted one by one, then all subjects of each tenant that granted all of its own. ' +
-      'By `identifier` and `q` those are found alone of which `read_latest` is held.',
+      'First those that are granted one by one, then all subjects of each tenant whose grant on all of its own this tenant has used or accepted. ' +
+      '`identifier` and `q` only search subjects on which you hold `read_latest`. Each hit is recorded as a disclosure to you, ' +
+      '`via` `search`.',
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },
   })
   async listAccessibleSubjects(
-    @ActorParam() actor: Actor,
+    @ActorParam() actor: Acting,
     @PageOf({ default: 50, max: 200 }, AccessibleListQuery) paging: Paging<AccessibleListQuery>,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
     const { identifier, q } = paging.query;

@@ -20,7 +20,7 @@ const change = {
 
 /** One thing that was changed in a tenant. */
 export const AuditEntry = view('AuditRecord', {
-  audit_id: count.described('Its number, which no other record has.'),
+  audit_id: count.described('Its number, which no other record of the tenant has: each is one more than the last.'),
   at: time.described('When.'),
   action,
   principal_id: principalId.nullable().described('Who did it; null: the service itself, or its operator.'),

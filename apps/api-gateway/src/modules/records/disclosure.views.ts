@@ -1,15 +1,18 @@
 import { DISCLOSURE_WAYS } from '@iss/domain';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
 import {
   dayOrInstant,
   PAGE,
   principalId,
+  prose,
   subjectId,
   subjectType,
   tenantId,
   text,
   time,
+  uuid,
   version,
 } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
@@ -28,9 +31,16 @@ export const Disclosure = view('Disclosure', {
   from_version: version.described('The first version that was shown.'),
   to_version: version.described('The last one; all between them were shown too.'),
   grantee_tenant_id: tenantId.described('The tenant by whose grant it was read.'),
+  grant_id: uuid
+    .nullable()
+    .described(
+      'The grant by which it was first read that day: on the subject, or else on all of the owner’s. Null: not kept then.',
+    ),
+  purpose: prose(500).nullable().described('What that grant is for, as its grantor says now.'),
   principal_id: principalId.described('Who read it.'),
   via: shown<string>({ type: 'string', enum: WAYS }).described(
-    `How. By ${WITHOUT_CONTENT} hashes and times were shown, and no content.`,
+    `The way. ${WITHOUT_CONTENT} show hashes and times, and no content. ` +
+      '`search` tells that the version has the name or the identifier that was searched for.',
   ),
   first_at: time.described('When it was recorded: the first time that day.'),
   request_id: text.described('The request that was the first.'),
@@ -67,6 +77,8 @@ export const DISCLOSURE_EXAMPLE: Disclosure = {
   from_version: 1,
   to_version: 1,
   grantee_tenant_id: 'beta',
+  grant_id: EXAMPLE_IDS.grant_id,
+  purpose: null,
   principal_id: 'oidc:dev#bob',
   via: 'snapshot',
   first_at: '2026-01-20T08:15:00.000Z',

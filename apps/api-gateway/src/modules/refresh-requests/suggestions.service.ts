@@ -1,5 +1,5 @@
 import { DomainError, type VersionAsked } from '@iss/domain';
-import { type LaterVersion, LaterVersionStore, type RefreshRequestRecord } from '@iss/persistence';
+import { type LaterVersion, LaterVersionStore, openedIfWhole, type RefreshRequestRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../work/asker';
 import { Work } from '../../work/work';
@@ -62,8 +62,10 @@ export class SuggestionsService {
 
     const texts = await this.versions.texts(asker.principalId, bounded(later));
     const asked: { version: VersionAsked; by: LaterVersion[] }[] = [];
-    for (const { snapshotId, envelope, origins } of texts) {
-      // Nothing is known of what was written before provenance was kept, nor of what was erased meanwhile.
+    for (const row of texts) {
+      const { snapshotId, origins } = row;
+      const envelope = openedIfWhole(row)?.envelope ?? null;
+      // Nothing is known of what was written before provenance was kept, nor of what was erased meanwhile or is damaged.
       if (envelope === null || origins === null) continue;
       const by = later.filter((one) => one.snapshotId === snapshotId);
       const paths = by.map(({ refreshRequestId, askedAt }) => ({

@@ -2,12 +2,22 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AuthGuard } from '../../auth/auth.guard';
+import { METADATA_PATH } from '../../auth/protected-resource';
 import { Public } from '../../auth/public.decorator';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { readMeta } from './meta';
+import { readProtectedResource } from './protected-resource';
 import { type GatewayReadiness, ReadinessService } from './readiness.service';
-import { ALL_OK, Health, Meta, META_EXAMPLE, Readiness } from './system.views';
+import {
+  ALL_OK,
+  Health,
+  Meta,
+  META_EXAMPLE,
+  ProtectedResource,
+  PROTECTED_RESOURCE_EXAMPLE,
+  Readiness,
+} from './system.views';
 
 /** What probes, operators and integrators ask of the process itself (specification, "Utility"). */
 @ApiTags('Utility')
@@ -55,5 +65,17 @@ export class SystemController {
   async getMeta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
     if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);
     return readMeta(this.settings);
+  }
+
+  @Get(METADATA_PATH)
+  @Public()
+  @ApiRoute('The metadata of the service as a protected resource (RFC 9728)', 'anyone', {
+    description:
+      'Names the issuer whose tokens the service accepts, and the origin that a token is for. A client uses the metadata ' +
+      'only if `resource` equals the origin that it asked. It sends that origin as `resource` (RFC 8707) to the issuer.',
+    answers: { 200: answer('The metadata.', ProtectedResource, PROTECTED_RESOURCE_EXAMPLE) },
+  })
+  getProtectedResource(@Req() request: Request): ProtectedResource {
+    return readProtectedResource(request, this.settings);
   }
 }

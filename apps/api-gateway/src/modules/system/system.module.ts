@@ -1,7 +1,14 @@
-import { BacklogStore, Database, LogCheckpointStore, REPLICA_OUTCOMES } from '@iss/persistence';
-import { watchBacklog, watchFigure, watchProcess } from '@iss/platform';
+import {
+  BacklogStore,
+  Database,
+  DAMAGED_TEXTS,
+  DamagedText,
+  LogCheckpointStore,
+  REPLICA_OUTCOMES,
+} from '@iss/persistence';
+import { type Logger, LOGGER, watchBacklog, watchFigure, watchProcess } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
-import { Inject, Module } from '@nestjs/common';
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { ReadinessService } from './readiness.service';
@@ -12,7 +19,9 @@ import { SystemController } from './system.controller';
   providers: [ReadinessService],
   exports: [ReadinessService],
 })
-export class SystemModule {
+export class SystemModule implements OnApplicationShutdown {
+  private readonly tell: (found: unknown) => void;
+
   constructor(
     metrics: Registry,
     backlog: BacklogStore,
@@ -21,6 +30,7 @@ export class SystemModule {
     database: Database,
     readiness: ReadinessService,
     @Inject(SETTINGS) { build }: GatewaySettings,
+    @Inject(LOGGER) logger: Logger,
   ) {
     watchProcess(metrics, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(metrics, backlog, queue);
@@ -30,7 +40,37 @@ export class SystemModule {
       help: 'For how long the oldest fact that is not in the published log has been committed',
       read: async () => (await log.lagMs()) / 1_000,
     });
+    this.tell = damagedTexts(metrics, logger);
+    DAMAGED_TEXTS.subscribe(this.tell);
   }
+
+  onApplicationShutdown(): void {
+    DAMAGED_TEXTS.unsubscribe(this.tell);
+  }
+}
+
+/** Counts and logs each damaged text. */
+function damagedTexts(metrics: Registry, logger: Logger): (found: unknown) => void {
+  const damaged = new Counter({
+    name: 'damaged_texts_total',
+    help: 'Times that a stored text was read that is not the one that was written',
+    registers: [metrics],
+  });
+  return (found) => {
+    damaged.inc();
+    if (!(found instanceof DamagedText)) return;
+    const { subjectType, subjectId, snapshotId, snapshotVersion } = found.snapshot;
+    logger.error(
+      {
+        subject_type: subjectType,
+        subject_id: subjectId,
+        snapshot_id: snapshotId,
+        snapshot_version: snapshotVersion,
+        damage: found.damage,
+      },
+      'A stored text is damaged',
+    );
+  };
 }
 
 /** Says what a replica answers and how far it is behind, where there is one. */

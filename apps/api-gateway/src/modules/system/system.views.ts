@@ -1,4 +1,4 @@
-import { shown } from '../../http/describe/field';
+import { listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
 import { oneOf, sentTime, text } from '../../http/request/fields';
 
@@ -24,6 +24,10 @@ export const Readiness = view('Readiness', {
     queue: Check.described('Redis answers.'),
     outbox: Check.described('Events leave the outbox.'),
     log: Check.described('What is written gets into the published transparency log.'),
+    feed: Check.described('What is in the log gets into the change feeds.'),
+    connections: Check.optional().described(
+      'PostgreSQL has connections for all processes at their maxima; absent where those are not configured.',
+    ),
   }).described('What the work needs.'),
 });
 
@@ -39,6 +43,21 @@ export const Meta = view('Meta', {
 });
 export type Meta = ViewOf<typeof Meta>;
 
+/** The metadata of a protected resource (RFC 9728, section 2). */
+export const ProtectedResource = view('ProtectedResource', {
+  resource: text.described('The origin of the service, as its callers know it.'),
+  authorization_servers: listOf(text).optional().described('The issuer of tokens; absent without authentication.'),
+  scopes_supported: listOf(text)
+    .optional()
+    .described('The scopes to ask the issuer for; absent without authentication.'),
+  bearer_methods_supported: listOf(shown<'header'>({ type: 'string', const: 'header' })).described(
+    'The ways to send a token: the header `Authorization`.',
+  ),
+  resource_name: text.described('The name of the service.'),
+  resource_documentation: text.described('The documentation of the API.'),
+});
+export type ProtectedResource = ViewOf<typeof ProtectedResource>;
+
 const OK = { status: 'ok' } as const;
 export const ALL_OK = {
   database: OK,
@@ -49,6 +68,7 @@ export const ALL_OK = {
   queue: OK,
   outbox: OK,
   log: OK,
+  feed: OK,
 };
 export const META_EXAMPLE: Meta = {
   service: 'identity-state-service',
@@ -58,4 +78,12 @@ export const META_EXAMPLE: Meta = {
   env: 'production',
   gitSha: '3f1c2d4',
   builtAt: '2026-01-10T12:00:00.000Z',
+};
+export const PROTECTED_RESOURCE_EXAMPLE: ProtectedResource = {
+  resource: 'https://identity.example.com',
+  authorization_servers: ['https://id.example.com/identity'],
+  scopes_supported: ['openid', 'profile'],
+  bearer_methods_supported: ['header'],
+  resource_name: 'Identity State Service',
+  resource_documentation: 'https://identity.example.com/docs',
 };

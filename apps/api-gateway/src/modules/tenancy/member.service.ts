@@ -11,15 +11,18 @@ import {
   type TenancyRole,
 } from '@iss/domain';
 import {
+  type InvitationRecord,
   type MembershipChange,
   type MembershipRecord,
   type NewMembership,
   type Page,
   type PageRequest,
   TenancyStore,
+  type TenantBlock,
 } from '@iss/persistence';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
+import { type GatewaySettings, SETTINGS } from '../../settings';
 import { requireHuman, requireMember } from './require-member';
 
 /** Fields of a principal's record that are to change. */
@@ -33,7 +36,10 @@ export interface PrincipalChange {
 /** Who belongs to a tenant, as what. */
 @Injectable()
 export class MemberService {
-  constructor(private readonly tenancy: TenancyStore) {}
+  constructor(
+    private readonly tenancy: TenancyStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
 
   /** The tenant's records of this status; null: all, removed members included. */
   async list(actor: Actor, status: MemberStatus | null, request: PageRequest): Promise<Page<MembershipRecord>> {
@@ -43,23 +49,76 @@ export class MemberService {
   }
 
   /**
-   * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
-   * caller may give), `human_principal_required`, `conflict` (the last owner), or `limit_reached`.
+   * Changes a principal's record. One that is no member is invited, or becomes one at once where the deployment trusts its identity
+   * project. Throws `forbidden` (not an admin, or more than the caller may give), `human_principal_required`, `conflict` (the last
+   * owner, or a principal that blocks the tenant), or `limit_reached`.
    */
   put(caller: Principal, acting: Acting, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
     const { tenantId } = acting;
     return this.tenancy.changeMembership(acting, principalId, (current) => {
-      const record = { tenantId, principalId, ...changed(current, change) };
+      const isMember = current.target?.status === 'active' || this.isTrusted(principalId);
+      const status: MemberStatus = isMember ? 'active' : 'pending';
+      const record = { tenantId, principalId, ...changed(current, change), status };
       requireMayPut(current, caller, change, record);
+      if (current.isBlocked && current.target?.status !== 'active') {
+        throw new DomainError('conflict', 'This principal blocks the tenant. Only the principal itself can lift that.');
+      }
       return record;
     });
   }
 
-  /** Takes a member out; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
+  /** Tells whether an admin may add this principal without its consent. */
+  private isTrusted(principalId: string): boolean {
+    const { membershipConsent, auth } = this.settings;
+    return membershipConsent === 'trusted' && principalId.startsWith(`oidc:${auth.projectId}#`);
+  }
+
+  /** The tenants that invited the caller. */
+  invitations({ principalId }: Principal, request: PageRequest): Promise<Page<InvitationRecord>> {
+    return this.tenancy.invitations(principalId, request);
+  }
+
+  /** Makes the caller, who was invited, a member. Changes nothing for an active member. Throws `not_found`. */
+  accept(acting: Acting): Promise<MembershipRecord> {
+    return this.tenancy.changeMembership(acting, acting.principalId, ({ target }) => {
+      const held = standingOf(target);
+      if (held === null)
+        throw new DomainError('not_found', 'This tenant has not invited you. Ask one of its tenant_admins.');
+      return { ...held, status: 'active' };
+    });
+  }
+
+  /** Ends the caller's own membership, or declines its invitation. Throws `not_found`, or `conflict` (the last owner). */
+  leave(acting: Acting): Promise<MembershipRecord> {
+    return this.tenancy.changeMembership(acting, acting.principalId, (current) => {
+      const left = leaving(current);
+      if (left === null)
+        throw new DomainError('not_found', 'You are no member of this tenant, and it has not invited you.');
+      return left;
+    });
+  }
+
+  /** Leaves the tenant, and keeps it from adding the caller. Throws `not_found`, or `conflict` (the last owner). */
+  async block(acting: Acting): Promise<void> {
+    const isTenant = await this.tenancy.block(acting, leaving);
+    if (!isTenant) throw new DomainError('not_found', 'No such tenant. Check its tenant_id.');
+  }
+
+  /** Lets the tenant add the caller again. */
+  unblock(actor: Actor): Promise<void> {
+    return this.tenancy.unblock(actor);
+  }
+
+  /** The tenants that the caller blocks. */
+  blocks({ principalId }: Principal, request: PageRequest): Promise<Page<TenantBlock>> {
+    return this.tenancy.blocks(principalId, request);
+  }
+
+  /** Takes a member out, or takes an invitation back; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
   async remove(actor: Acting, principalId: string): Promise<void> {
     await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
-      const held = activeOf(current.target);
+      const held = standingOf(current.target);
       if (held === null) throw new DomainError('not_found', 'No such member of this tenant.');
       requireMayTouchOwner(admin, held);
       requireOwnerRemains(current, false);
@@ -68,26 +127,34 @@ export class MemberService {
   }
 }
 
-function activeOf(member: MembershipRecord | null): MembershipRecord | null {
-  return member?.status === 'active' ? member : null;
+/** The record of a member or of one who is invited. */
+function standingOf(member: MembershipRecord | null): MembershipRecord | null {
+  return member?.status === 'removed' ? null : member;
+}
+
+/** The caller's record once it has left; null where it has none. Throws `conflict` for the last owner. */
+function leaving(current: MembershipChange): NewMembership | null {
+  const held = standingOf(current.target);
+  if (held === null) return null;
+  requireOwnerRemains(current, false);
+  return { ...held, status: 'removed' };
 }
 
 /**
- * The record after the change. What is not given stays as it is for an active member. One that is new or comes back gets
+ * The record after the change. Fields that are not sent keep their values for a member, invited ones included. One that is new or comes back gets
  * the least: nothing that it held before its removal returns by itself. Only what kind of caller it is outlives a removal,
  * or a machine would return as a human; of one that is new, its token said that.
  */
 function changed(
   { target, claimedType }: MembershipChange,
   change: PrincipalChange,
-): Omit<NewMembership, 'tenantId' | 'principalId'> {
-  const held = activeOf(target);
+): Omit<NewMembership, 'tenantId' | 'principalId' | 'status'> {
+  const held = standingOf(target);
   return {
     role: change.role ?? held?.role ?? 'tenant_reader',
     tenancyRole: change.tenancyRole ?? held?.tenancyRole ?? 'member',
     principalType: change.principalType ?? target?.principalType ?? claimedType,
     allowCounterpartyAccess: change.allowCounterpartyAccess ?? held?.allowCounterpartyAccess ?? false,
-    status: 'active',
   };
 }
 
@@ -102,7 +169,7 @@ function requireMayPut(
   const caller = requireMember(current.caller, RULES.readTenant);
   const isAccountAdmin = caller.tenancyRole === 'account_admin';
   if (!isAccountAdmin) requireMember(caller, RULES.manageMembers);
-  const held = activeOf(target);
+  const held = standingOf(target);
   if (!(isAccountAdmin && concernsFlagAlone(change))) requireMayTouchOwner(caller, held);
 
   const makesHuman = target !== null && target.principalType !== 'human' && record.principalType === 'human';
@@ -147,7 +214,7 @@ function requireMayTouchOwner(caller: MembershipRecord, held: MembershipRecord |
 }
 
 function requireOwnerRemains({ target, hasOtherOwner }: MembershipChange, staysOwner: boolean): void {
-  if (activeOf(target)?.role === 'tenant_owner' && !staysOwner && !hasOtherOwner) {
+  if (target?.status === 'active' && target.role === 'tenant_owner' && !staysOwner && !hasOtherOwner) {
     throw new DomainError('conflict', 'This is the last tenant_owner. Make another principal owner first.');
   }
 }

@@ -1,5 +1,5 @@
 import { MEMBER_STATUSES } from '@iss/domain';
-import type { MembershipRecord } from '@iss/persistence';
+import type { InvitationRecord, MembershipRecord, TenantBlock } from '@iss/persistence';
 import { view, type ViewOf } from '../../http/describe/view';
 import {
   flag,
@@ -10,6 +10,7 @@ import {
   role,
   tenancyRole,
   tenantId,
+  text,
   time,
 } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
@@ -27,7 +28,9 @@ export const Member = view('Member', {
   tenant_id: tenantId,
   principal_id: principalId,
   api_functional_role: role.from('role'),
-  status: status.described('`removed`: no member any more; its token is refused.'),
+  status: status.described(
+    '`pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.',
+  ),
 });
 export type Member = ViewOf<typeof Member>;
 
@@ -37,9 +40,27 @@ export const Principal = view('Principal', {
   tenancy_role: tenancyRole,
   principal_type: principalType,
   allow_counterparty_access: flag.described('Whether the member may use the grants that its tenant holds.'),
-  created_at: time.described('When it first became a member.'),
+  created_at: time.described('When it was first invited, or became a member.'),
 });
 export type Principal = ViewOf<typeof Principal>;
+
+/** A tenant that the caller may join. */
+export const Invitation = view('Invitation', {
+  tenant_id: tenantId,
+  name: text.from('tenantName').described('The name that the tenant gave itself.'),
+  api_functional_role: role.from('role').described('What the caller would be.'),
+  tenancy_role: tenancyRole,
+  invited_by: principalId.nullable().described('Who made it; null: the service, or its operator.'),
+  invited_at: time.described('When it was made.'),
+});
+export type Invitation = ViewOf<typeof Invitation>;
+
+/** A tenant that may not add the caller. */
+export const BlockedTenant = view('BlockedTenant', {
+  tenant_id: tenantId,
+  blocked_at: time.described('Since when.'),
+});
+export type BlockedTenant = ViewOf<typeof BlockedTenant>;
 
 /** Body of the member upsert (specification, "Tenants, members, principals"). */
 export const PutMemberBody = body(
@@ -91,4 +112,13 @@ export const ALICE: MembershipRecord = {
   tenancyRole: 'account_admin',
   role: 'tenant_owner',
   allowCounterpartyAccess: false,
+};
+export const BLOCKED: TenantBlock = { tenantId: 'legacy', blockedAt: new Date('2026-01-15T09:00:00Z') };
+export const TO_BETA: InvitationRecord = {
+  tenantId: 'beta',
+  tenantName: 'Beta Bank',
+  role: 'tenant_reader',
+  tenancyRole: 'member',
+  invitedBy: 'oidc:dev#bob',
+  invitedAt: new Date('2026-01-15T09:00:00Z'),
 };

@@ -13,7 +13,7 @@ import { MemberService } from './member.service';
 import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
 
 const WHO_MAY_WHAT =
-  'A human `account_admin` may do it too, whatever its role, and give any role. Nobody else assigns a role above its own. The record of a `tenant_owner` is changed by owners alone, but for `allow_counterparty_access`, which a human `account_admin` sets for anyone; the last `tenant_owner` stays (409). Assigning `tenant_owner`, and what only a human `account_admin` may do, takes a human by its record and by its token (422). A principal that is no member, or was removed, becomes one; what is not given is then `tenant_reader`, `member`, no counterparty access.';
+  'A human `account_admin` may do it too, whatever its role, and give any role. Nobody else assigns a role above its own. Only an owner, or a human `account_admin`, changes the record of a `tenant_owner`; an `account_admin` who is no owner changes its `allow_counterparty_access` alone. The last `tenant_owner` stays (409). Assigning `tenant_owner`, and what only a human `account_admin` may do, takes a human by its record and by its token (422). A principal that is no member, or was removed, is invited (`status` is `pending`) and has no right until it accepts; with `MEMBERSHIP_CONSENT=trusted` one of the deployment’s identity project becomes a member at once. What is not given is then `tenant_reader`, `member`, no counterparty access. A principal that blocks the tenant is not added (409).';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
@@ -37,7 +37,7 @@ export class MembersController {
   }
 
   @Delete('members/:principal_id')
-  @ApiRoute('Remove a member', RULES.manageMembers, {
+  @ApiRoute('Remove a member, or take an invitation back', RULES.manageMembers, {
     description:
       'Its token is refused from then on; transfer offers that it made or got are cancelled. The record stays, with status `removed`. An owner is removed by owners alone, the last `tenant_owner` by nobody (409).',
     answers: { 204: { description: 'Removed.' } },

@@ -19,12 +19,13 @@ export class SubjectsController {
     'Subjects that the tenant owns, by type and id; or those with a name or an identifier',
     RULES.readSubjects,
     {
-      answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], 50) },
+      description: `Pages of ${UNPAGED.default} unless \`limit\` says otherwise. It tells what does not exist from what another tenant owns: to reads under a tenant both are 403.`,
+      answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], UNPAGED.default) },
     },
   )
   async listSubjects(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 200 }, SubjectListQuery) paging: Paging<SubjectListQuery>,
+    @PageOf(UNPAGED, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
     const { subject_type, subject_id_prefix, evidence, identifier, q } = paging.query;
     const filter = { subjectType: subject_type ?? null, search: searchSent(paging.query) };

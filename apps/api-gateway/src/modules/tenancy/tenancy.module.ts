@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { MemberService } from './member.service';
 import { MembersController } from './members.controller';
+import { MembershipsController } from './memberships.controller';
 import { SubjectService } from './subject.service';
 import { SubjectsController } from './subjects.controller';
 import { TenantService } from './tenant.service';
@@ -9,7 +10,13 @@ import { TransferOfferService } from './transfer-offer.service';
 import { TransferOffersController } from './transfer-offers.controller';
 
 @Module({
-  controllers: [TenantsController, MembersController, SubjectsController, TransferOffersController],
+  controllers: [
+    TenantsController,
+    MembersController,
+    MembershipsController,
+    SubjectsController,
+    TransferOffersController,
+  ],
   providers: [TenantService, MemberService, SubjectService, TransferOfferService],
 })
 export class TenancyModule {}

@@ -1,4 +1,4 @@
-import { type Actor, DomainError, parseDateTime, requireAccess, RULES, type SubjectRef } from '@iss/domain';
+import { type Actor, DomainError, parsePeriod, requireAccess, RULES, type SubjectRef } from '@iss/domain';
 import { type AccessPeriod, HistoryStore, type OwnerChange, type Page, type PageRequest } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
@@ -38,8 +38,8 @@ function covers({ from, until }: AccessPeriod, moment: number): boolean {
 }
 
 function requireMoment(text: string): number {
-  const moment = parseDateTime(text);
-  if (moment !== null) return moment.getTime();
-  const message = 'must be an RFC 3339 date-time with a timezone';
+  const period = parsePeriod(text);
+  if (period !== null) return period.last.getTime();
+  const message = 'must be an RFC 3339 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)';
   throw new DomainError('validation_error', `at ${message}.`, [{ path: '/query/at', message, code: 'invalid_format' }]);
 }

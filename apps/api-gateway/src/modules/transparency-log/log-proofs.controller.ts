@@ -161,5 +161,5 @@ function inForm(proof: LogProof, request: Request): JsonText | TextStream {
   if (proof.checkpoint === null) {
     throw new DomainError('not_found', 'The checkpoint of this size is no longer kept. Leave tree_size out.');
   }
-  return new TextStream('text/plain; charset=utf-8', [proofFile(proof, proof.checkpoint)]);
+  return new TextStream('text/plain; charset=utf-8', [[proofFile(proof, proof.checkpoint)]]);
 }

@@ -31,8 +31,8 @@ const logIndex = count.nullable().described('Its place in the log; null until it
 /** A verifier key of the log, and when it signed. */
 export const LogKeyView = view('LogKey', {
   vkey: text.described('C2SP signed-note verifier key: `<name>+<hash>+<key>`.'),
-  from: time.described('Since when it signs.'),
-  until: time.nullable().described('Until when it signed; null: it does.'),
+  from: time.nullable().described('When it signed first; null: the key is announced and has not signed yet.'),
+  until: time.nullable().described('When the key was ended; null: it may sign.'),
 });
 
 /** Somebody else's, who cosigns what continues what he saw before. */
@@ -46,7 +46,9 @@ export const LogWitness = view('LogWitness', {
 /** Whom to trust with what the log says. */
 export const LogKeys = view('LogKeys', {
   log_origin: origin,
-  vkeys: listOf(LogKeyView).described('Every key that ever signed: what one signed stays verifiable.'),
+  vkeys: listOf(LogKeyView).described(
+    'Every key that ever signed, and every announced key. Signatures of an ended key stay verifiable.',
+  ),
   witnesses: listOf(LogWitness).described('Whose cosignatures published checkpoints may have.'),
   quorum: count.described('How many of them at least have cosigned each published checkpoint; 0: none need.'),
   policy: text
@@ -138,7 +140,9 @@ export const AccessHistoryQuery = query({
   at: text
     .optional()
     .example('2026-01-20T00:00:00Z')
-    .described('RFC 3339: only who could read at that moment. A page may be short or empty; `next_cursor` leads on.'),
+    .described(
+      'RFC 3339, or a UTC date for the end of that day: only who could read at that moment. A page may be short or empty; `next_cursor` leads on.',
+    ),
 });
 export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
 
@@ -183,10 +187,10 @@ const WITNESS_VKEY = 'witness.example/w1+3a8e0a55+BKFEBb3Y02HYs564pEfkUrGO8+e24i
 export const CHECKPOINT_EXAMPLE = [
   'log.example/iss',
   '4',
-  '2KJTsb88t+jdNSkOo1upVKAIDjfRtVTnAnDjW1ibA6g=',
+  '4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ=',
   '',
-  '— log.example/iss HkA1lLqPR9bt0DYrGVyIl3bLVbhR+wVTL3nbv1y1sXdk0Kq07Ih4y3A3dc0/DsM3XlxQneKKl4AeYkVpI6LI/mF3iAk=',
-  '— witness.example/w1 Oo4KVQAAAABpaLOYScnz+3lZ2Ck4jOAnJy+T7JJff6MNF2vv4IfXvTEXJ3wVXjwQFEpRBl/N5wJIu7yMe7leaTCAWAAN4fcXTLnqCQ==',
+  '— log.example/iss HkA1lI5L8stLfBg/xbuL4bln5t1iVb2oNJFRjoMLnXTf3lpYcVaf2e6xK0lECylVRluu5b3ICbhU5OKvHC/2TfM77Qw=',
+  '— witness.example/w1 Oo4KVQAAAABpaLOYuhFl8snqBjijJgE/U27p2ninkcIh7ARUfLTQb4ognehhY+FeNhLc7Ac4nFlVCwgKMUeBDUE/Eyg7Pnl3nW6ECQ==',
   '',
 ].join('\n');
 export const LOG_KEYS_EXAMPLE: LogKeys = {
@@ -211,9 +215,9 @@ export const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 0,
   tree_size: 4,
-  leaf_hash: '4a986216cc51814e19267d910e8202f84238af252a528f6b371669844d2a9a0a',
+  leaf_hash: 'c47e6dc4e6e222f8dc34b0c811cd19e47ae3c61f5f0a66dcd3ff31a8854bb45c',
   entry:
-    '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created"}',
+    '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created","write_request_id":"4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001","written_by":"oidc:dev#alice"}',
   inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
@@ -224,7 +228,7 @@ export const GRANT_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
   entry:
     '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
-  inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
+  inclusion: ['xH5txObiIvjcNLDIEc0Z5Hrjxh9fCmbc0/8xqIVLtFw=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
 export const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
@@ -252,7 +256,7 @@ export const OWNER_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: '6417fd0aff97f10657aa51567e6035e9e3753c020d1985d028057f6a456d1e23',
   entry:
     '{"changed_at":"2026-01-15T09:00:00.000Z","entry_version":"iss_log_entry_v1","from_principal_id":null,"principal_id":"oidc:dev#alice","salt":"BAQEBAQEBAQEBAQEBAQEBA","tenant_id":"acme","type":"tenant.owner_changed"}',
-  inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'VBnYqsYj4mQjH6V3UoShbXK0m2sv8KPfH6aJ2zyXv0k='],
+  inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'h2SZeJbIfcCl6DRu12A7nIX6/1WrM3Sz0fKkV7KRyg0='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
 /** When the snapshot is erased, which is the log's next entry. */
@@ -263,14 +267,14 @@ export const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: 'aa4f9070c5c8fcf01674bf45c3278f7808b5831c9130fb996c48d9be3f0dc908',
   entry:
     '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
-  inclusion: ['2KJTsb88t+jdNSkOo1upVKAIDjfRtVTnAnDjW1ibA6g='],
+  inclusion: ['4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ='],
   checkpoint: [
     'log.example/iss',
     '5',
-    'MYqHhGC4I5eK3jygzSClz+BukUl9OuiTa9QpXjfDz2A=',
+    'q2p0S71kJGiKXQNzI7UbfgOSH0E+FiABfSW3JWbCSno=',
     '',
-    '— log.example/iss HkA1lMqUQTvIR8fWE8oEbxrejQynWMs0b2xNEPEmjf3rH0oP+yygrjwHZM8o/T1ZXbEh2n+faZcCIlzz8X1RDp1NXw0=',
-    '— witness.example/w1 Oo4KVQAAAABpaLOYAxK+tf9Z+FIspGCPEm5CRnq7jhFo3OaNVpkxBacutZ5Gj8EtXlm88yeZGZMiMHmeFs+HFEziZzQoTutMmZM0AQ==',
+    '— log.example/iss HkA1lJ2Dvjr7mwxZlkDXQwjj1jd6PoOMSgF2W/W884zyvISPeM99zPmueJ0niOi64K40TJAxQI7YuVOVltlQMehLYwY=',
+    '— witness.example/w1 Oo4KVQAAAABpaLOYEQnfkWHzgq/5PFgCfnLfoT/PQoHF7KiEjhCh1mr69BuZz0MmZNA7rInN9xsKxfVatFgGqREl11NahbA1aAFCBA==',
     '',
   ].join('\n'),
 };

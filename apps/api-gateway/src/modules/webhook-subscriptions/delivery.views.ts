@@ -118,7 +118,7 @@ export const DEAD: DeliveryRecord & { body: string } = {
   nextAttemptAt: null,
   createdAt: new Date('2026-01-15T10:00:00Z'),
   finishedAt: new Date('2026-01-15T10:00:00.150Z'),
-  requestId: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+  requestId: EXAMPLE_IDS.request_id,
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   skippedReason: null,
   attempts: [

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { type api, type Snapshot, VerificationError } from '@identity-state/client';
@@ -16,11 +17,16 @@ import ui from '../../ui/ui.module.css';
 import type { Compared, CompareJob } from './compare.worker.ts';
 import workerUrl from './compare.worker.ts?worker&url';
 import type { Comparison } from './comparison.ts';
+import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
+import { contentOf, type Step } from '../proposals/content.ts';
 import { Operations } from './operations.tsx';
-import { Sides } from './sides.tsx';
+import { otherPlace, Sides } from './sides.tsx';
 import styles from './compare.module.css';
 
 const ROUTE = '/t/$tenantId/subjects/$subjectType/$subjectId/compare';
+
+const SHOWN = ['values', 'sides', 'ops'] as const;
+type Show = (typeof SHOWN)[number];
 
 /** Leaves whose evidence is asked for. */
 const LEAVES = 1_000;
@@ -33,7 +39,7 @@ export function CompareView() {
   const { list, latest } = useVersions(subject);
   const to = versionOf(search.to) ?? latest;
   const from = versionOf(search.from) ?? (to === null ? null : Math.max(1, to - 1));
-  const show = search.show === 'ops' ? 'ops' : 'sides';
+  const show = SHOWN.find((one) => one === search.show) ?? 'values';
   const go = (change: { from?: string; to?: string; show?: string }): void =>
     void navigate({ to: ROUTE, params: subject.params, search: { ...search, ...change } });
   const query = { from_version: from ?? 1, to_version: to ?? 1, include: '/attributes' };
@@ -70,12 +76,12 @@ export function CompareView() {
             />
           </div>
           <nav className={ui.tabs} aria-label={TEXT.show}>
-            {(['sides', 'ops'] as const).map((one) => (
+            {SHOWN.map((one) => (
               <Link
                 key={one}
                 to={ROUTE}
                 params={subject.params}
-                search={{ ...search, show: one === 'ops' ? one : '' }}
+                search={{ ...search, show: one === 'values' ? '' : one }}
                 className={ui.tab}
                 activeProps={{}}
                 aria-current={show === one ? 'page' : undefined}
@@ -100,14 +106,18 @@ function ComparedVersions({
   subject: SubjectAddress;
   from: number;
   to: number;
-  show: 'sides' | 'ops';
+  show: Show;
 }) {
   const before = useVersion(subject, from);
   const after = useVersion(subject, to);
   const comparison = useComparison(subject, before.data, after.data, { from, to });
   const query = { from_version: from, to_version: to, include: '/attributes' };
-  const evidence = useGet<api.VersionDiffResult>(from === to ? null : `${subject.path}/diff`, query);
-  const leaves = useGet<api.Provenance>(`${subject.path}/provenance`, { version: to, limit: LEAVES });
+  const evidence = useGet<api.VersionDiffResult>(
+    from === to || show !== 'sides' ? null : `${subject.path}/diff`,
+    query,
+  );
+  const provenance = show === 'sides' ? `${subject.path}/provenance` : null;
+  const leaves = useGet<api.Provenance>(provenance, { version: to, limit: LEAVES });
   return (
     <>
       {before.error !== null && <Problem error={before.error} retry={() => void before.refetch()} />}
@@ -132,6 +142,8 @@ function ComparedVersions({
                   <Empty title={TEXT.same}>
                     <p>{TEXT.sameText}</p>
                   </Empty>
+                ) : show === 'values' ? (
+                  <ChangedValues before={before.data.snapshot} after={after.data.snapshot} comparison={data} />
                 ) : show === 'ops' ? (
                   <Operations comparison={data} name={TEXT.opsName(subject.subjectId, from, to)} />
                 ) : (
@@ -149,6 +161,23 @@ function ComparedVersions({
       )}
     </>
   );
+}
+
+/** Lists each value that changed, with its evidence. */
+function ChangedValues({ before, after, comparison }: { before: Snapshot; after: Snapshot; comparison: Comparison }) {
+  const [from, to] = useMemo(() => [contentOf(before.envelope), contentOf(after.envelope)], [before, after]);
+  const { changes } = comparison;
+  const known = useMemo(() => {
+    const steps = changes
+      .slice(0, SHOWN_STEPS)
+      .map(({ op, path, before: was, value }): Step => ({ op, path, before: was, after: value }));
+    return { steps, more: changes.length - steps.length };
+  }, [changes]);
+  const noteOf = (step: Step): string | null => {
+    const change = changes[known.steps.indexOf(step)];
+    return change === undefined ? null : otherPlace(comparison, change);
+  };
+  return <Changes caption={TEXT.values} from={from} to={to} known={known} noteOf={noteOf} />;
 }
 
 function VersionHead({

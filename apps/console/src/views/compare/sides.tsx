@@ -2,6 +2,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { api } from '@identity-state/client';
 import { TEXT } from '../../text/compare.ts';
+import { Place, wholeName } from '../../ui/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import type { Change, Comparison } from './comparison.ts';
 import styles from './compare.module.css';
@@ -89,7 +90,7 @@ export function Sides({
 }
 
 /** A fold is named by its first line. */
-function rowsOf(changeOf: Int32Array, unfolded: ReadonlySet<number>): Row[] {
+export function rowsOf(changeOf: Int32Array, unfolded: ReadonlySet<number>): Row[] {
   const rows: Row[] = [];
   const pairs = (from: number, to: number): void => {
     for (let line = from; line < to; line++) rows.push({ is: 'pair', line });
@@ -129,7 +130,7 @@ export function kindOf({ op, movedWith }: Change): ChangeKind {
 export function otherPlace({ changes }: Comparison, { op, movedWith }: Change): string | null {
   const other = movedWith === null ? undefined : changes[movedWith];
   if (other === undefined) return null;
-  return op === 'add' ? TEXT.movedFrom(other.path) : TEXT.movedTo(other.path);
+  return op === 'add' ? TEXT.movedFrom(wholeName(other.path)) : TEXT.movedTo(wholeName(other.path));
 }
 
 export function Kind({ change }: { change: Change }) {
@@ -155,7 +156,7 @@ function Head({
   return (
     <div className={styles.head} data-kind={kindOf(change)}>
       <div>
-        <Kind change={change} /> <code>{change.path === '' ? '/' : change.path}</code>{' '}
+        <Kind change={change} /> <Place pointer={change.path} />{' '}
         {other !== null && <span className={styles.quiet}>{other}</span>}
       </div>
       <Evidence change={change} attribution={attribution} leaves={leaves} />
@@ -250,7 +251,7 @@ function Pair({
 }
 
 /** How much of the beginning and of the end two lines have in common. */
-function common(one: string, other: string): [start: number, end: number] {
+export function common(one: string, other: string): [start: number, end: number] {
   const most = Math.min(one.length, other.length, MAX_LINE);
   let start = 0;
   while (start < most && one[start] === other[start]) start++;

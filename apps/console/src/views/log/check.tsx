@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { Link } from '@tanstack/react-router';
+import type { JsonObject } from '@iss/domain/pure';
 import { type api, type IdentityState } from '@identity-state/client';
 import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
@@ -23,19 +24,20 @@ type Fact = api.ChangePage['items'][number];
 /** What was asked for, and where the page about it is. */
 interface Found {
   readonly proof: api.LogProof;
+  readonly expected: JsonObject;
   readonly snapshot: { readonly subjectType: string; readonly subjectId: string; readonly version: number } | null;
 }
 
 /** Verifies one entry of the log, by its place or by what it is about. */
 export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys | null }) {
   const client = useClient();
-  const { verification, begin } = useVerification();
+  const { verification, begin, stop } = useVerification(keys);
   const [what, setWhat] = useState('');
   const [fault, setFault] = useState<string | undefined>();
   const [error, setError] = useState<Error | null>(null);
   const [found, setFound] = useState<Found | null>(null);
   const [isPending, setPending] = useState(false);
-  const find = async (named: string, trusted: string): Promise<void> => {
+  const find = async (named: string): Promise<void> => {
     setPending(true);
     setError(null);
     setFound(null);
@@ -45,7 +47,7 @@ export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys 
         : await bySnapshot(client, tenantId, named);
       setFound(answer);
       const blob = new Blob([JSON.stringify(answer.proof)]);
-      begin({ name: TEXT.proofName(named), blob, entry: null }, trusted);
+      begin({ name: TEXT.proofName(named), blob, entry: null, expected: answer.expected });
     } catch (problem) {
       setError(problem instanceof Error ? problem : new Error(String(problem)));
     } finally {
@@ -57,7 +59,7 @@ export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys 
     const named = what.trim();
     const isKnown = SNAPSHOT_ID.test(named) || INDEX.test(named);
     setFault(isKnown ? undefined : TEXT.neither);
-    if (isKnown && keys !== null) void find(named, keys.text);
+    if (isKnown && keys !== null) void find(named);
   };
   return (
     <Section title={TEXT.check}>
@@ -69,7 +71,10 @@ export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys 
           fault={fault}
           required
           value={what}
-          onChange={(event) => setWhat(event.target.value)}
+          onChange={(event) => {
+            setWhat(event.target.value);
+            stop();
+          }}
         />
         <Button type="submit" kind="primary" isPending={isPending || keys === null}>
           {TEXT.verify}
@@ -100,7 +105,16 @@ async function bySnapshot(client: IdentityState, tenantId: string, snapshotId: s
   const { subject, snapshot_version: version } = await client.request<api.SnapshotHeader>('GET', path, {
     query: { view: 'header' },
   });
-  return { proof, snapshot: { subjectType: subject.subject_type, subjectId: subject.subject_id, version } };
+  return {
+    proof,
+    expected: {
+      type: 'snapshot.created',
+      snapshot_id: snapshotId.toLowerCase(),
+      snapshot_version: version,
+      ...subject,
+    },
+    snapshot: { subjectType: subject.subject_type, subjectId: subject.subject_id, version },
+  };
 }
 
 /** The feed says what an entry is about, to those whom it concerns. */
@@ -115,7 +129,7 @@ async function byIndex(client: IdentityState, tenantId: string, index: number): 
   const proof = await client.request<api.LogProof>('GET', path, { query: { wait: WAIT_S, ...query } });
   // Of a grant's changes the newest one has a proof.
   if (proof.log_index !== index) throw new Error(TEXT.notYours(index));
-  return { proof, snapshot: null };
+  return { proof, expected: { type: fact.type, tenant_id: fact.tenant_id }, snapshot: null };
 }
 
 function proofOf(

@@ -56,7 +56,7 @@ export function useLook(keys: TrustedKeys | null): UseQueryResult<Look> {
       const kept = await keptCheckpoints.read(checkpoint.origin);
       const client = new IdentityState({
         baseUrl: location.origin,
-        token: session.token,
+        ...(session.subject === '' ? {} : { token: session.token }),
         trust: { ...trustOf(policy, keys.text), store: keptCheckpoints },
       });
       const fault = await client.checkpoint({ signal }).then(

@@ -3,7 +3,7 @@ import { type api, momentOfChange } from '@identity-state/client';
 import { encodeBase64 } from '@iss/tlog';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useGet } from '../../app/api.ts';
-import { policyTextOf, useTrustedKeys } from '../../app/trust.ts';
+import { policyTextOf, type TrustedKeys, useTrustedKeys } from '../../app/trust.ts';
 import { TEXT } from '../../text/log.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -22,7 +22,15 @@ import styles from './log.module.css';
 
 /** What the log shows now, whether it goes on from what it showed before, and by whose keys that is said. */
 export function LogView() {
-  const tenantId = useTenantId();
+  return <Log tenantId={useTenantId()} />;
+}
+
+/** The same for everybody, without signing in. */
+export function OpenLogView() {
+  return <Log tenantId={null} />;
+}
+
+function Log({ tenantId }: { tenantId: string | null }) {
   const { keys, served } = useTrustedKeys();
   const look = useLook(keys);
   return (
@@ -39,11 +47,11 @@ export function LogView() {
       {keys === null ? (
         served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />
       ) : (
-        <Answer query={look}>{(data) => <Newest look={data} />}</Answer>
+        <Answer query={look}>{(data) => <Newest look={data} whose={keys.whose} />}</Answer>
       )}
-      <Check tenantId={tenantId} keys={keys} />
+      {tenantId !== null && <Check tenantId={tenantId} keys={keys} />}
       <Trust />
-      <Growth tenantId={tenantId} size={look.data?.checkpoint.size ?? null} />
+      {tenantId !== null && <Growth tenantId={tenantId} size={look.data?.checkpoint.size ?? null} />}
       <Section title={TEXT.keys}>
         <Answer query={served}>{(data) => <Keys keys={data} />}</Answer>
       </Section>
@@ -51,7 +59,7 @@ export function LogView() {
   );
 }
 
-function Newest({ look }: { look: Look }) {
+function Newest({ look, whose }: { look: Look; whose: TrustedKeys['whose'] }) {
   const { checkpoint, note, fault, signatures } = look;
   return (
     <Section title={TEXT.newest} actions={<Copy text={note} label={TEXT.copyNote} />}>
@@ -76,8 +84,8 @@ function Newest({ look }: { look: Look }) {
         </dl>
         <div role="status">
           {fault === null ? (
-            <Notice tone="good">
-              <strong>✓ {TEXT.holds}</strong> {grownText(look)}
+            <Notice tone={whose === 'own' ? 'good' : 'warn'}>
+              <strong>✓ {TEXT.holds[whose]}</strong> {grownText(look)}
             </Notice>
           ) : (
             <Problem error={fault} />
@@ -193,7 +201,7 @@ interface Point {
 }
 
 /** Entry n was stored when the log had n entries before it; what was imported may have been logged in another order. */
-function pointsOf(changes: api.ChangePage['items']): Point[] {
+export function pointsOf(changes: api.ChangePage['items']): Point[] {
   const points: Point[] = [];
   for (const change of changes) {
     const at = Date.parse(momentOfChange(change));
@@ -204,7 +212,7 @@ function pointsOf(changes: api.ChangePage['items']): Point[] {
 }
 
 /** So many of them at equal steps, the last one included. */
-function thinned<T>(items: readonly T[], count: number): T[] {
+export function thinned<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
   const step = (items.length - 1) / (count - 1);
   return Array.from({ length: count }, (_, index) => items[Math.round(index * step)]).filter(
@@ -223,7 +231,7 @@ function Keys({ keys }: { keys: api.LogKeys }) {
         keyOf={({ vkey }) => vkey}
         columns={[
           { title: TEXT.key, isHeader: true, cell: ({ vkey }) => <Key vkey={vkey} /> },
-          { title: TEXT.from, cell: ({ from }) => <Time at={from} /> },
+          { title: TEXT.from, cell: ({ from }) => (from === null ? TEXT.announced : <Time at={from} />) },
           { title: TEXT.until, cell: ({ until }) => (until === null ? TEXT.stillSigns : <Time at={until} />) },
         ]}
       />

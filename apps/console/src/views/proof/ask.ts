@@ -1,13 +1,13 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { parseCheckpoint, parseNote } from '@iss/tlog';
-import { type api, ApiError, ErasedError, type IdentityState } from '@identity-state/client';
+import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityState } from '@identity-state/client';
 import type { SubjectAddress } from '../../app/address.ts';
 import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
 import { useVerifyWorker } from '../verify/verification.ts';
-import type { Asked, ProofStep, VersionProof } from './steps.ts';
+import { type Asked, noteOf, type ProofStep, type VersionProof } from './steps.ts';
 
 /** Seconds that the service waits for what was written a moment ago. */
 const WAIT_S = 10;
@@ -16,7 +16,9 @@ const WAIT_S = 10;
 export interface Proven {
   readonly steps: readonly ProofStep[];
   /** What `…/log-proof` answered; null where it did not. */
-  readonly proof: api.LogProof | null;
+  readonly proof: JsonValue | null;
+  /** The receipt of an erased version; null for any other. */
+  readonly receipt: ErasureReceipt | null;
 }
 
 /** Asks for all that a version's proof is made of, and has it recomputed in a worker. What holds is kept for the next time. */
@@ -32,12 +34,12 @@ export function useProof(
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
       if (version === null || keys === null) throw new Error('Nothing to prove.');
-      const { given, proof } = await askFor(client, subject, version, keys, signal);
+      const { given, proof, receipt } = await askFor(client, subject, version, keys, signal);
       const result = await worker.run({ is: 'version', proof: given });
       const steps = result.is === 'steps' ? result.steps : [];
-      const note = proof?.checkpoint ?? null;
+      const note = proof === null ? null : noteOf(proof);
       if (note !== null && steps.every(({ state }) => state !== 'fails')) await keep(note, given.kept);
-      return { steps, proof };
+      return { steps, proof, receipt };
     },
   });
 }
@@ -48,37 +50,53 @@ async function askFor(
   version: number,
   { text, whose }: TrustedKeys,
   signal: AbortSignal,
-): Promise<{ given: VersionProof; proof: api.LogProof | null }> {
-  const read = async (of: number): Promise<JsonValue> =>
+): Promise<{ given: VersionProof } & Omit<Proven, 'steps'>> {
+  const read = async (of: number): Promise<Read> =>
     orWhatIsLeft(() => client.request<JsonValue>('GET', `${path}/snapshots/${of}`, { signal }));
-  const snapshot = await read(version);
+  const { snapshot, receipt } = await read(version);
   const named = isJsonObject(snapshot) ? snapshot['snapshot_id'] : undefined;
   const snapshotId = typeof named === 'string' ? named : '';
   const proofPath = tenantPath(tenantId, 'snapshots', snapshotId, 'log-proof');
   const [previous, proof] = await Promise.all([
-    version === 1 ? null : asked(() => read(version - 1)),
-    asked(() => client.request<api.LogProof>('GET', proofPath, { query: { wait: WAIT_S }, signal })),
+    version === 1 ? null : asked(async () => (await read(version - 1)).snapshot),
+    asked(async () => logProof(() => client.request<JsonValue>('GET', proofPath, { query: { wait: WAIT_S }, signal }))),
   ]);
-  const note = 'got' in proof ? proof.got.checkpoint : null;
+  const note = 'got' in proof ? noteOf(proof.got) : null;
   const kept = note === null ? null : await keptOf(note);
   const given: VersionProof = {
     ...{ subjectType, subjectId, version, snapshot, previous, kept },
-    proof: 'got' in proof ? { got: { ...proof.got } } : proof,
+    proof,
     trusted: text,
     isTrustOfService: whose === 'service',
     consistency: note === null || kept === null ? null : await consistencyBetween(client, kept, note, signal),
   };
-  return { given, proof: 'got' in proof ? proof.got : null };
+  return { given, proof: 'got' in proof ? proof.got : null, receipt };
+}
+
+/** Returns a proof; for an erased version, that of its place and of its erasure. */
+async function logProof(ask: () => Promise<JsonValue>): Promise<JsonValue> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ErasedError) || error.receipt?.proof === undefined) throw error;
+    const proof: JsonValue = JSON.parse(JSON.stringify(error.receipt.proof));
+    return proof;
+  }
+}
+
+interface Read {
+  readonly snapshot: JsonValue;
+  readonly receipt: ErasureReceipt | null;
 }
 
 /** Of an erased version there is the header: what its place in the chain and in the log was. */
-async function orWhatIsLeft(read: () => Promise<JsonValue>): Promise<JsonValue> {
+async function orWhatIsLeft(read: () => Promise<JsonValue>): Promise<Read> {
   try {
-    return await read();
+    return { snapshot: await read(), receipt: null };
   } catch (error) {
     if (!(error instanceof ErasedError) || error.receipt === null) throw error;
     const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = error.receipt;
-    return { snapshot_id, snapshot_version, envelope_hash, prev_hash };
+    return { snapshot: { snapshot_id, snapshot_version, envelope_hash, prev_hash }, receipt: error.receipt };
   }
 }
 

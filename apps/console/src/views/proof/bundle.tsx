@@ -18,11 +18,11 @@ const TOLD_AT_ONCE = 100;
 /** The whole history with its proofs: to be verified here, or taken away. */
 export function Bundle({ subject, keys }: { subject: SubjectAddress; keys: TrustedKeys | null }) {
   const { fetched, fetchBundle } = useBundle(subject);
-  const { verification, begin, stop } = useVerification();
+  const { verification, begin, stop, read } = useVerification(keys);
   const name = TEXT.bundleName(subject.subjectId);
   const verify = async (): Promise<void> => {
     const blob = await fetchBundle();
-    if (blob !== null && keys !== null) begin({ name, blob, entry: null }, keys.text);
+    if (blob !== null) begin({ name, blob, entry: null });
   };
   const take = async (): Promise<void> => {
     const blob = await fetchBundle();
@@ -48,7 +48,7 @@ export function Bundle({ subject, keys }: { subject: SubjectAddress; keys: Trust
       {fetched.is === 'failed' && <Problem error={fetched.error} />}
       {verification !== null && (
         <div className={ui.page}>
-          <Outcome verification={verification} onStop={stop} />
+          <Outcome verification={verification} onStop={stop} read={read} />
         </div>
       )}
     </Section>

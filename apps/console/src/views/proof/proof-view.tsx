@@ -11,6 +11,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Loading, type Tone } from '../../ui/state.tsx';
 import { Trust } from '../../ui/trust.tsx';
 import { useVersions, VersionChoice, versionOf } from '../../ui/versions.tsx';
+import { Erased } from '../subject/erased.tsx';
 import { type Proven, useProof } from './ask.ts';
 import { Bundle } from './bundle.tsx';
 import type { ProofStep, StepState } from './steps.ts';
@@ -46,7 +47,14 @@ export function ProofView() {
       {keys === null && served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />}
       {proof.isFetching && proof.data === undefined && <p role="status">{TEXT.working}</p>}
       {proof.isEnabled && !(proof.isFetching && proof.data === undefined) && (
-        <Answer query={proof}>{({ steps }) => <Steps steps={steps} />}</Answer>
+        <Answer query={proof}>
+          {({ steps, receipt }) => (
+            <>
+              {receipt !== null && <Erased receipt={receipt} />}
+              <Steps steps={steps} />
+            </>
+          )}
+        </Answer>
       )}
       {version === null && list.error === null && <Loading />}
       <Bundle subject={subject} keys={keys} />

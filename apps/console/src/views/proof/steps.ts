@@ -118,6 +118,8 @@ export function content(
 
 function chain({ snapshot, version, previous }: VersionProof, inputs: Inputs): Done {
   const named = memberOf(snapshot, 'prev_hash');
+  // Both hashes of a version without content are claims of the service.
+  if (memberOf(snapshot, 'envelope') === undefined) return open(TEXT.twoClaims, inputs);
   if (previous === null) {
     return firstFault([['prev_hash', named, null]], inputs) ?? holds(TEXT.first, inputs);
   }
@@ -127,11 +129,14 @@ function chain({ snapshot, version, previous }: VersionProof, inputs: Inputs): D
     envelope === undefined ? textOf(memberOf(previous.got, 'envelope_hash')) : hashText(canonicalize(envelope));
   inputs.push(['previousHash', hash], ['prevHash', textOf(named)]);
   if (hash !== named) return fails(TEXT.chainDiffers(version - 1), inputs);
-  return holds((envelope === undefined ? TEXT.chainOfErased : TEXT.chainHolds)(version - 1), inputs);
+  if (envelope === undefined) return open(TEXT.chainOfErased(version - 1), inputs);
+  return holds(TEXT.chainHolds(version - 1), inputs);
 }
 
 function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProof, inputs: Inputs): Done {
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const erasure = memberOf(proof.got, 'erasure');
+  if (erasure !== undefined) return erasureEntry({ subjectType, subjectId }, proof.got, erasure, inputs);
   const text = textOf(memberOf(proof.got, 'entry'));
   const leaf = toHex(leafHash(text));
   inputs.push(['entry', text], ['leaf', leaf]);
@@ -148,6 +153,10 @@ function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProo
         ...(['envelope_hash', 'prev_hash', 'created_at'] as const).map(
           (name) => [name, memberOf(logged, name), memberOf(snapshot, name)] as const,
         ),
+        // Entries that an earlier release made name no writer.
+        ...(['written_by', 'write_request_id'] as const)
+          .filter((name) => memberOf(logged, name) !== undefined)
+          .map((name) => [name, memberOf(logged, name), memberOf(snapshot, name)] as const),
         ['leaf_hash', memberOf(proof.got, 'leaf_hash'), leaf],
       ],
       inputs,
@@ -155,14 +164,52 @@ function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProo
   );
 }
 
+/** The entry of an erased version is gone with its content. Another entry names its place, and the service says which version that was. */
+function erasureEntry(
+  { subjectType, subjectId }: Pick<VersionProof, 'subjectType' | 'subjectId'>,
+  proof: JsonValue,
+  erasure: JsonValue,
+  inputs: Inputs,
+): Done {
+  const text = textOf(memberOf(erasure, 'entry'));
+  const index = Number(memberOf(proof, 'log_index'));
+  inputs.push(['entry', text], ['index', String(index)]);
+  const logged: JsonValue = JSON.parse(text);
+  if (canonicalize(logged) !== text) return fails(TEXT.entryText, inputs);
+  const erased = memberOf(logged, 'erased_indexes');
+  if (!Array.isArray(erased) || !erased.includes(index)) return fails(TEXT.otherErasure(index), inputs);
+  return (
+    firstFault(
+      [
+        ['type', memberOf(logged, 'type'), 'subject.erased'],
+        ['subject_type', memberOf(logged, 'subject_type'), subjectType],
+        ['subject_id', memberOf(logged, 'subject_id'), subjectId],
+      ],
+      inputs,
+    ) ?? open(TEXT.erasureHolds(index, textOf(memberOf(logged, 'erased_at'))), inputs)
+  );
+}
+
 function inclusion({ proof }: VersionProof, inputs: Inputs): Done {
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
-  const note = memberOf(proof.got, 'checkpoint');
-  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const note = noteOf(proof.got);
+  if (note === null) return open(TEXT.noCheckpoint, inputs);
   const checkpoint = checkpointOf(note);
-  const index = Number(memberOf(proof.got, 'log_index'));
-  const path = textsOf(memberOf(proof.got, 'inclusion'));
-  const leaf = leafHash(textOf(memberOf(proof.got, 'entry')));
+  const erasure = memberOf(proof.got, 'erasure');
+  if (erasure !== undefined) {
+    included(erasure, leafHash(textOf(memberOf(erasure, 'entry'))), checkpoint, inputs);
+    const hex = textOf(memberOf(proof.got, 'leaf_hash'));
+    const leaf = Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (byte) => parseInt(byte, 16));
+    return holds(TEXT.inclusionOfErased(included(proof.got, leaf, checkpoint, inputs), checkpoint.size), inputs);
+  }
+  const index = included(proof.got, leafHash(textOf(memberOf(proof.got, 'entry'))), checkpoint, inputs);
+  return holds(TEXT.inclusionHolds(index, checkpoint.size), inputs);
+}
+
+/** Verifies that a leaf is in the tree. Returns its place. @throws TlogError */
+function included(proof: JsonValue, leaf: Uint8Array, checkpoint: Checkpoint, inputs: Inputs): number {
+  const index = Number(memberOf(proof, 'log_index'));
+  const path = textsOf(memberOf(proof, 'inclusion'));
   inputs.push(
     ['leaf', toHex(leaf)],
     ['index', String(index)],
@@ -176,38 +223,45 @@ function inclusion({ proof }: VersionProof, inputs: Inputs): Done {
     checkpoint,
     path.map((hash) => decodeHash(hash, 'hash of the proof')),
   );
-  return holds(TEXT.inclusionHolds(index, checkpoint.size), inputs);
+  return index;
+}
+
+/** The checkpoint of a proof, or of the proof of an erasure; null where it has none. */
+export function noteOf(proof: JsonValue): string | null {
+  const note = memberOf(memberOf(proof, 'erasure') ?? proof, 'checkpoint');
+  return typeof note === 'string' ? note : null;
 }
 
 async function signedByLog({ proof, trusted, isTrustOfService }: VersionProof, inputs: Inputs): Promise<Done> {
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
-  const note = memberOf(proof.got, 'checkpoint');
-  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const note = noteOf(proof.got);
+  if (note === null) return open(TEXT.noCheckpoint, inputs);
   const policy = await readPolicy(trusted);
   inputs.push(['note', note], ['keys', policy.logs.map(({ key }) => formatVerifierKey(key)).join('\n')]);
   const verified = await requireCheckpoint(note, ofLogAlone(policy), 'The checkpoint');
   const { signed_by: signed } = shownCheckpoint(verified);
   inputs.push(['signedBy', signed.map(({ key, at }) => TEXT.signedAt(key, at)).join('\n')]);
   const why = TEXT.checkpointHolds(verified.checkpoint.origin);
-  return holds(isTrustOfService ? `${why} ${TEXT.caveat}` : why, inputs);
+  return isTrustOfService ? open(`${why} ${TEXT.caveat}`, inputs) : holds(why, inputs);
 }
 
-async function witnessed({ proof, trusted }: VersionProof, inputs: Inputs): Promise<Done> {
+async function witnessed({ proof, trusted, isTrustOfService }: VersionProof, inputs: Inputs): Promise<Done> {
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
-  const note = memberOf(proof.got, 'checkpoint');
-  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const note = noteOf(proof.got);
+  if (note === null) return open(TEXT.noCheckpoint, inputs);
   const policy = await readPolicy(trusted);
   inputs.push(['witnessKeys', policy.witnesses.map(({ key }) => formatVerifierKey(key)).join('\n')]);
   if (policy.quorum === null) return open(TEXT.noWitness, inputs);
   const { cosigned_by: cosigned } = shownCheckpoint(await requireCheckpoint(note, policy, 'The checkpoint'));
   inputs.push(['cosignedBy', cosigned.map(({ key, at }) => TEXT.signedAt(key, at)).join('\n')]);
-  return holds(TEXT.witnessesHold(cosigned.length), inputs);
+  const why = TEXT.witnessesHold(cosigned.length);
+  return isTrustOfService ? open(`${why} ${TEXT.caveat}`, inputs) : holds(why, inputs);
 }
 
 async function goesOn({ proof, trusted, kept, consistency }: VersionProof, inputs: Inputs): Promise<Done> {
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
-  const note = memberOf(proof.got, 'checkpoint');
-  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const note = noteOf(proof.got);
+  if (note === null) return open(TEXT.noCheckpoint, inputs);
   if (kept === null) return open(TEXT.nothingKept, inputs);
   inputs.push(['kept', kept], ['note', note]);
   const shown = checkpointOf(note);

@@ -1,4 +1,14 @@
-import { createContext, memo, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react';
+import {
+  createContext,
+  memo,
+  type ReactNode,
+  type RefCallback,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { formatPointer, parsePointer } from '@iss/domain/pure';
 import { TEXT } from '../../text/proposals.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,6 +31,7 @@ import {
   withValueAt,
 } from './content.ts';
 import type { Draft } from './draft.ts';
+import type { Proved } from './evidence-form.tsx';
 import styles from './proposals.module.css';
 
 /** What every field of a form stands on; it changes with the evidence, not with each key that is typed. */
@@ -33,6 +44,10 @@ export interface FormContext {
   readonly focus: string | undefined;
   readonly edit: (change: (draft: Draft) => Draft) => void;
   readonly addEvidence: (pointer: string) => void;
+  readonly proved: Proved;
+  /** The value beside which its new evidence is filled in, and who is told of the element there. */
+  readonly beside: string | undefined;
+  readonly placeBeside: RefCallback<HTMLElement>;
 }
 
 const Context = createContext<FormContext | null>(null);
@@ -123,6 +138,7 @@ function Group(props: PlaceProps) {
       </summary>
       {isShown && (
         <>
+          <Beside pointer={pointer} />
           <Faults pointer={pointer} />
           <Children {...props} />
           <RemoveButton pointer={pointer} name={name} isNamed />
@@ -217,8 +233,8 @@ function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kin
   const [isLong] = useState(typeof value === 'string' && (value.length > LONG_TEXT || value.includes('\n')));
   useEffect(() => {
     if (focus !== pointer) return;
+    row.current?.querySelector<HTMLElement>('[data-new-evidence] input, input, textarea, select')?.focus();
     row.current?.scrollIntoView({ block: 'center' });
-    row.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
   }, [focus, pointer]);
 
   const become = (next: JsonValue): void =>
@@ -284,6 +300,7 @@ function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kin
         </span>
       )}
       <Backing pointer={pointer} name={name} isChanged={!isSame(before, value)} />
+      <Beside pointer={pointer} />
       {before !== undefined && !isSame(before, value) && (
         <p className={styles.beforeLine}>
           {TEXT.before} <code>{shortText(before)}</code>{' '}
@@ -359,8 +376,9 @@ const FIT_TONES: Readonly<Record<Fit, Tone>> = {
 
 /** From what evidence the value is known, and the way to name some. */
 function Backing({ pointer, name, isChanged }: { pointer: string; name: string; isChanged: boolean }) {
-  const { base, evidence, addEvidence } = useForm();
-  const fit = fitOf(base, evidence, pointer, isChanged);
+  const { base, evidence, addEvidence, proved } = useForm();
+  const known = fitOf(base, evidence, pointer, isChanged);
+  const fit = known === 'kept' && proved.get(pointer)?.evidence_status === 'carried' ? 'carried' : known;
   const cover = coverOf(evidence, pointer);
   return (
     <div className={styles.backing}>
@@ -377,6 +395,12 @@ function Backing({ pointer, name, isChanged }: { pointer: string; name: string; 
       )}
     </div>
   );
+}
+
+/** The place where new evidence of a value is filled in. */
+function Beside({ pointer }: { pointer: string }) {
+  const { beside, placeBeside } = useForm();
+  return beside === pointer && <div ref={placeBeside} />;
 }
 
 function Mark({ value, before }: { value: JsonValue; before: JsonValue | undefined }) {
@@ -471,7 +495,7 @@ function AddMember({ pointer, name, value }: { pointer: string; name: string; va
 }
 
 /** A number of JSON; null for what is none. */
-function numberOf(text: string): number | null {
+export function numberOf(text: string): number | null {
   if (!/^\s*-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?\s*$/.test(text)) return null;
   const number = Number(text);
   return Number.isFinite(number) ? number : null;

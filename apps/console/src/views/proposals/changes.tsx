@@ -1,5 +1,7 @@
 import { useMemo } from 'react';
+import { formatPointer } from '@iss/domain/pure';
 import { TEXT } from '../../text/proposals.ts';
+import { Place } from '../../ui/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -8,16 +10,18 @@ import {
   type Fit,
   fitOf,
   isAtOrBelow,
+  isSame,
   itemOf,
   type JsonObject,
   type JsonValue,
+  pathsOf,
   type Step,
   stepsOf,
   textOf,
 } from './content.ts';
 import styles from './proposals.module.css';
 
-const SHOWN_STEPS = 200;
+export const SHOWN_STEPS = 200;
 const SHOWN_TEXT = 2_000;
 const LONG_TEXT = 150;
 const FIT_TONES: Readonly<Record<Fit, Tone>> = {
@@ -28,40 +32,61 @@ const FIT_TONES: Readonly<Record<Fit, Tone>> = {
   kept: 'plain',
 };
 
+const OP_TONES: Readonly<Record<Step['op'], Tone>> = { add: 'good', replace: 'accent', remove: 'bad' };
+
 interface ChangesProps {
   caption: string;
   from: JsonObject;
   to: JsonObject;
+  /** The differences, if they are known already. */
+  known?: ReturnType<typeof stepsOf>;
   /** Places that something else changes too: marked. */
   alsoChanged?: readonly string[];
+  /** Says more of a step. */
+  noteOf?: (step: Step) => string | null;
 }
 
 /** What differs, place by place: before, after, and the evidence for what it became. */
-export function Changes({ caption, from, to, alsoChanged = [] }: ChangesProps) {
-  const { steps, more } = useMemo(() => stepsOf(from, to, SHOWN_STEPS), [from, to]);
-  // What evidence is named for stands beside the value that it is named for.
-  const shown = steps.filter(({ path }) => !isAtOrBelow(path, '/attribute_paths') || isLone(path, steps));
-  const columns: Column<Step>[] = [
+export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: ChangesProps) {
+  const { steps, more } = useMemo(() => known ?? stepsOf(from, to, SHOWN_STEPS), [known, from, to]);
+  const shown = useMemo(
+    () => [
+      ...steps.filter(({ path }) => !isAtOrBelow(path, '/attribute_paths')),
+      ...attributionSteps(from, to, steps).slice(0, SHOWN_STEPS),
+    ],
+    [from, to, steps],
+  );
+  const columns: Column<Shown>[] = [
     {
       title: TEXT.path,
       isHeader: true,
-      cell: ({ op, path }) => (
-        <span className={styles.where}>
-          <span className={styles.op} data-op={op}>
-            {TEXT.ops[op]}
-          </span>{' '}
-          <code>{path}</code>
-          {alsoChanged.some((other) => isAtOrBelow(other, path) || isAtOrBelow(path, other)) && (
-            <>
-              {' '}
-              <Badge tone="warn">{TEXT.alsoHere}</Badge>
-            </>
-          )}
-        </span>
-      ),
+      cell: (step) => {
+        const { op, path } = step;
+        const note = noteOf?.(step) ?? null;
+        return (
+          <span className={styles.where}>
+            <Place pointer={path} /> <Badge tone={OP_TONES[op]}>{TEXT.kindsOfChange[op]}</Badge>
+            {note !== null && <span className={styles.quiet}> {note}</span>}
+            {alsoChanged.some((other) => isAtOrBelow(other, path) || isAtOrBelow(path, other)) && (
+              <>
+                {' '}
+                <Badge tone="warn">{TEXT.alsoHere}</Badge>
+              </>
+            )}
+          </span>
+        );
+      },
     },
-    { title: TEXT.was, cell: ({ before }) => <Value value={before} side="removed" /> },
-    { title: TEXT.becomes, cell: ({ after }) => <Value value={after} side="added" /> },
+    {
+      title: TEXT.was,
+      cell: ({ before, named }) =>
+        named === undefined ? <Value value={before} side="removed" /> : <Cover content={from} path={named} />,
+    },
+    {
+      title: TEXT.becomes,
+      cell: ({ after, named }) =>
+        named === undefined ? <Value value={after} side="added" /> : <Cover content={to} path={named} />,
+    },
     {
       title: TEXT.evidenceColumn,
       cell: ({ op, path }) => op !== 'remove' && <Backing from={from} to={to} path={path} />,
@@ -69,16 +94,27 @@ export function Changes({ caption, from, to, alsoChanged = [] }: ChangesProps) {
   ];
   return (
     <>
-      <Table caption={caption} columns={columns} items={shown} keyOf={(step) => `${steps.indexOf(step)}`} />
+      <Table caption={caption} columns={columns} items={shown} keyOf={(step) => `${shown.indexOf(step)}`} />
       {more > 0 && <p className={styles.quiet}>{TEXT.moreSteps(more)}</p>}
     </>
   );
 }
 
-/** Whether the attribution changes for a value that does not. */
-function isLone(path: string, steps: readonly Step[]): boolean {
-  const named = path.slice('/attribute_paths/'.length).split('/')[0]?.replaceAll('~1', '/').replaceAll('~0', '~') ?? '';
-  return !steps.some((step) => isAtOrBelow(named, step.path) || isAtOrBelow(step.path, named));
+interface Shown extends Step {
+  /** The value whose evidence changes while it does not. */
+  readonly named?: string;
+}
+
+/** The values whose evidence changes while they do not. The evidence of those that change is beside them. */
+function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly Step[]): Shown[] {
+  const [before, after] = [pathsOf(from), pathsOf(to)];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((named) => {
+    const isBeside = steps.some(({ path }) => isAtOrBelow(named, path) || isAtOrBelow(path, named));
+    if (isBeside || isSame(before[named], after[named])) return [];
+    const op = before[named] === undefined ? 'add' : after[named] === undefined ? 'remove' : 'replace';
+    const path = formatPointer(['attribute_paths', named]);
+    return [{ op, path, named, before: before[named], after: after[named] }];
+  });
 }
 
 /** An item of evidence. */
@@ -93,7 +129,8 @@ function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 
       <div className={styles.changed} data-side={side}>
         {textOf(value, 'evidence_id')} · {textOf(value, 'evidence_type')}
         <br />
-        {TEXT.from(textOf(value, 'source'))}, {TEXT.captured} <Time at={textOf(value, 'captured_at')} />
+        {TEXT.from(textOf(value, 'source'))}, {textOf(value, 'locator') !== '' && `${textOf(value, 'locator')}, `}
+        {TEXT.captured} <Time at={textOf(value, 'captured_at')} />
       </div>
     );
   }
@@ -116,15 +153,25 @@ function Backing({ from, to, path }: { from: JsonObject; to: JsonObject; path: s
   return (
     <div className={styles.backing}>
       {fit !== 'kept' && <Badge tone={FIT_TONES[fit]}>{TEXT.fits[fit]}</Badge>}
-      {coverOf(to, path).map((reference, index) => {
-        const item = itemOf(to, reference);
-        return (
-          <span key={index}>
-            {textOf(reference, 'evidence_id')} · {textOf(reference, 'evidence_type')}
-            {item !== undefined && <span className={styles.quiet}> {TEXT.from(textOf(item, 'source'))}</span>}
-          </span>
-        );
-      })}
+      <Cover content={to} path={path} />
     </div>
   );
+}
+
+/** The evidence of a value: each item with its source, its locator and its role. */
+function Cover({ content, path }: { content: JsonObject; path: string }) {
+  return coverOf(content, path).map((reference, index) => {
+    const item = itemOf(content, reference);
+    const [locator, role] = [textOf(item, 'locator'), textOf(reference, 'role')];
+    return (
+      <div key={index}>
+        {textOf(reference, 'evidence_id')} · {textOf(reference, 'evidence_type')}{' '}
+        <span className={styles.quiet}>
+          {item === undefined ? TEXT.fits.missing : TEXT.from(textOf(item, 'source'))}
+          {locator !== '' && `, ${locator}`}
+          {role !== '' && ` (${role})`}
+        </span>
+      </div>
+    );
+  });
 }

@@ -176,6 +176,28 @@ export function referenceTo(item: JsonValue): JsonObject {
   return { evidence_id: textOf(item, 'evidence_id'), evidence_type: textOf(item, 'evidence_type') };
 }
 
+/** Returns the role of the first reference to an item; empty where none has one. */
+export function roleOf(content: JsonObject, item: JsonValue): string {
+  const own = Object.values(pathsOf(content)).flatMap((references) => (Array.isArray(references) ? references : []));
+  return textOf(
+    own.find((reference) => refersTo(reference, item)),
+    'role',
+  );
+}
+
+/** Gives all references to an item a role. */
+export function withRole(content: JsonObject, item: JsonValue, role: string): JsonObject {
+  return withReferences(content, (one) => (refersTo(one, item) && isJsonObject(one) ? { ...one, role } : one));
+}
+
+function withReferences(content: JsonObject, change: (reference: JsonValue) => JsonValue): JsonObject {
+  const paths: JsonObject = {};
+  for (const [path, references] of Object.entries(pathsOf(content))) {
+    setMember(paths, path, Array.isArray(references) ? references.map(change) : references);
+  }
+  return { ...content, attribute_paths: paths };
+}
+
 /** The references that cover a place: those nearest, at it or around it. */
 export function coverOf(content: JsonObject, pointer: string): readonly JsonValue[] {
   const paths = pathsOf(content);
@@ -208,21 +230,26 @@ export function itemOf(content: JsonObject, reference: JsonValue): JsonValue | u
   return evidenceOf(content).find((item) => refersTo(reference, item));
 }
 
-/** Names an item as what a value is known from, or no more. What was named for the value before it changed is let go. */
+/**
+ * Adds or removes an item as evidence of a value. Adding drops references to items that are not there and, where the value
+ * changed or its evidence `isStale`, those to items of the base.
+ */
 export function withSupport(
   base: JsonObject,
   content: JsonObject,
   item: JsonValue,
-  { pointer, isOn }: { pointer: string; isOn: boolean },
+  { pointer, isOn, isStale = false }: { pointer: string; isOn: boolean; isStale?: boolean },
 ): JsonObject {
   const paths = pathsOf(content);
-  const isChanged = !isSame(valueAt(base, pointer), valueAt(content, pointer));
+  const isOutdated = isStale || !isSame(valueAt(base, pointer), valueAt(content, pointer));
   const isNew = itemOf(base, item) === undefined;
   const cover = coverOf(content, pointer);
-  const kept = isChanged && isNew ? cover.filter((reference) => itemOf(base, reference) === undefined) : cover;
-  const others = (isOn ? kept : cover).filter((reference) => !refersTo(reference, item));
+  const isValid = (reference: JsonValue): boolean =>
+    itemOf(content, reference) !== undefined && !(isOutdated && isNew && itemOf(base, reference) !== undefined);
+  const others = (isOn ? cover.filter(isValid) : cover).filter((reference) => !refersTo(reference, item));
   const before = pathsOf(base)[pointer];
-  const references = isOn ? [...others, referenceTo(item)] : others;
+  const role = roleOf(content, item) || 'primary';
+  const references = isOn ? [...others, { ...referenceTo(item), role }] : others;
   if (references.length > 0) return { ...content, attribute_paths: { ...paths, [pointer]: references } };
   const rest = { ...paths };
   delete rest[pointer];
@@ -241,7 +268,9 @@ export function withValueAt(base: JsonObject, content: JsonObject, pointer: stri
   const paths = pathsOf(next);
   const own = Object.hasOwn(paths, pointer) ? paths[pointer] : undefined;
   if (wasSame === isNowSame || !Array.isArray(own)) return next;
-  const added = own.filter((reference) => itemOf(base, reference) === undefined);
+  const added = own.filter(
+    (reference) => itemOf(base, reference) === undefined && itemOf(content, reference) !== undefined,
+  );
   if (added.length === 0) return next;
   const references = isNowSame ? [...coverOf(base, pointer), ...added] : added;
   return { ...next, attribute_paths: { ...paths, [pointer]: references } };
@@ -269,16 +298,31 @@ export function withItem(base: JsonObject, content: JsonObject, index: number, i
   }
   items[index] = item;
   if (!refersTo(before, item)) {
-    const paths: JsonObject = {};
-    for (const [path, references] of Object.entries(pathsOf(content))) {
-      const moved = Array.isArray(references)
-        ? references.map((one) => (refersTo(one, before) && isJsonObject(one) ? { ...one, ...referenceTo(item) } : one))
-        : references;
-      setMember(paths, path, moved);
-    }
-    next = withPaths(base, content, paths);
+    const moved = withReferences(content, (one) =>
+      refersTo(one, before) && isJsonObject(one) ? { ...one, ...referenceTo(item) } : one,
+    );
+    next = withPaths(base, content, pathsOf(moved));
   }
   return { ...next, evidence: items };
+}
+
+/**
+ * Adds an item as evidence of a value, and of all others with the same fault: places with the same dangling reference, and
+ * `stale`, values whose evidence is of an older value.
+ */
+export function withMended(
+  base: JsonObject,
+  content: JsonObject,
+  item: JsonValue,
+  { pointer, stale }: { pointer: string; stale: readonly string[] },
+): JsonObject {
+  const dangling = coverOf(content, pointer).filter((reference) => itemOf(content, reference) === undefined);
+  const places = dangling.length > 0 ? dangling.flatMap((reference) => supportedBy(content, reference)) : [pointer];
+  let next = content;
+  for (const place of new Set([...places, ...stale])) {
+    next = withSupport(base, next, item, { pointer: place, isOn: true, isStale: stale.includes(place) });
+  }
+  return next;
 }
 
 /** The places for which an item is named itself. */

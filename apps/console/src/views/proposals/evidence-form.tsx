@@ -1,9 +1,14 @@
 import { useId } from 'react';
+import { createPortal } from 'react-dom';
+import type { api } from '@identity-state/client';
 import { TEXT } from '../../text/proposals.ts';
+import { TEXT as SUBJECT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
-import { Checkbox, TextArea, TextField } from '../../ui/field.tsx';
+import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
+import { Place, wholeName } from '../../ui/place.tsx';
 import ui from '../../ui/ui.module.css';
 import {
+  coverOf,
   evidenceOf,
   isAtOrBelow,
   isSame,
@@ -12,10 +17,14 @@ import {
   type JsonValue,
   leavesOf,
   patchOf,
+  refersTo,
+  roleOf,
   supportedBy,
   textOf,
   valueAt,
   withItem,
+  withMended,
+  withRole,
   withSupport,
 } from './content.ts';
 import type { Draft } from './draft.ts';
@@ -30,7 +39,12 @@ interface EvidenceFormProps {
   focus: string | undefined;
   faults: ReadonlyMap<string, readonly string[]>;
   edit: (change: (draft: Draft) => Draft) => void;
+  /** The value beside which its new evidence is filled in, and the element there. */
+  beside: { readonly pointer: string; readonly place: HTMLElement } | null;
 }
+
+/** The provenance of the base, by pointers. */
+export type Proved = ReadonlyMap<string, api.ProvedLeaf>;
 
 /** A new item of evidence as it is begun: of now. */
 export function newItem(): JsonObject {
@@ -39,16 +53,28 @@ export function newItem(): JsonObject {
   return { evidence_id: id, evidence_type: '', source: '', captured_at: at.toISOString() };
 }
 
-/** Names the newest item that the draft adds for a place; where it adds none, one is begun. */
-export function withEvidenceFor(draft: Draft, pointer: string): Draft {
+/** Adds the newest item of the draft, or a new one, as evidence of a value and of those with the same fault. */
+export function withEvidenceFor(draft: Draft, pointer: string, proved: Proved): Draft {
   const { baseContent: base } = draft;
   const added = evidenceOf(draft.content).findLast((item) => itemOf(base, item) === undefined);
   const item = added ?? newItem();
   const content =
     added === undefined ? { ...draft.content, evidence: [...evidenceOf(draft.content), item] } : draft.content;
-  return { ...draft, content: withSupport(base, content, item, { pointer, isOn: true }) };
+  return { ...draft, content: withMended(base, content, item, { pointer, stale: staleWith(proved, pointer) }) };
 }
 
+/** Finds the values that rest on the same outdated evidence as one does. */
+function staleWith(proved: Proved, pointer: string): string[] {
+  const evidenceFor = (leaf: api.ProvedLeaf): string =>
+    JSON.stringify(leaf.evidence.map(({ evidence_id: id, evidence_type: type }) => [id, type]));
+  const own = proved.get(pointer);
+  if (own?.evidence_status !== 'carried') return [];
+  return [...proved.values()].flatMap((leaf) =>
+    leaf.evidence_status === 'carried' && evidenceFor(leaf) === evidenceFor(own) ? [leaf.path] : [],
+  );
+}
+
+const ROLES = Object.entries(SUBJECT.roles).map(([value, label]) => ({ value, label }));
 const REQUIRED = ['evidence_id', 'evidence_type', 'source', 'captured_at'] as const;
 
 /** What has to be filled in of the items that a draft adds, by pointers. */
@@ -68,7 +94,7 @@ function isAdded(base: JsonObject, item: JsonValue): boolean {
 }
 
 /** From where is known what the draft says: items that it adds, to be filled in, and those that are there. */
-export function EvidenceForm({ draft, focus, faults, edit }: EvidenceFormProps) {
+export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFormProps) {
   const { baseContent: base, content } = draft;
   const items = evidenceOf(content).map((item, index) => ({ item, index }));
   const added = items.filter(({ item }) => isAdded(base, item));
@@ -81,8 +107,32 @@ export function EvidenceForm({ draft, focus, faults, edit }: EvidenceFormProps) 
       ...before,
       content: { ...before.content, evidence: [...evidenceOf(before.content), newItem()] },
     }));
+  const isBeside = (item: JsonValue): boolean =>
+    beside !== null && coverOf(content, beside.pointer).some((reference) => refersTo(reference, item));
+  const forms = (wanted: typeof added, isFocused: boolean) =>
+    wanted.map(({ item, index }) => (
+      <NewItem
+        key={index}
+        item={item}
+        index={index}
+        role={roleOf(content, item)}
+        faults={faults}
+        isFocused={isFocused}
+        edit={edit}
+      >
+        <Supports item={item} content={content} changed={changed} support={support} />
+      </NewItem>
+    ));
   return (
     <section className={ui.card} aria-label={TEXT.evidence} id="evidence">
+      {beside !== null &&
+        createPortal(
+          forms(
+            added.filter(({ item }) => isBeside(item)),
+            true,
+          ),
+          beside.place,
+        )}
       <div className={ui.pageHead}>
         <div>
           <h2>{TEXT.evidence}</h2>
@@ -93,11 +143,10 @@ export function EvidenceForm({ draft, focus, faults, edit }: EvidenceFormProps) 
         </Button>
       </div>
       <div className={styles.items}>
-        {added.map(({ item, index }) => (
-          <NewItem key={index} item={item} index={index} faults={faults} edit={edit}>
-            <Supports item={item} content={content} changed={changed} support={support} />
-          </NewItem>
-        ))}
+        {forms(
+          added.filter(({ item }) => !isBeside(item)),
+          false,
+        )}
       </div>
       {existing.length === 0 ? (
         added.length === 0 && <p className={styles.quiet}>{TEXT.noEvidence}</p>
@@ -135,12 +184,15 @@ function changedPlaces(base: JsonObject, content: JsonObject, focus: string | un
 interface NewItemProps {
   item: JsonValue;
   index: number;
+  role: string;
+  /** It has the focus when it comes. */
+  isFocused: boolean;
   faults: ReadonlyMap<string, readonly string[]>;
   edit: (change: (draft: Draft) => Draft) => void;
   children: React.ReactNode;
 }
 
-function NewItem({ item, index, faults, edit, children }: NewItemProps) {
+function NewItem({ item, index, role, faults, isFocused, edit, children }: NewItemProps) {
   const id = useId();
   const change = (name: string, value: string | null): void =>
     edit((draft) => {
@@ -166,11 +218,16 @@ function NewItem({ item, index, faults, edit, children }: NewItemProps) {
     onChange: (event: React.ChangeEvent<HTMLInputElement>) => change(name, event.target.value),
   });
   return (
-    <fieldset className={styles.item}>
+    <fieldset className={styles.item} data-new-evidence>
       <legend>{TEXT.newItem(textOf(item, 'evidence_id'))}</legend>
       {whole !== undefined && <p className={ui.fault}>{whole.join(' ')}</p>}
       <div className={styles.itemFields}>
-        <TextField {...field('evidence_type')} list={`${id}-types`} hint={TEXT.hints.evidence_type} />
+        <TextField
+          {...field('evidence_type')}
+          autoFocus={isFocused}
+          list={`${id}-types`}
+          hint={TEXT.hints.evidence_type}
+        />
         <datalist id={`${id}-types`}>
           {TEXT.evidenceTypes.map((type) => (
             <option key={type} value={type} />
@@ -187,6 +244,16 @@ function NewItem({ item, index, faults, edit, children }: NewItemProps) {
           onChange={(event) => change('captured_at', isoOf(event.target.value))}
         />
         <TextField {...field('evidence_id')} />
+        {role !== '' && (
+          <Select
+            label={TEXT.role}
+            value={role}
+            options={ROLES}
+            onChange={(event) =>
+              edit((draft) => ({ ...draft, content: withRole(draft.content, item, event.target.value) }))
+            }
+          />
+        )}
         <TextField
           label={TEXT.fields.locator}
           value={textOf(item, 'locator')}
@@ -230,7 +297,7 @@ function Supports({ item, content, changed, support }: SupportsProps) {
       {offered.map((pointer) => (
         <Checkbox
           key={pointer}
-          label={<code>{pointer}</code>}
+          label={<Place pointer={pointer} />}
           checked={on.includes(pointer)}
           onChange={(event) => support(item, pointer, event.target.checked)}
         />
@@ -245,7 +312,7 @@ function Supports({ item, content, changed, support }: SupportsProps) {
           <option value="">{`${TEXT.anotherPlace}: ${TEXT.choosePlace}`}</option>
           {others.map((pointer) => (
             <option key={pointer} value={pointer}>
-              {pointer}
+              {wholeName(pointer)}
             </option>
           ))}
         </select>

@@ -12,13 +12,15 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Answer, Empty, Notice } from '../../ui/state.tsx';
+import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
+import { useProvenance } from '../subject/provenance.ts';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
 import { carriedOver, contentFrom, contentOf, type JsonObject, patchOf, valueAt } from './content.ts';
 import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
-import { EvidenceForm, missingOf, withEvidenceFor } from './evidence-form.tsx';
+import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
 import { type Faults, faultsOf } from './faults.ts';
 import { PatchPanel } from './patch-panel.tsx';
 import styles from './proposals.module.css';
@@ -29,21 +31,26 @@ const JSON_ROWS = 32;
 
 /** Changes the latest version: in a form or as JSON, as the address says. */
 export function NewProposalView() {
-  const { subjectId, params } = useSubject();
+  const { tenantId, subjectId, params } = useSubject();
   const { path } = useSearch({ from: NEW });
-  const isOthers = useSubjectAccess().data?.isOwner === false;
+  const access = useSubjectAccess().data;
+  const isOthers = access?.isOwner === false;
+  const may = useMay(tenantId);
+  const mayAsk = access?.isFound === true && may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
   const head = useVersion(isOthers ? null : 'latest');
-  if (!isOthers) return <Answer query={head}>{(snapshot) => <Editor head={snapshot} />}</Answer>;
+  if (!isOthers) return <Answer query={head}>{(snapshot) => <Prepared head={snapshot} />}</Answer>;
   return (
     <Page title={TEXT.newTitle(subjectId)}>
       <Empty title={TEXT.ownersChange}>
-        <Link
-          to="/t/$tenantId/subjects/$subjectType/$subjectId/requests"
-          params={params}
-          search={path === undefined ? { ask: 'yes' } : { ask: 'yes', path }}
-        >
-          {TEXT.askOwner}
-        </Link>
+        {mayAsk && (
+          <Link
+            to="/t/$tenantId/subjects/$subjectType/$subjectId/requests"
+            params={params}
+            search={path === undefined ? { ask: 'yes' } : { ask: 'yes', path }}
+          >
+            {TEXT.askOwner}
+          </Link>
+        )}
       </Empty>
     </Page>
   );
@@ -54,7 +61,16 @@ interface Outcome {
   readonly error: Error;
 }
 
-function Editor({ head }: { head: Snapshot }) {
+/** Waits for the provenance where the address asks for evidence: it says which other values need the same. */
+function Prepared({ head }: { head: Snapshot }) {
+  const { path } = useSearch({ from: NEW });
+  const base = useDraft(useSubject())?.base ?? head;
+  const { byPath, known, isWhole, error } = useProvenance(base.snapshot_version);
+  const isKnown = isWhole || known > 0 || error !== null;
+  return path === undefined || isKnown ? <Editor head={head} proved={byPath} /> : <Loading />;
+}
+
+function Editor({ head, proved }: { head: Snapshot; proved: Proved }) {
   const subject = useSubject();
   const { as, path: focus } = useSearch({ from: NEW });
   const kept = useDraft(subject);
@@ -63,7 +79,9 @@ function Editor({ head }: { head: Snapshot }) {
   const address = useRef(subject);
   const begun = useMemo(() => {
     const draft = draftOn(address.current, head);
-    return focus !== undefined && valueAt(draft.content, focus) !== undefined ? withEvidenceFor(draft, focus) : draft;
+    if (focus === undefined || valueAt(draft.content, focus) === undefined) return draft;
+    return withEvidenceFor(draft, focus, proved);
+    // Pages of provenance that come later change nothing that was begun.
   }, [head, focus]);
   const draft = kept ?? begun;
   const edit = useCallback(
@@ -74,7 +92,15 @@ function Editor({ head }: { head: Snapshot }) {
   return (
     <>
       <LeaveQuestion draft={kept} />
-      <Form draft={draft} head={head} isJson={as === 'json'} focus={focus} edit={edit} onOutcome={setOutcome} />
+      <Form
+        draft={draft}
+        head={head}
+        isJson={as === 'json'}
+        focus={focus}
+        proved={proved}
+        edit={edit}
+        onOutcome={setOutcome}
+      />
     </>
   );
 }
@@ -84,11 +110,12 @@ interface FormProps {
   head: Snapshot;
   isJson: boolean;
   focus: string | undefined;
+  proved: Proved;
   edit: (change: (draft: Draft) => Draft) => void;
   onOutcome: (outcome: Outcome) => void;
 }
 
-function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
+function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps) {
   const { subject, base, baseContent, content, unread, text } = draft;
   const later = useDeferredValue(content);
   const patch = useMemo(() => patchOf(baseContent, later), [baseContent, later]);
@@ -104,7 +131,7 @@ function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
   const check = (): boolean => {
     if (isJson || missing.size === 0) return true;
     flushSync(() => setTried(true));
-    document.querySelector<HTMLElement>('#evidence [aria-invalid="true"]')?.focus();
+    document.querySelector<HTMLElement>('[data-new-evidence] [aria-invalid="true"]')?.focus();
     return false;
   };
   const updates = `${subject.path}/updates`;
@@ -130,11 +157,17 @@ function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
           {isJson && <JsonForm draft={draft} />}
           {!isJson && text !== null && text.fault !== null && <UnreadText draft={draft} fault={text.fault} />}
           {!isJson && (text?.fault ?? null) === null && (
-            <Fields draft={draft} focus={focus} faults={faults} edit={edit} />
+            <Fields draft={draft} focus={focus} proved={proved} faults={faults} edit={edit} />
           )}
         </div>
         <div className={styles.side}>
-          <PatchPanel patch={patch} version={base.snapshot_version} faults={faults.operations} />
+          <PatchPanel
+            patch={patch}
+            base={baseContent}
+            content={later}
+            version={base.snapshot_version}
+            faults={faults.operations}
+          />
           <Send draft={draft} isReadable={isReadable} isEmpty={patch.length === 0} sending={sending} check={check} />
         </div>
       </div>
@@ -142,8 +175,12 @@ function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
   );
 }
 
-function Fields({ draft, focus, faults, edit }: Pick<FormProps, 'draft' | 'focus' | 'edit'> & { faults: Faults }) {
+type FieldsProps = Pick<FormProps, 'draft' | 'focus' | 'proved' | 'edit'> & { faults: Faults };
+
+function Fields({ draft, focus, proved, faults, edit }: FieldsProps) {
   const { baseContent, content, unread } = draft;
+  const [beside, setBeside] = useState(focus);
+  const [place, setPlace] = useState<HTMLElement | null>(null);
   const { evidence: items, attribute_paths: paths, attributes } = content;
   const form = useMemo((): FormContext => {
     const evidence: JsonObject = {
@@ -157,18 +194,27 @@ function Fields({ draft, focus, faults, edit }: Pick<FormProps, 'draft' | 'focus
       focus,
       edit,
       addEvidence: (pointer) => {
-        edit((before) => withEvidenceFor(before, pointer));
-        document.getElementById('evidence')?.scrollIntoView({ block: 'start' });
+        edit((before) => withEvidenceFor(before, pointer, proved));
+        setBeside(pointer);
       },
+      proved,
+      beside,
+      placeBeside: setPlace,
     };
-  }, [baseContent, items, paths, faults.places, focus, edit]);
+  }, [baseContent, items, paths, faults.places, focus, edit, proved, beside]);
   return (
     <FormProvider value={form}>
       <section className={ui.card} aria-label={TEXT.attributes}>
         <h2>{TEXT.attributes}</h2>
         <AttributeForm attributes={attributes ?? {}} unread={unread} />
       </section>
-      <EvidenceForm draft={draft} focus={focus} faults={faults.places} edit={edit} />
+      <EvidenceForm
+        draft={draft}
+        focus={focus}
+        faults={faults.places}
+        edit={edit}
+        beside={beside === undefined || place === null ? null : { pointer: beside, place }}
+      />
     </FormProvider>
   );
 }
@@ -278,7 +324,7 @@ function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
           <ul>
             {both.map((path) => (
               <li key={path}>
-                <code>{path}</code>
+                <Place pointer={path} />
               </li>
             ))}
           </ul>
@@ -290,7 +336,7 @@ function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
           <ul>
             {left.map(({ path, message }) => (
               <li key={path}>
-                <code>{path}</code> {message}
+                <Place pointer={path} /> {message}
               </li>
             ))}
           </ul>

@@ -1,21 +1,30 @@
+import { useMemo, useState } from 'react';
 import { TEXT } from '../../text/proposals.ts';
+import { Json } from '../../ui/json.tsx';
+import { Place } from '../../ui/place.tsx';
 import ui from '../../ui/ui.module.css';
 import { shortText } from './attribute-form.tsx';
-import type { patchOf } from './content.ts';
+import { isAtOrBelow, type JsonObject, type JsonValue, type patchOf, type Step, stepsOf, textOf } from './content.ts';
 import styles from './proposals.module.css';
 
 const SHOWN = 100;
 
-/** The operations that the changes come to, each with what the service said of it. */
+/** The changes of a draft, each with what the service said of it; below them the operations. */
 export function PatchPanel({
   patch,
+  base,
+  content,
   version,
   faults,
 }: {
   patch: ReturnType<typeof patchOf>;
+  base: JsonObject;
+  content: JsonObject;
   version: number;
   faults: ReadonlyMap<number, readonly string[]>;
 }) {
+  const { steps, more } = useMemo(() => stepsOf(base, content, SHOWN), [base, content]);
+  const [isShown, setShown] = useState(false);
   return (
     <section className={ui.card} aria-label={TEXT.patch}>
       <h2>{TEXT.patch}</h2>
@@ -23,10 +32,9 @@ export function PatchPanel({
         {TEXT.patchNote(patch.length, version)}
       </p>
       <ol className={styles.patch}>
-        {patch.slice(0, SHOWN).map((operation, index) => (
-          <li key={index} data-op={operation.op}>
-            <span className={styles.op}>{TEXT.ops[operation.op]}</span> <code>{operation.path}</code>
-            {operation.op !== 'remove' && <code className={styles.value}>{shortText(operation.value)}</code>}
+        {steps.map((step, index) => (
+          <li key={index} data-op={step.op}>
+            <Place pointer={step.path} /> <FromTo step={step} />
             {(faults.get(index) ?? []).map((fault) => (
               <span key={fault} className={ui.fault}>
                 {fault}
@@ -35,7 +43,33 @@ export function PatchPanel({
           </li>
         ))}
       </ol>
-      {patch.length > SHOWN && <p className={styles.quiet}>{TEXT.moreOps(patch.length - SHOWN)}</p>}
+      {more > 0 && <p className={styles.quiet}>{TEXT.moreOps(more)}</p>}
+      {patch.length > 0 && (
+        <details open={isShown} onToggle={(event) => setShown(event.currentTarget.open)}>
+          <summary>{TEXT.asPatch}</summary>
+          {isShown && <Json value={patch} label={TEXT.asPatch} />}
+        </details>
+      )}
     </section>
   );
+}
+
+/** `A → B` of a value; of evidence, that it changes. */
+function FromTo({ step: { op, path, before, after } }: { step: Step }) {
+  if (isAtOrBelow(path, '/attribute_paths')) return <span className={styles.quiet}>{TEXT.kindsOfChange[op]}</span>;
+  return (
+    <span className={styles.value}>
+      {before === undefined ? <ins>{TEXT.kindsOfChange.add}</ins> : <del>{shortOf(before)}</del>}{' '}
+      <span role="img" aria-label={TEXT.arrow}>
+        →
+      </span>{' '}
+      {after === undefined ? <span className={styles.quiet}>{TEXT.removed}</span> : shortOf(after)}
+    </span>
+  );
+}
+
+/** A value in a few words; an item of evidence by its kind and source. */
+function shortOf(value: JsonValue): string {
+  const item = ['evidence_id', 'evidence_type', 'source'].map((name) => textOf(value, name));
+  return item[0] === '' ? shortText(value) : item.filter((text) => text !== '').join(' · ');
 }

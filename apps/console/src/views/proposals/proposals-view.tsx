@@ -8,6 +8,7 @@ import { TEXT } from '../../text/proposals.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { wholeName } from '../../ui/place.tsx';
 import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
 import { type Column, ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -142,10 +143,10 @@ const columns = {
 } satisfies Record<string, Column<api.Update> | ((tenantId: string) => Column<api.Update>)>;
 
 /** The attributes that change; where none does, what else. */
-function pathsOf(operations: readonly api.PatchOperation[]): string {
+export function pathsOf(operations: readonly api.PatchOperation[]): string {
   const paths = [...new Set(operations.map(({ path }) => path))];
   const attributes = paths.filter((path) => path.startsWith('/attributes/'));
-  const shown = attributes.length > 0 ? attributes.map((path) => path.slice('/attributes'.length)) : paths;
+  const shown = (attributes.length > 0 ? attributes : paths).map(wholeName);
   return TEXT.firstPaths(shown.slice(0, SHOWN_PATHS), Math.max(0, shown.length - SHOWN_PATHS));
 }
 

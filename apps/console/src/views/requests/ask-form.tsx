@@ -7,6 +7,7 @@ import { TEXT } from '../../text/requests.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
+import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
@@ -153,7 +154,7 @@ function Paths({ chosen, choose, fault }: PathsProps) {
         {found.slice(0, SHOWN_PATHS).map((one) => (
           <Checkbox
             key={one}
-            label={<code>{one}</code>}
+            label={<Place pointer={one} />}
             checked={chosen.includes(one)}
             onChange={(event) => toggle(one, event.target.checked)}
           />

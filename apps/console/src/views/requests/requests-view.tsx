@@ -3,12 +3,13 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { useSubject, useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
-import { useMay } from '../../app/rights.ts';
+import { useMay, useMayUseGrants } from '../../app/rights.ts';
 import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/requests.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Badge, Empty, Loading, type Tone } from '../../ui/state.tsx';
 import { type Column, ListTable } from '../../ui/table.tsx';
@@ -57,7 +58,8 @@ export function RequestsView() {
   };
   const list = useList<api.RefreshRequest>(path, query);
   const may = useMay(tenantId);
-  const mayAsk = may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
+  const mayAsk =
+    useMayUseGrants(tenantId) === true && may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
   return (
     <Page
       title={TEXT.title}
@@ -138,7 +140,7 @@ export function SubjectRequestsView() {
       search,
       replace: true,
     });
-  const mayAsk = may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
+  const mayAsk = access.data?.isFound === true && may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
   return (
     <Page
       title={TEXT.titleOf(subjectId)}
@@ -282,7 +284,7 @@ function Why({ request }: { request: api.RefreshRequest }) {
         <ul className={styles.paths}>
           {paths.map((path) => (
             <li key={path}>
-              <code>{path}</code>
+              <Place pointer={path} />
             </li>
           ))}
         </ul>

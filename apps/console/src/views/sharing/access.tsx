@@ -234,7 +234,7 @@ interface Bounds {
 const MARGIN = 0.08;
 
 /** From before the first one on, to behind the last end that is known and behind now. */
-function boundsOf(periods: readonly Period[], now: number): Bounds {
+export function boundsOf(periods: readonly Period[], now: number): Bounds {
   const from = Math.min(now, ...periods.map((period) => Date.parse(period.from)));
   const to = Math.max(now, ...periods.map(({ until }) => (until === null ? now : Date.parse(until))));
   const margin = Math.max(60_000, (to - from) * MARGIN);
@@ -242,12 +242,12 @@ function boundsOf(periods: readonly Period[], now: number): Bounds {
 }
 
 /** Every moment at which somebody could read more or less, rising. */
-function changesOf(periods: readonly Period[]): number[] {
+export function changesOf(periods: readonly Period[]): number[] {
   const times = periods.flatMap(({ from, until }) => (until === null ? [from] : [from, until]));
   return [...new Set(times.map((time) => Date.parse(time)))].sort((a, b) => a - b);
 }
 
-function lanesOf(periods: readonly Period[]): [string, Period[]][] {
+export function lanesOf(periods: readonly Period[]): [string, Period[]][] {
   const lanes = new Map<string, Period[]>();
   for (const period of periods) {
     const lane = lanes.get(period.grantee_tenant_id) ?? [];

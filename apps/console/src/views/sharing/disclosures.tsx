@@ -44,7 +44,7 @@ export function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[
 }
 
 /** From the first day to the last one, and a fortnight at least, so that one day alone is a bar among days. */
-function daysOf(items: readonly Disclosure[]): string[] {
+export function daysOf(items: readonly Disclosure[]): string[] {
   const times = items.map(({ disclosed_on: on }) => Date.parse(on)).filter((time) => !Number.isNaN(time));
   if (times.length === 0) return [];
   const last = Math.max(...times) + DAY_MS;

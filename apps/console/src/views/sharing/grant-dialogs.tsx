@@ -127,6 +127,7 @@ export function GrantProof({ tenantId, grant, onClose }: Omit<GrantDialogProps, 
       tenantId={tenantId}
       path={`${tenantPath(tenantId, 'grants', grant.grant_id)}/log-proof`}
       query={{ fact }}
+      expected={{ type: `grant.${fact}`, grant_id: grant.grant_id }}
       onClose={onClose}
     >
       <Select

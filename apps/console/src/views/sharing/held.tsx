@@ -1,11 +1,13 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useList } from '../../app/api.ts';
+import { useMayUseGrants } from '../../app/rights.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { NoGrantsUsed } from '../subjects/subjects-view.tsx';
 import { Scopes, Until, Word } from './grant-table.tsx';
 import styles from './sharing.module.css';
 
@@ -14,10 +16,12 @@ export function Held({ tenantId }: { tenantId: string }) {
   const { find } = useSearch({ from: '/signed-in/t/$tenantId/sharing' });
   const navigate = useNavigate({ from: '/t/$tenantId/sharing' });
   const q = find?.trim() ?? '';
+  const mayUse = useMayUseGrants(tenantId);
   const list = useList<api.AccessibleSubject>(
-    tenantPath(tenantId, 'accessible-subjects'),
+    mayUse === true ? tenantPath(tenantId, 'accessible-subjects') : null,
     q === '' ? {} : { q: q.slice(0, 128) },
   );
+  if (mayUse === false) return <NoGrantsUsed />;
   return (
     <>
       <div className={ui.filters}>

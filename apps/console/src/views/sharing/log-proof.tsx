@@ -1,53 +1,40 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { decodeHash, leafHash, parseCheckpoint, parseNote, verifyInclusion } from '@iss/tlog';
-import type { api, Query } from '@identity-state/client';
-import { useGet } from '../../app/api.ts';
+import type { JsonObject } from '@iss/domain/pure';
+import type { Query } from '@identity-state/client';
 import { TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Json } from '../../ui/json.tsx';
-import { Answer, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
+import { FactProof, WAIT_S } from '../verify/fact-proof.tsx';
 import styles from './sharing.module.css';
 
 const WORDS = TEXT.proving;
-const WAIT_SECONDS = 10;
 
-/** What the transparency log has of a fact, with the path from the entry to the checkpoint computed here. */
+/** Verifies what the transparency log has of a fact. */
 export function LogProofDialog({
   tenantId,
   path,
   query = {},
+  expected,
   children,
   onClose,
 }: {
   tenantId: string;
   path: string;
   query?: Query;
+  expected: JsonObject;
   /** Which fact, where there are several. */
   children?: ReactNode;
   onClose: () => void;
 }) {
-  // What was written a moment ago is waited for.
-  const asked = { ...query, wait: WAIT_SECONDS };
-  const proof = useGet<api.LogProof>(path, asked);
+  const asked = { ...query, wait: WAIT_S };
   return (
     <Dialog title={WORDS.title} isOpen onClose={onClose}>
       <div className={styles.stack}>
         {children}
-        <Answer query={proof.error === null ? proof : { ...proof, data: undefined }}>
-          {(data) => (
-            <>
-              <Inclusion proof={data} />
-              <h3>{WORDS.entry}</h3>
-              <Json label={WORDS.entry} value={parsed(data.entry)} />
-              <h3>{WORDS.path}</h3>
-              <Json label={WORDS.path} value={data} />
-            </>
-          )}
-        </Answer>
+        <FactProof path={path} query={asked} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
       </div>
       <div className={ui.dialogFoot}>
         <CopyCurl call={{ method: 'GET', path, query: asked }} />
@@ -58,37 +45,4 @@ export function LogProofDialog({
       </div>
     </Dialog>
   );
-}
-
-function Inclusion({ proof }: { proof: api.LogProof }) {
-  if (proof.checkpoint === null) return <Notice tone="warn">{WORDS.noCheckpoint}</Notice>;
-  return isIncluded(proof, proof.checkpoint) ? (
-    <Notice tone="good">{WORDS.holds(proof.log_index, proof.tree_size)}</Notice>
-  ) : (
-    <Notice tone="bad">{WORDS.broken}</Notice>
-  );
-}
-
-function isIncluded({ entry, log_index: index, inclusion }: api.LogProof, note: string): boolean {
-  try {
-    const tree = parseCheckpoint(parseNote(note).text);
-    const leaf = leafHash(new TextEncoder().encode(entry));
-    verifyInclusion(
-      leaf,
-      index,
-      tree,
-      inclusion.map((hash) => decodeHash(hash, 'hash of the inclusion proof')),
-    );
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

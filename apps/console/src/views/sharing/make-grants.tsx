@@ -1,12 +1,13 @@
 import { type FormEvent, useDeferredValue, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { type ApiCall, tenantPath, useAction, useList } from '../../app/api.ts';
+import { useKnownTenants } from '../../app/known-tenants.ts';
 import { SCOPES, TEXT } from '../../text/sharing.ts';
 import { TEXT as UI } from '../../text/ui.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextArea, TextField } from '../../ui/field.tsx';
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -32,7 +33,7 @@ interface Wanted {
 }
 
 /** What the form says, as bodies of requests; and what is wrong with it. */
-function wantedOf(form: {
+export function wantedOf(form: {
   grantees: string;
   isAll: boolean;
   subjects: string;
@@ -87,6 +88,7 @@ export function MakeGrants({
   const one = useAction<api.CreatedGrant>(...changes);
   const many = useAction<api.GrantResults>(...changes);
   const [grantees, setGrantees] = useState('');
+  const known = useKnownTenants(tenantId).filter((id) => !grantees.split(/[\s,]+/).includes(id));
   const [isAll, setAll] = useState(false);
   const [subjects, setSubjects] = useState(subject === undefined ? '' : `${subject}\n`);
   const [scopes, setScopes] = useState<readonly Scope[]>(['read_latest']);
@@ -189,6 +191,14 @@ export function MakeGrants({
           value={grantees}
           onChange={(event) => setGrantees(event.target.value)}
         />
+        {known.length > 0 && (
+          <Select
+            label={WORDS.pick}
+            value=""
+            options={[{ value: '', label: WORDS.choose }, ...known.map((id) => ({ value: id, label: id }))]}
+            onChange={(event) => setGrantees(`${grantees.trim()}\n${event.target.value}`.trim())}
+          />
+        )}
         <fieldset className={styles.fieldset}>
           <legend>{WORDS.what}</legend>
           <label className={styles.choice}>

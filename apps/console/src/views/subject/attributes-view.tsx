@@ -1,5 +1,5 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { type api, ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
+import { ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, pathOf } from '../../app/api.ts';
 import { changed } from '../../app/search.ts';
@@ -15,6 +15,7 @@ import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Content, useContent, type Wanted } from './content.ts';
+import { Erased } from './erased.tsx';
 import { EvidenceItems } from './evidence-items.tsx';
 import styles from './subject.module.css';
 import { Values } from './values.tsx';
@@ -138,7 +139,7 @@ function Shown({ content: { snapshot, isVerified }, access }: { content: Content
         </span>
         <span className={styles.times}>
           {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
-          <Time at={snapshot.created_at} /> {TEXT.by} {envelope.audit.created_by}
+          <Time at={snapshot.created_at} /> {TEXT.by} {TEXT.writer(envelope.audit.created_by, snapshot.written_by)}
         </span>
       </div>
       <nav className={ui.tabs} aria-label={TEXT.shown}>
@@ -200,32 +201,4 @@ function Unverified({ error }: { error: VerificationError }) {
 
 function erasedBy(error: Error | null): ErasureReceipt | null {
   return error instanceof ErasedError ? error.receipt : null;
-}
-
-function Erased({ receipt }: { receipt: NonNullable<api.Error['error']['erased']> }) {
-  const rows = [
-    [TEXT.erasedAt, <Time key="at" at={receipt.erased_at} />],
-    [TEXT.erasure, <Hash key="id" value={receipt.erasure_id} length={36} />],
-    [TEXT.snapshot, <Hash key="snapshot" value={receipt.snapshot_id} length={36} />],
-    ...(receipt.envelope_hash === null
-      ? []
-      : [[TEXT.hash, <Hash key="hash" value={receipt.envelope_hash} length={64} />] as const]),
-    ...(receipt.prev_hash === null
-      ? []
-      : [[TEXT.previousHash, <Hash key="previous" value={receipt.prev_hash} length={64} />] as const]),
-  ] as const;
-  return (
-    <Notice tone="warn">
-      <h2>{TEXT.erasedTitle(receipt.snapshot_version)}</h2>
-      <p>{TEXT.erasedText}</p>
-      <dl className={styles.facts}>
-        {rows.map(([term, said]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{said}</dd>
-          </div>
-        ))}
-      </dl>
-    </Notice>
-  );
 }

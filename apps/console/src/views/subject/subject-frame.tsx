@@ -2,14 +2,20 @@ import type { ReactNode } from 'react';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
-import { type Scope, type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
+import {
+  type Scope,
+  type SubjectAccess,
+  useLostScopes,
+  useSubjectAccess,
+  useSubjectHead,
+} from '../../app/subject-access.ts';
 import { useSubjectName } from '../../app/subject-name.ts';
 import { TEXT } from '../../text/app.ts';
 import { FRAME } from '../../text/subject.ts';
 import { TEXT as SUBJECTS } from '../../text/subjects.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Answer, Badge } from '../../ui/state.tsx';
+import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { useForgetErased } from '../../app/erased.ts';
@@ -35,7 +41,8 @@ const TABS = [
 /** What stands above every view of a subject: which one, whose, what of it may be read, and the views. */
 export function SubjectFrame() {
   const access = useSubjectAccess();
-  return <Answer query={access}>{(known) => <Frame access={known} />}</Answer>;
+  const { path } = useSubject();
+  return <Answer query={access}>{(known) => <Frame key={path} access={known} />}</Answer>;
 }
 
 function Frame({ access }: { access: SubjectAccess }) {
@@ -49,6 +56,7 @@ function Frame({ access }: { access: SubjectAccess }) {
     access.isOwner &&
     head?.erased === undefined &&
     may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
+  const lost = useLostScopes(access);
   useForgetErased();
   return (
     <div className={styles.frame}>
@@ -77,7 +85,8 @@ function Frame({ access }: { access: SubjectAccess }) {
           </Link>
         )}
       </header>
-      {!access.isOwner && <Granted access={access} />}
+      {lost.length > 0 && <Notice tone="warn">{FRAME.lost(saidOf(lost))}</Notice>}
+      {!access.isOwner && access.isFound && <Granted access={access} />}
       <nav className={ui.tabs} aria-label={FRAME.views(subjectId)}>
         {TABS.filter(([, , scopes]) => access.isOwner || (scopes !== null && access.may(...scopes))).map(
           ([to, label]) => (
@@ -93,7 +102,7 @@ function Frame({ access }: { access: SubjectAccess }) {
           ),
         )}
       </nav>
-      <Outlet />
+      {(access.isFound || lost.length === 0) && <Outlet />}
     </div>
   );
 }
@@ -110,21 +119,24 @@ function Ownership({ access: { isOwner, owner } }: { access: SubjectAccess }): R
   );
 }
 
+function saidOf(scopes: readonly Scope[]): string {
+  return scopes.map((scope) => FRAME.scopes[scope]).join(', ');
+}
+
 /** What is read by grants, and what is not offered. */
 function Granted({ access: { scopes, until } }: { access: SubjectAccess }) {
   const all: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
   const missing = all.filter((scope) => !scopes.includes(scope));
-  const said = (list: readonly Scope[]): string => list.map((scope) => FRAME.scopes[scope]).join(', ');
   return (
     <p className={styles.granted}>
-      {FRAME.reads} {said(scopes)}
+      {FRAME.reads} {saidOf(scopes)}
       {until !== null && (
         <>
           {' '}
           {FRAME.until} <Time at={until} />
         </>
       )}
-      .{missing.length > 0 && ` ${FRAME.readsNot} ${said(missing)}.`}
+      .{missing.length > 0 && ` ${FRAME.readsNot} ${saidOf(missing)}.`}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
@@ -8,7 +8,7 @@ import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { FilterField } from '../../ui/filter-field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
@@ -34,7 +34,9 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
   const { envelope, snapshot_version: version } = snapshot;
   const leaves = useMemo(() => leavesOf(envelope.attributes), [envelope]);
   const provenance = useProvenance(hasProvenance ? version : null);
-  const { status, find: typed = '' } = useSearch({ from: ADDRESS });
+  const search = useSearch({ from: ADDRESS });
+  const { status, find: typed = '' } = search;
+  const navigate = useNavigate({ from: `${SUBJECT}/` });
   const find = useDeferredValue(typed).toLowerCase();
   const { byPath } = provenance;
   const found = useMemo(() => {
@@ -54,6 +56,8 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
   const isFiltered = find !== '' || status !== undefined;
   const onShown = useCallback((last: number) => (isFiltered ? undefined : reach(last + 200)), [isFiltered, reach]);
   if (leaves.length === 0) return <Empty title={TEXT.noValues} />;
+  const clear = (): void =>
+    void navigate({ search: changed(search, { find: '', status: '' }), replace: true, resetScroll: false });
   return (
     <>
       <Filter provenance={provenance} hasProvenance={hasProvenance} shown={rows.length} all={leaves.length} />
@@ -61,7 +65,7 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
       {!hasProvenance && <p className={styles.quiet}>{TEXT.noLineage}</p>}
       {rows.length === 0 && (status === undefined || provenance.isWhole) ? (
         <Empty title={TEXT.noneFits}>
-          <p>{TEXT.noneFitsText}</p>
+          <Button onClick={clear}>{TEXT.clear}</Button>
         </Empty>
       ) : (
         <VirtualTable
@@ -91,7 +95,6 @@ function Filter({
   const navigate = useNavigate({ from: `${SUBJECT}/` });
   const search = useSearch({ from: ADDRESS });
   const { find = '', status } = search;
-  const [text, setText] = useState(find);
   const counts = useMemo(() => {
     const found = { current: 0, carried: 0, missing: 0, none: 0 };
     for (const { evidence_status: one } of byPath.values()) found[one]++;
@@ -102,16 +105,7 @@ function Filter({
   };
   return (
     <div className={styles.filter}>
-      <TextField
-        label={TEXT.find}
-        type="search"
-        value={text}
-        hint={TEXT.findHint}
-        onChange={(event) => {
-          setText(event.target.value);
-          go({ find: event.target.value });
-        }}
-      />
+      <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text })} />
       {hasProvenance && (
         <div role="group" aria-label={TEXT.status} className={styles.statuses}>
           {STATUSES.map((one) => (
@@ -209,14 +203,15 @@ interface Remedy {
 function useRemedy(): Remedy | null {
   const { tenantId, view } = useSubject();
   const may = useMay(tenantId);
-  const isOwner = useSubjectAccess().data?.isOwner;
+  const { isOwner, isFound } = useSubjectAccess().data ?? {};
   const mayPropose = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   const mayAsk = may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
   return useMemo(() => {
     if (isOwner === true && mayPropose) return { text: TEXT.mend, to: `${view}/proposals/new?path=` };
-    if (isOwner === false && mayAsk) return { text: TEXT.askFor, to: `${view}/requests?ask=yes&path=` };
+    if (isOwner === false && isFound === true && mayAsk)
+      return { text: TEXT.askFor, to: `${view}/requests?ask=yes&path=` };
     return null;
-  }, [view, isOwner, mayPropose, mayAsk]);
+  }, [view, isOwner, isFound, mayPropose, mayAsk]);
 }
 
 function Path({ path }: { path: string }) {
@@ -245,7 +240,7 @@ function Value({ leaf: { value }, proved }: { leaf: Leaf; proved: api.ProvedLeaf
 }
 
 function Since({
-  proved: { since_version: version, since, changed_by: by },
+  proved: { since_version: version, since, changed_by: by, written_by: writer },
   view,
 }: {
   proved: api.ProvedLeaf;
@@ -255,7 +250,7 @@ function Since({
     <span className={styles.since} title={TEXT.storedOn(since.recorded_at)}>
       <RowLink to={`${view}?version=${version}`}>{TEXT.sinceVersion(version)}</RowLink>{' '}
       <Time at={since.effective_at} dayOnly />
-      {by !== null && <span className={styles.quiet}>{`${TEXT.by} ${by}`}</span>}
+      {by !== null && <span className={styles.quiet}>{`${TEXT.by} ${TEXT.writer(by, writer)}`}</span>}
     </span>
   );
 }

@@ -29,7 +29,7 @@ export function VersionBar({
   return (
     <section className={styles.bar} aria-label={TEXT.versionBar}>
       {mayName && <Versions shown={shown} latest={latest} />}
-      {access.may('read_latest') && <Moment />}
+      {mayName && <Moment />}
       <p className={styles.place}>
         {asOf !== undefined && (
           <>

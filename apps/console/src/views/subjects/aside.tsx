@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type api, type Change, momentOfChange } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
-import { useRecentChanges } from '../../app/live.ts';
+import { useFeed } from '../../app/live.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Section } from '../../ui/page.tsx';
 import { Badge } from '../../ui/state.tsx';
@@ -60,9 +60,14 @@ function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; t
 
 function Recent() {
   const tenantId = useTenantId();
-  const changes = useRecentChanges(tenantId);
+  const { changes, state } = useFeed(tenantId);
   return (
-    <Section title={TEXT.recent} actions={<Badge tone="good">{TEXT.live}</Badge>}>
+    <Section
+      title={TEXT.recent}
+      actions={
+        <Badge tone={state === 'live' ? 'good' : state === 'reconnecting' ? 'warn' : 'plain'}>{TEXT.feed[state]}</Badge>
+      }
+    >
       {changes.length === 0 ? (
         <p className={styles.quiet}>{TEXT.noRecent}</p>
       ) : (

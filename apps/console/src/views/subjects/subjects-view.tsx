@@ -1,9 +1,9 @@
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, lazy, type ReactNode, Suspense, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type api, ForbiddenError, type Query } from '@identity-state/client';
+import type { api, Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
-import { useMay } from '../../app/rights.ts';
+import { useMay, useMayUseGrants } from '../../app/rights.ts';
 import { changed } from '../../app/search.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,12 +13,18 @@ import { Page } from '../../ui/page.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import { Aside } from './aside.tsx';
 import { grantedColumns, ownColumns } from './columns.tsx';
 import { meaningsOf } from './find.ts';
+import { firstVersion } from './first-version.ts';
 import styles from './subjects.module.css';
 
+const NewSubject = lazy(async () => ({ default: (await import('./new-subject.tsx')).NewSubject }));
+const ImportSubjects = lazy(async () => ({ default: (await import('./new-subject.tsx')).ImportSubjects }));
+
 const ADDRESS = '/signed-in/t/$tenantId/subjects';
+const EXAMPLE = { type: 'organization', subjectId: 'example-corp', name: 'Example Corporation', by: 'me' } as const;
 
 /** What the tenant owns, or may read of others: found, filtered, and what of it wants a look. */
 export function SubjectsView() {
@@ -28,7 +34,12 @@ export function SubjectsView() {
   const path = tenantPath(tenantId, isGranted ? 'accessible-subjects' : 'subjects');
   const query = useQueryOfAddress();
   return (
-    <Page title={TEXT.title} note={TEXT.note} call={{ method: 'GET', path, query }}>
+    <Page
+      title={TEXT.title}
+      note={TEXT.note}
+      actions={<Make tenantId={tenantId} />}
+      call={{ method: 'GET', path, query }}
+    >
       <div className={styles.split}>
         <div className={styles.lists}>
           <nav className={ui.tabs} aria-label={TEXT.of}>
@@ -39,7 +50,10 @@ export function SubjectsView() {
           {find !== '' ? (
             <Found key={`found ${find}`} find={find} />
           ) : isGranted ? (
-            <Granted query={query} />
+            <>
+              <OfferedGrants tenantId={tenantId} />
+              <Granted query={query} />
+            </>
           ) : (
             <Own query={query} />
           )}
@@ -47,6 +61,26 @@ export function SubjectsView() {
         <Aside />
       </div>
     </Page>
+  );
+}
+
+/** Creates and imports subjects, where the role is enough. */
+function Make({ tenantId }: { tenantId: string }) {
+  const may = useMay(tenantId);
+  const [open, setOpen] = useState<'create' | 'import' | null>(null);
+  const close = (): void => setOpen(null);
+  if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new')) return null;
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen('create')}>
+        {TEXT.make.title}
+      </Button>
+      <Button onClick={() => setOpen('import')}>{TEXT.make.importTitle}</Button>
+      <Suspense>
+        {open === 'create' && <NewSubject tenantId={tenantId} onClose={close} />}
+        {open === 'import' && <ImportSubjects tenantId={tenantId} onClose={close} />}
+      </Suspense>
+    </>
   );
 }
 
@@ -147,37 +181,22 @@ function NoSubject() {
     <Empty title={TEXT.none}>
       <p>{TEXT.noneText}</p>
       <CopyCurl
-        call={{ method: 'POST', path: tenantPath(tenantId, 'entity-states'), body: firstVersion(new Date()) }}
+        call={{
+          method: 'POST',
+          path: tenantPath(tenantId, 'entity-states'),
+          body: firstVersion(EXAMPLE, new Date()),
+        }}
       />
     </Empty>
   );
 }
 
-/** As little as a version needs. */
-function firstVersion(now: Date): unknown {
-  const at = now.toISOString();
-  return {
-    envelope_version: 'entity_state_envelope_v1',
-    snapshot_id: crypto.randomUUID(),
-    snapshot_version: 1,
-    generated_at: at,
-    subject: { subject_type: 'organization', subject_id: 'example-corp' },
-    attributes: { legal: { legal_name: 'Example Corporation' } },
-    evidence: [],
-    audit: { created_by: 'me', created_at: at, source: 'console' },
-  };
-}
-
 function Granted({ query }: { query: Query }) {
   const tenantId = useTenantId();
-  const list = useList<api.AccessibleSubject>(tenantPath(tenantId, 'accessible-subjects'), query);
-  // The message says who can change that.
-  if (list.error instanceof ForbiddenError)
-    return (
-      <Empty title={TEXT.noGrantsUsed}>
-        <p>{list.error.message}</p>
-      </Empty>
-    );
+  const mayUse = useMayUseGrants(tenantId);
+  const path = tenantPath(tenantId, 'accessible-subjects');
+  const list = useList<api.AccessibleSubject>(mayUse === true ? path : null, query);
+  if (mayUse === false) return <NoGrantsUsed />;
   return (
     <ListTable
       caption={TEXT.captionGranted}
@@ -192,6 +211,15 @@ function Granted({ query }: { query: Query }) {
         </Empty>
       }
     />
+  );
+}
+
+/** The caller's own flag keeps it from what others share. */
+export function NoGrantsUsed() {
+  return (
+    <Empty title={TEXT.noGrantsUsed}>
+      <p>{TEXT.noGrantsUsedText}</p>
+    </Empty>
   );
 }
 
@@ -210,16 +238,16 @@ function Found({ find }: { find: string }) {
     subject_type: type,
     ...second?.query,
   });
+  const mayUse = useMayUseGrants(tenantId);
   // What others share is not found by id.
   const shared = useList<api.AccessibleSubject>(
-    first === undefined || first.kind === 'id' ? null : tenantPath(tenantId, 'accessible-subjects'),
+    first === undefined || first.kind === 'id' || mayUse !== true ? null : tenantPath(tenantId, 'accessible-subjects'),
     first?.query,
   );
   const found = new Set(byFirst.items.map(keyOf));
   const onlyById = { ...byId, items: byId.items.filter((one) => !found.has(keyOf(one))) };
-  // Whoever may not use grants finds among its own, and reads why where it looks for the others.
-  const isRefused = shared.error instanceof ForbiddenError && !isGranted;
-  const lists = [byFirst, onlyById, ...(isRefused ? [] : [shared])];
+  const lists = [byFirst, onlyById, shared];
+  if (isGranted && mayUse === false) return <NoGrantsUsed />;
   const isEmpty = lists.every(({ items, isLoading, error }) => items.length === 0 && !isLoading && error === null);
   const titles = { name: TEXT.byName, identifier: TEXT.byIdentifier, id: TEXT.byId };
   const isShown = (list: { items: readonly unknown[]; error: Error | null }): boolean =>
@@ -238,7 +266,7 @@ function Found({ find }: { find: string }) {
       {second !== undefined && isShown(onlyById) && (
         <FoundOwn title={titles[second.kind]} list={onlyById} tenantId={tenantId} />
       )}
-      {!isRefused && isShown(shared) && (
+      {isShown(shared) && (
         <section aria-label={TEXT.granted}>
           <h2>{TEXT.granted}</h2>
           <ListTable

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useGet, useList } from '../../app/api.ts';
-import { useMay } from '../../app/rights.ts';
+import { useSession } from '../../app/context.tsx';
+import { isCaller, useMay } from '../../app/rights.ts';
 import { TEXT } from '../../text/tenant.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -10,6 +11,7 @@ import { Section } from '../../ui/page.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { LogProofDialog } from '../sharing/log-proof.tsx';
 import styles from './tenant.module.css';
 
 const WORDS = TEXT.erasures;
@@ -104,13 +106,32 @@ function Of({ path, children }: { path: string; children: (erasure: api.ErasureR
 
 function Answers({ tenantId, path, erasure }: { tenantId: string; path: string; erasure: api.ErasureReceipt }) {
   const may = useMay(tenantId);
+  const { subject } = useSession();
   const action = useAction(tenantPath(tenantId));
-  const [open, setOpen] = useState<'confirm' | 'cancel' | null>(null);
+  const [open, setOpen] = useState<'confirm' | 'cancel' | 'proof' | null>(null);
+  if (erasure.status === 'erased') {
+    const { subject_type, subject_id } = erasure;
+    return (
+      <>
+        <Button small kind="plain" onClick={() => setOpen('proof')}>
+          {TEXT.owners.proof}
+        </Button>
+        {open === 'proof' && (
+          <LogProofDialog
+            tenantId={tenantId}
+            path={`${path}/log-proof`}
+            expected={{ type: 'subject.erased', subject_type, subject_id }}
+            onClose={() => setOpen(null)}
+          />
+        )}
+      </>
+    );
+  }
   if (erasure.status !== 'pending') return null;
   const base = 'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}';
   return (
     <span className={styles.buttons}>
-      {may(`${base}/confirm`) && (
+      {may(`${base}/confirm`) && !(isCaller(erasure.requested_by, subject) && erasure.confirmation === 'required') && (
         <Button small kind="danger" onClick={() => setOpen('confirm')}>
           {WORDS.confirm}
         </Button>

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { useMay } from '../../app/rights.ts';
+import { isCaller, useMay } from '../../app/rights.ts';
 import { ROLES, TEXT } from '../../text/tenant.ts';
 import { TEXT as UI } from '../../text/ui.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,7 +12,7 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Badge, Empty } from '../../ui/state.tsx';
+import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
@@ -31,12 +31,8 @@ const ROLE_NAMES: readonly Role[] = [
   'tenant_admin',
   'tenant_owner',
 ];
+const TONES: Readonly<Record<Principal['status'], Tone>> = { pending: 'accent', active: 'good', removed: 'bad' };
 const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
-
-/** A principal is `oidc:{project}#{sub}`; a sign-in knows its `sub`. */
-export function isCaller(principalId: string, sub: string): boolean {
-  return sub !== '' && principalId.endsWith(`#${sub}`);
-}
 
 /** Which roles the caller may give: none above its own, unless it is account admin; owners by owners and account admins. */
 function rolesOf({ role, tenancy_role: account }: api.TenantOfMember): readonly Role[] {
@@ -50,7 +46,9 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
   const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
   const may = useMay(tenantId);
   const { subject: caller } = useSession();
-  const shown = status === 'removed' || status === 'any' ? status : 'active';
+  const shown = status === 'pending' || status === 'removed' || status === 'any' ? status : 'active';
+  const show = (one: string): void =>
+    void navigate({ search: (before) => ({ ...before, status: one === 'active' ? '' : one }), replace: true });
   const list = useList<Principal>(tenantPath(tenantId, 'principals'), {
     limit: 200,
     ...(shown === 'any' ? {} : { status: shown }),
@@ -78,16 +76,12 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
             label={WORDS.show}
             value={shown}
             options={[
-              { value: 'active', label: WORDS.active },
-              { value: 'removed', label: WORDS.removed },
+              { value: 'active', label: WORDS.statuses.active },
+              { value: 'pending', label: WORDS.statuses.pending },
+              { value: 'removed', label: WORDS.statuses.removed },
               { value: 'any', label: TEXT.any },
             ]}
-            onChange={(event) =>
-              void navigate({
-                search: (before) => ({ ...before, status: event.target.value === 'active' ? '' : event.target.value }),
-                replace: true,
-              })
-            }
+            onChange={(event) => show(event.target.value)}
           />
         </div>
         <ListTable
@@ -126,18 +120,14 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
             },
             {
               title: WORDS.status,
-              cell: ({ status: one }) => (
-                <Badge tone={one === 'active' ? 'good' : 'bad'}>
-                  {one === 'active' ? WORDS.active : WORDS.removed}
-                </Badge>
-              ),
+              cell: ({ status: one }) => <Badge tone={TONES[one]}>{WORDS.statuses[one]}</Badge>,
             },
             { title: WORDS.since, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
             {
               title: TEXT.actions,
               cell: (one) =>
                 mayManage &&
-                one.status === 'active' && (
+                one.status !== 'removed' && (
                   <span className={styles.buttons}>
                     {(mayTouch(one) || isAccountAdmin) && (
                       <Button
@@ -164,7 +154,7 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
           ]}
         />
       </div>
-      {open?.what === 'add' && <AddMember tenant={tenant} onClose={close} />}
+      {open?.what === 'add' && <AddMember tenant={tenant} onAdded={show} onClose={close} />}
       {open?.what === 'change' && (
         <ChangeMember tenant={tenant} member={open.of} mayTouchRole={mayTouch(open.of)} onClose={close} />
       )}
@@ -196,8 +186,16 @@ function RoleField({
   );
 }
 
-function AddMember({ tenant, onClose }: { tenant: api.TenantOfMember; onClose: () => void }) {
-  const action = useAction(tenantPath(tenant.tenant_id));
+function AddMember({
+  tenant,
+  onAdded,
+  onClose,
+}: {
+  tenant: api.TenantOfMember;
+  onAdded: (status: string) => void;
+  onClose: () => void;
+}) {
+  const action = useAction<api.Member>(tenantPath(tenant.tenant_id));
   const [id, setId] = useState('');
   const [role, setRole] = useState<Role>('tenant_reader');
   const [kind, setKind] = useState('');
@@ -211,7 +209,14 @@ function AddMember({ tenant, onClose }: { tenant: api.TenantOfMember; onClose: (
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (isGood) action.mutate(call, { onSuccess: onClose });
+    if (!isGood) return;
+    action.mutate(call, {
+      onSuccess: ({ status }) => {
+        onClose();
+        // Among the active ones nobody would see whom it invited.
+        if (status === 'pending') onAdded(status);
+      },
+    });
   };
   return (
     <Dialog title={WORDS.addTitle} isOpen onClose={onClose}>
@@ -224,6 +229,7 @@ function AddMember({ tenant, onClose }: { tenant: api.TenantOfMember; onClose: (
           onChange={(event) => setId(event.target.value)}
         />
         <RoleField roles={rolesOf(tenant)} value={role} onChange={setRole} />
+        <p className={styles.quiet}>{WORDS.addText}</p>
         <Select
           label={WORDS.type}
           value={kind}

@@ -14,7 +14,7 @@ import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { isCaller } from './members.tsx';
+import { isCaller } from '../../app/rights.ts';
 import styles from './tenant.module.css';
 
 type Offer = api.TransferOffer;

@@ -16,7 +16,7 @@ const WORDS = TEXT.owners;
 export function Owners({ tenantId }: { tenantId: string }) {
   const path = tenantPath(tenantId, 'owner-history');
   const list = useList<api.OwnerChange>(path);
-  const [proved, setProved] = useState<number | null>(null);
+  const [proved, setProved] = useState<api.OwnerChange | null>(null);
   const nobody = <span className={styles.quiet}>{WORDS.nobody}</span>;
   return (
     <Section title={TEXT.tabs.owners}>
@@ -37,9 +37,14 @@ export function Owners({ tenantId }: { tenantId: string }) {
             },
             {
               title: TEXT.actions,
-              cell: ({ log_index: index }) =>
-                index !== null && (
-                  <Button small kind="plain" aria-label={WORDS.proofOf(index)} onClick={() => setProved(index)}>
+              cell: (change) =>
+                change.log_index !== null && (
+                  <Button
+                    small
+                    kind="plain"
+                    aria-label={WORDS.proofOf(change.log_index)}
+                    onClick={() => setProved(change)}
+                  >
                     {WORDS.proof}
                   </Button>
                 ),
@@ -48,7 +53,17 @@ export function Owners({ tenantId }: { tenantId: string }) {
         />
       </div>
       {proved !== null && (
-        <LogProofDialog tenantId={tenantId} path={`${path}/${proved}/log-proof`} onClose={() => setProved(null)} />
+        <LogProofDialog
+          tenantId={tenantId}
+          path={`${path}/${proved.log_index}/log-proof`}
+          expected={{
+            type: 'tenant.owner_changed',
+            principal_id: proved.principal_id,
+            from_principal_id: proved.from_principal_id,
+            changed_at: proved.changed_at,
+          }}
+          onClose={() => setProved(null)}
+        />
       )}
     </Section>
   );

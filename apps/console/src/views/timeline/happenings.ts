@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { api, Query } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
@@ -41,7 +41,7 @@ export function useOthers(access: SubjectAccess): {
   /** Whether grants and disclosures are among what may be seen. */
   isAdmin: boolean;
   isCut: boolean;
-  errors: readonly Error[];
+  failed: readonly { readonly error: Error | null; refetch(): unknown }[];
 } {
   const { tenantId, path, globalPath } = useSubject();
   const may = useMay(tenantId);
@@ -68,12 +68,12 @@ export function useOthers(access: SubjectAccess): {
     items,
     isAdmin,
     isCut: all.some(({ data }) => data?.length === MOST),
-    errors: all.flatMap(({ error }) => (error === null ? [] : [error])),
+    failed: all.filter(({ error }) => error !== null),
   };
 }
 
 /** The newest of a list; `path` null: not asked for. */
-function useNewest<T>(path: string | null, query: Query = {}): { data: readonly T[] | undefined; error: Error | null } {
+function useNewest<T>(path: string | null, query: Query = {}): UseQueryResult<readonly T[]> {
   const client = useClient();
   return useQuery({
     queryKey: [...(path ?? 'nothing').split('/').slice(1), query, 'newest'],

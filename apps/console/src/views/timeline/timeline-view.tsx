@@ -49,16 +49,17 @@ function Timeline({ access }: { access: SubjectAccess }) {
     () => [...versionsAsHappenings(versions, basis), ...others.items].sort((a, b) => a.from - b.from),
     [versions, basis, others.items],
   );
-  const errors = [...(read.error === null ? [] : [read.error]), ...others.errors];
+  const failed = [read, ...others.failed].filter(({ error }) => error !== null);
   return (
     <Page
       title={TEXT.title}
       note={TEXT.note}
       call={{ method: 'GET', path: `${path}/history`, query: { view: 'header', limit: 200 } }}
     >
-      {errors.map((error, index) => (
-        <Problem key={index} error={error} retry={() => void read.refetch()} />
-      ))}
+      {failed.map(
+        ({ error, refetch }, index) =>
+          error !== null && <Problem key={index} error={error} retry={() => void refetch()} />,
+      )}
       <OnAxis happenings={happenings} />
       <Remarks access={access} versions={versions} isShared={isShared} others={others} />
     </Page>

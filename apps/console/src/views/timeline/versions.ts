@@ -4,7 +4,7 @@ import type { SnapshotHeader } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { VERSIONS } from '../../app/kept.ts';
-import { useRecentChanges } from '../../app/live.ts';
+import { useFeed } from '../../app/live.ts';
 
 /** Newest first. */
 export interface Versions {
@@ -41,7 +41,7 @@ export function useVersions(isShared: boolean): UseQueryResult<Versions> {
     enabled: isShared,
     staleTime: Infinity,
   });
-  const told = useRecentChanges(tenantId).find(
+  const told = useFeed(tenantId).changes.find(
     (change) =>
       change.type === 'snapshot.created' && change.subject_type === subjectType && change.subject_id === subjectId,
   );

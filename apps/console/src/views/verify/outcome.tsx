@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { ProvedVersion } from '@identity-state/client/bundle';
 import { TEXT } from '../../text/verify.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,12 +10,23 @@ import { Problem } from '../../ui/problem.tsx';
 import { Badge } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { FileOutcome } from './job.ts';
+import { ValuesDialog, type ReadValues } from './values.tsx';
 import type { Verification } from './verification.ts';
 import styles from './verify.module.css';
 
 /** How far a verification is, and what came of it. */
-export function Outcome({ verification, onStop }: { verification: Verification; onStop?: () => void }) {
-  const { name, versions, of, outcome, failure } = verification;
+export function Outcome({
+  verification,
+  onStop,
+  read,
+}: {
+  verification: Verification;
+  onStop?: () => void;
+  /** Given where versions can be looked at. */
+  read?: ReadValues;
+}) {
+  const { file, versions, of, outcome, failure } = verification;
+  const { name } = file;
   return (
     <>
       <div role="status">
@@ -34,21 +46,22 @@ export function Outcome({ verification, onStop }: { verification: Verification; 
       </div>
       {failure !== null && <Problem error={failure} />}
       {outcome?.is === 'proved' && <Report outcome={outcome} />}
-      {versions.length > 0 && <Lines verification={verification} />}
+      {versions.length > 0 && <Lines verification={verification} {...(read === undefined ? {} : { read })} />}
     </>
   );
 }
 
 function Verdict({ verification, outcome }: { verification: Verification; outcome: FileOutcome }) {
-  const { name, versions, of, tookMs } = verification;
+  const { file, whose, versions, of, tookMs } = verification;
+  const { name } = file;
   const took = tookMs === null ? '' : TEXT.took(tookMs);
   if (outcome.is === 'proved') {
     return (
-      <div className={styles.verdict} data-outcome="proved">
+      <div className={styles.verdict} data-outcome="proved" data-whose={whose}>
         <strong>
-          <span aria-hidden="true">✓</span> {TEXT.proved}
+          <span aria-hidden="true">✓</span> {TEXT.proved[whose]}
         </strong>
-        <span>{TEXT.provedText(name)}</span>
+        <span>{TEXT.provedText[whose](name)}</span>
         <span className={styles.quiet}>
           {of !== null && `${TEXT.progress(versions.length, null)} `}
           {took}
@@ -108,7 +121,8 @@ function Report({ outcome }: { outcome: Extract<FileOutcome, { is: 'proved' }> }
 const ROW_HEIGHT = 40;
 
 /** Every version of a bundle with what became of it, of any number. */
-function Lines({ verification: { versions, outcome } }: { verification: Verification }) {
+function Lines({ verification: { versions, outcome }, read }: { verification: Verification; read?: ReadValues }) {
+  const [shown, setShown] = useState<ProvedVersion | null>(null);
   const refused = outcome === null || outcome.is === 'proved' || outcome.line === null ? null : outcome;
   const count = versions.length + (refused === null ? 0 : 1);
   return (
@@ -122,27 +136,39 @@ function Lines({ verification: { versions, outcome } }: { verification: Verifica
       >
         {(index) => {
           const version = versions[index];
-          return version === undefined ? <RefusedLine number={index + 1} /> : <Line version={version} />;
+          if (version === undefined) return <RefusedLine number={index + 1} />;
+          return <Line version={version} {...(read === undefined ? {} : { onShow: () => setShown(version) })} />;
         }}
       </FramedTable>
+      {read !== undefined && shown !== null && (
+        <ValuesDialog version={shown} read={read} onClose={() => setShown(null)} />
+      )}
     </Section>
   );
 }
 
-function Line({ version }: { version: ProvedVersion }) {
+function Line({ version, onShow }: { version: ProvedVersion; onShow?: () => void }) {
   return (
     <>
-      <span role="cell">{version.version}</span>
       <span role="cell">
-        {version.isErased ? <Badge tone="warn">{TEXT.erased}</Badge> : <Badge tone="good">✓ {TEXT.holds}</Badge>}
+        {onShow === undefined || version.content === null ? (
+          version.version
+        ) : (
+          <Button small kind="plain" aria-label={TEXT.showValues(version.version)} onClick={onShow}>
+            {version.version}
+          </Button>
+        )}
       </span>
       <span role="cell">
-        <Time at={version.createdAt} />
+        {version.content === null ? (
+          <Badge tone="warn">{TEXT.erased}</Badge>
+        ) : (
+          <Badge tone="good">✓ {TEXT.holds}</Badge>
+        )}
       </span>
+      <span role="cell">{version.content !== null && <Time at={version.content.createdAt} />}</span>
       <span role="cell">{version.logIndex}</span>
-      <span role="cell">
-        <Hash value={version.envelopeHash} />
-      </span>
+      <span role="cell">{version.content !== null && <Hash value={version.content.envelopeHash} />}</span>
     </>
   );
 }

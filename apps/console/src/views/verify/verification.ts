@@ -1,12 +1,14 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ProvedVersion } from '@identity-state/client/bundle';
+import type { TrustedKeys } from '../../app/trust.ts';
 import { useWorkerRoom, type WorkerRoom } from '../../app/worker.ts';
-import type { FileOutcome, VerifyJob, VerifyProgress, VerifyResult } from './job.ts';
+import type { FileOutcome, NamedFile, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
 import workerUrl from './verify.worker.ts?worker&url';
 
 /** A file's verification, under way or done. */
 export interface Verification {
-  readonly name: string;
+  readonly file: NamedFile;
+  readonly whose: TrustedKeys['whose'];
   /** Those that hold, so far. */
   readonly versions: readonly ProvedVersion[];
   /** As the file's first line says; null: not told, or no bundle. */
@@ -17,22 +19,17 @@ export interface Verification {
   readonly tookMs: number | null;
 }
 
-export interface NamedFile {
-  readonly name: string;
-  readonly blob: Blob;
-  /** Of a proof that does not hold it. */
-  readonly entry: string | null;
-}
-
 export function useVerifyWorker(): WorkerRoom<VerifyJob, VerifyProgress, VerifyResult> {
   return useWorkerRoom(workerUrl);
 }
 
-/** Verifies one file after the other, in a worker. */
-export function useVerification(): {
+/** Verifies one file after the other by these keys, in a worker. Other keys end what was found by the ones before. */
+export function useVerification(keys: TrustedKeys | null): {
   readonly verification: Verification | null;
-  readonly begin: (file: NamedFile, trusted: string) => void;
+  readonly begin: (file: NamedFile) => void;
   readonly stop: () => void;
+  /** Reads the values of a version that was verified. */
+  readonly read: (version: ProvedVersion) => Promise<VersionValues>;
 } {
   const worker = useVerifyWorker();
   const [verification, setVerification] = useState<Verification | null>(null);
@@ -43,24 +40,38 @@ export function useVerification(): {
     worker.start();
     setVerification(null);
   };
-  const begin = ({ name, blob, entry }: NamedFile, trusted: string): void => {
+  const trusted = keys?.text;
+  useEffect(() => {
+    if (last.current > 0) stop();
+  }, [trusted]);
+  const begin = (file: NamedFile): void => {
+    if (keys === null) return;
     if (verification !== null && verification.outcome === null) stop();
     const mine = ++last.current;
     const begun = performance.now();
     const change = (by: (before: Verification) => Partial<Verification>): void => {
       if (last.current === mine) setVerification((before) => before && { ...before, ...by(before) });
     };
-    setVerification({ name, versions: [], of: null, outcome: null, failure: null, tookMs: null });
+    const { whose } = keys;
+    setVerification({ file, whose, versions: [], of: null, outcome: null, failure: null, tookMs: null });
     worker
-      .run({ is: 'file', file: blob, trusted, entry }, ({ versions, of }) =>
+      .run({ is: 'file', file, trusted: keys.text }, ({ versions, of }) =>
         change((before) => ({ of, versions: [...before.versions, ...versions] })),
       )
       .then(
         (result) => {
-          if (result.is !== 'steps') change(() => ({ outcome: result, tookMs: performance.now() - begun }));
+          if (result.is !== 'steps' && result.is !== 'values')
+            change(() => ({ outcome: result, tookMs: performance.now() - begun }));
         },
         (error: unknown) => change(() => ({ failure: error instanceof Error ? error : new Error(String(error)) })),
       );
   };
-  return { verification, begin, stop };
+  const read = async ({ version, content }: ProvedVersion): Promise<VersionValues> => {
+    if (verification === null || content === null) throw new Error('Nothing was verified.');
+    const { blob } = verification.file;
+    const result = await worker.run({ is: 'values', blob, version, envelopeHash: content.envelopeHash });
+    if (result.is !== 'values') throw new Error(result.is);
+    return result;
+  };
+  return { verification, begin, stop, read };
 }

@@ -1,4 +1,4 @@
-import { type DragEvent, type FormEvent, useState } from 'react';
+import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
 import { useTrustedKeys } from '../../app/trust.ts';
 import { TEXT } from '../../text/verify.ts';
 import { Button } from '../../ui/button.tsx';
@@ -8,20 +8,32 @@ import { Empty } from '../../ui/state.tsx';
 import { Trust } from '../../ui/trust.tsx';
 import ui from '../../ui/ui.module.css';
 import { Outcome } from './outcome.tsx';
-import { type NamedFile, useVerification } from './verification.ts';
+import type { NamedFile } from './job.ts';
+import { useVerification } from './verification.ts';
 import styles from './verify.module.css';
 
 /** Verifies what was taken away, with nothing of the service but this page. */
 export function VerifyView() {
   const { keys } = useTrustedKeys();
-  const { verification, begin, stop } = useVerification();
-  const [file, setFile] = useState<NamedFile | null>(null);
+  const { verification, begin, stop, read } = useVerification(keys);
+  const [file, setFile] = useState<{ readonly name: string; readonly blob: Blob } | null>(null);
   const [entry, setEntry] = useState('');
-  const verify = (next: NamedFile): void => {
-    setFile(next);
-    if (keys !== null) begin(next, keys.text);
+  const [since, setSince] = useState('');
+  const take = (blob: Blob, name: string): void => {
+    setFile({ name, blob });
+    const beside: Pick<NamedFile, 'entry' | 'since'> = {
+      entry: entry === '' ? null : entry,
+      ...(since.trim() === '' ? {} : { since }),
+    };
+    begin({ name, blob, ...beside });
   };
-  const take = (blob: Blob, name: string): void => verify({ name, blob, entry: entry === '' ? null : entry });
+  // An outcome is about the input that was verified, and about no other.
+  const change =
+    (set: (text: string) => void) =>
+    ({ target: { value } }: ChangeEvent<HTMLTextAreaElement>): void => {
+      set(value);
+      stop();
+    };
   return (
     <Page title={TEXT.title} note={TEXT.note}>
       <Trust />
@@ -34,7 +46,7 @@ export function VerifyView() {
           <Drop onFile={(chosen) => take(chosen, chosen.name)} />
           <details>
             <summary>{TEXT.paste}</summary>
-            <Paste onText={(text) => take(new Blob([text]), TEXT.pastedName)} />
+            <Paste onChange={stop} onText={(text) => take(new Blob([text]), TEXT.pastedName)} />
           </details>
           <details>
             <summary>{TEXT.entry}</summary>
@@ -43,15 +55,25 @@ export function VerifyView() {
               hint={TEXT.entryHint}
               rows={3}
               value={entry}
-              onChange={(event) => setEntry(event.target.value)}
+              onChange={change(setEntry)}
+            />
+          </details>
+          <details>
+            <summary>{TEXT.since}</summary>
+            <TextArea
+              label={TEXT.sinceLabel}
+              hint={TEXT.sinceHint}
+              rows={5}
+              value={since}
+              onChange={change(setSince)}
             />
           </details>
         </>
       )}
-      {verification !== null && <Outcome verification={verification} onStop={stop} />}
+      {verification !== null && <Outcome verification={verification} onStop={stop} read={read} />}
       {file !== null && keys !== null && (verification === null || verification.outcome !== null) && (
         <div className={ui.actions}>
-          <Button onClick={() => verify({ ...file, entry: entry === '' ? null : entry })}>{TEXT.again}</Button>
+          <Button onClick={() => take(file.blob, file.name)}>{TEXT.again}</Button>
         </div>
       )}
     </Page>
@@ -96,7 +118,7 @@ function Drop({ onFile }: { onFile: (file: File) => void }) {
   );
 }
 
-function Paste({ onText }: { onText: (text: string) => void }) {
+function Paste({ onChange, onText }: { onChange: () => void; onText: (text: string) => void }) {
   const [text, setText] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -104,7 +126,16 @@ function Paste({ onText }: { onText: (text: string) => void }) {
   };
   return (
     <form className={ui.form} onSubmit={submit}>
-      <TextArea label={TEXT.pasted} rows={6} required value={text} onChange={(event) => setText(event.target.value)} />
+      <TextArea
+        label={TEXT.pasted}
+        rows={6}
+        required
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          onChange();
+        }}
+      />
       <div className={ui.actions}>
         <Button type="submit">{TEXT.verifyPasted}</Button>
       </div>

@@ -1,5 +1,7 @@
 import {
   BundleVerifier,
+  floorOf,
+  judged,
   kindOfFile,
   MAX_LINE_BYTES,
   Members,
@@ -11,27 +13,52 @@ import {
   RefusedError,
   reportAsJson,
   reportOf,
+  requireCheckpoint,
+  type Since,
   UnreadableError,
   verifyEntryProof,
 } from '@identity-state/client/bundle';
-import { MAX_PROOF_LENGTH } from '@iss/tlog';
+import { canonicalize, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from '@iss/domain/pure';
+import {
+  type Checkpoint,
+  decodeHash,
+  equalBytes,
+  MAX_PROOF_LENGTH,
+  type Policy,
+  sha256,
+  toHex,
+  verifyConsistency,
+  type VerifiedCheckpoint,
+} from '@iss/tlog';
 import { serve } from '../../app/worker-side.ts';
+import { TEXT } from '../../text/verify.ts';
 import { stepsOf } from '../proof/steps.ts';
-import type { FileJob, FileOutcome, VerifyJob, VerifyProgress, VerifyResult } from './job.ts';
+import type { FileJob, FileOutcome, ValuesJob, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
 
 /** Versions that are told of at once: the page is not woken for each. */
 const TOLD_AT_ONCE = 250;
 const NEWLINE = 0x0a;
 
-serve<VerifyJob, VerifyProgress, VerifyResult>(async (job, tell) =>
-  job.is === 'version' ? { is: 'steps', steps: await stepsOf(job.proof) } : verifyFile(job, tell),
-);
+serve<VerifyJob, VerifyProgress, VerifyResult>(async (job, tell) => {
+  switch (job.is) {
+    case 'version':
+      return { is: 'steps', steps: await stepsOf(job.proof) };
+    case 'values':
+      return valuesOf(job);
+    case 'file':
+      return verifyFile(job, tell);
+  }
+});
 
 async function verifyFile(job: FileJob, tell: (progress: VerifyProgress) => void): Promise<FileOutcome> {
   const place: { line: number | null } = { line: null };
   try {
-    const proved = await provedBy(job, place, tell);
-    return { is: 'proved', report: reportOf(proved, null), json: reportAsJson(proved, null) };
+    const policy = await readPolicy(job.trusted);
+    const { since: note } = job.file;
+    const known = note === undefined ? null : await requireCheckpoint(note, { ...policy, quorum: null }, TEXT.since);
+    const proved = await provedBy(job, { policy, known }, place, tell);
+    const since = known === null ? null : await sinceOf(known.checkpoint, proved.verified.checkpoint);
+    return { is: 'proved', report: reportOf(proved, since), json: reportAsJson(proved, since) };
   } catch (error) {
     if (error instanceof RefusedError) return { is: 'refused', message: error.message, line: place.line };
     if (error instanceof UnreadableError) return { is: 'unreadable', message: error.message, line: place.line };
@@ -40,11 +67,13 @@ async function verifyFile(job: FileJob, tell: (progress: VerifyProgress) => void
 }
 
 async function provedBy(
-  { file, trusted, entry }: FileJob,
+  { file: { blob: file, entry, expected = {} } }: FileJob,
+  { policy, known }: { readonly policy: Policy; readonly known: VerifiedCheckpoint | null },
   place: { line: number | null },
   tell: (progress: VerifyProgress) => void,
 ): Promise<Proved> {
-  const policy = await readPolicy(trusted);
+  // An entry behind a checkpoint that the reader kept must not say that it is older.
+  const floor = known === null ? null : floorOf(known);
   const lines = linesOf(file);
   const first = (await lines.next()).value ?? new Uint8Array(0);
   const kind = kindOfFile(first);
@@ -53,10 +82,13 @@ async function provedBy(
     if (file.size > MAX_PROOF_LENGTH) throw new UnreadableError(`A proof has at most ${MAX_PROOF_LENGTH} bytes.`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     const proof = kind === 'proof' ? readProofFile(bytes) : readProofAnswer(Members.parse('The proof', bytes));
-    return verifyEntryProof(proof, entry === null ? null : new TextEncoder().encode(entry), policy);
+    const given = entry === null ? null : new TextEncoder().encode(entry);
+    const proved = await verifyEntryProof(proof, given, policy, floor);
+    requireFact(proved, expected);
+    return proved;
   }
   place.line = 1;
-  const bundle = await BundleVerifier.open(first, policy);
+  const bundle = await BundleVerifier.open(first, policy, undefined, floor);
   const of = Members.parse('The first line', first).count('versions');
   let told: ProvedVersion[] = [];
   try {
@@ -72,6 +104,52 @@ async function provedBy(
   } finally {
     tell({ versions: told, of });
   }
+}
+
+/** Refuses a proof of another fact than was asked about. */
+function requireFact({ json: { entry } }: Proved, expected: JsonObject): void {
+  if (Object.keys(expected).length === 0) return;
+  const logged = Members.parse('The entry', String(entry)).all;
+  for (const [name, value] of Object.entries(expected)) {
+    const found = logged[name] ?? null;
+    if (!jsonEquals(found, value)) throw new RefusedError(TEXT.otherFact(name, textOf(found), textOf(value)));
+  }
+}
+
+const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Proves that of the reader's checkpoint and that of the file, the newer one extends the older one. */
+async function sinceOf(known: Checkpoint, shown: Checkpoint): Promise<Since> {
+  if (known.origin !== shown.origin) throw new RefusedError(TEXT.otherLog(known.origin, shown.origin));
+  if (known.size === shown.size) {
+    if (!equalBytes(known.root, shown.root)) throw new RefusedError(TEXT.twoHistories(known.size));
+    return { size: known.size };
+  }
+  const [older, newer] = known.size < shown.size ? [known, shown] : [shown, known];
+  const response = await fetch(`/log/consistency?from=${older.size}&to=${newer.size}`);
+  if (!response.ok) throw new UnreadableError(TEXT.noConsistency(response.status));
+  const answer = Members.parse(TEXT.since, await response.text());
+  judged(TEXT.since, () =>
+    verifyConsistency(
+      older,
+      newer,
+      answer.texts('proof').map((hash) => decodeHash(hash, 'hash of the consistency proof')),
+    ),
+  );
+  return { size: known.size };
+}
+
+/** Reads a version of a verified bundle again. Its content must still have the hash that was verified. */
+async function valuesOf({ blob, version, envelopeHash }: ValuesJob): Promise<VersionValues> {
+  let number = 0;
+  for await (const line of linesOf(blob)) {
+    if (number++ !== version) continue;
+    const { envelope = null, ...unhashed } = Members.parse('The line', line).object('snapshot').all;
+    if (toHex(sha256(new TextEncoder().encode(canonicalize(envelope)))) !== envelopeHash) break;
+    const attributes = isJsonObject(envelope) ? envelope['attributes'] : null;
+    return { is: 'values', attributes: isJsonObject(attributes) ? attributes : {}, unhashed };
+  }
+  throw new Error(TEXT.changedFile);
 }
 
 /** The lines of a file, without their ends and never all of them in memory. */

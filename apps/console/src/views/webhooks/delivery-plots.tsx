@@ -63,7 +63,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
   );
 }
 
-function barsOf(attempts: readonly Attempt[]): { times: number[]; all: number[]; failed: number[] } {
+export function barsOf(attempts: readonly Attempt[]): { times: number[]; all: number[]; failed: number[] } {
   const times = attempts.map(({ started_at: at }) => Date.parse(at));
   const [first, last] = [times[0] ?? 0, times[times.length - 1] ?? 0];
   const width = WIDTHS_MS.find((ms) => (last - first) / ms <= MOST_BARS) ?? 24 * 60 * MINUTE_MS;

@@ -3,20 +3,24 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { repositoryRoot } from '../../../../../tools/root';
 import { rowsRead } from '../../testing/rows-read';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { ErasureStore } from './erasure.store';
 
-let world: World;
+let world: SharedWorld;
 let owner: Client;
 let subjectKey: string;
 const subject = { subjectType: 'organization', subjectId: 'erased' };
 const VERSIONS = 5;
 
+beforeAll(async () => {
+  world = await openSharedWorld();
+  owner = world.admin;
+});
+afterAll(() => world?.close());
+
 beforeEach(async () => {
-  world = await openWorld();
-  owner = new Client({ connectionString: world.url });
-  await owner.connect();
+  await world.empty();
   await addTenant(world, 'acme');
   const writes = new SnapshotWriteStore(world.database.sql);
   let prevHash: string | null = null;
@@ -27,10 +31,6 @@ beforeEach(async () => {
   }
   const { rows } = await owner.query<{ key: string }>(`SELECT subject_key AS key FROM subjects`);
   subjectKey = rows[0]?.key ?? '';
-});
-afterEach(async () => {
-  await owner.end();
-  await world.close();
 });
 
 /** As far as erasures look at the log. */
@@ -100,6 +100,7 @@ it.each([
     await owner.query(rest.join(';\n'));
     expect(await standing()).toEqual([1, 3, 5]);
   }
+  await owner.query('DROP TABLE done');
   const { rows } = await owner.query(`SELECT erased_indexes FROM erasures WHERE status = 'erased'`);
   expect(rows).toEqual([{ erased_indexes: ['2', '4'] }]);
 });

@@ -16,7 +16,7 @@ import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, TENANT_ACCESS } from '../facts/access-facts';
 import { LIVE_GRANTS_ON } from '../feed/shared-with';
-import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import type { EventToWrite } from '../refresh-requests/refresh-request.store';
 import { lockTenant } from '../tenancy/tenant-lock';
 import { wants } from '../webhooks/wants';
@@ -141,7 +141,7 @@ const ERASER = `${FACTS},
 const STATE = statement<Actor & SubjectRef, Eraser & { subjectKey: string | null; headVersion: number | null }>(
   'erasure_state',
   `SELECT ${ERASER},
-  s.subject_key AS "subjectKey", ${HEAD_VERSION} AS "headVersion"
+  s.subject_key AS "subjectKey", ${headVersion('s.subject_key')} AS "headVersion"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}`,

@@ -1,4 +1,4 @@
-import { type AccessRule, ALL_SUBJECTS, ROLES, rolesFrom, type Scope, type SubjectRef } from '@iss/domain';
+import { type AccessRule, ALL_SUBJECTS, ANYONE_ID, ROLES, rolesFrom, type Scope, type SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
 /** A grant counts by the clock at the moment of the read. */
@@ -21,8 +21,8 @@ export const TO_ALL = {
   live: 'g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE',
   /** By grantor and end. */
   byEnd: 'g.revoked_at IS NULL AND abs(g.subject_key) = 0',
-  /** By grantee and grantor. */
-  byGrantee: 'g.revoked_at IS NULL AND -g.subject_key = 0',
+  /** By grantee and grantor: those that the grantee accepted, by use or in words. */
+  accepted: 'g.revoked_at IS NULL AND g.accepted_at IS NOT NULL AND +g.subject_key = 0',
   /** By grantor, newest first, ended ones too. */
   made: '(g.subject_key <> 0) IS FALSE',
   /** Of changes of such grants: by grantor, newest first. */
@@ -39,11 +39,22 @@ export const isLiveGrantToAll = (grantor: string, grantee: string): string =>
              AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (${grantor} || '/', ${grantee})
              AND ${TO_ALL.live}`;
 
-/** The scopes of the live grants that a tenant holds on subject `s`, by itself and with all of its owner's; else null. */
-export const scopesHeldBy = (grantee: string): string => `(SELECT g.scopes FROM grants g
+/**
+ * The same for one that the grantee accepted. Lists and feeds of a tenant show no other: anybody may grant it all of their subjects.
+ */
+export const isAcceptedGrantToAll = (grantor: string, grantee: string): string =>
+  `${isLiveGrantToAll(grantor, grantee)} AND g.accepted_at IS NOT NULL`;
+
+const scopesBy = (grantee: string, isGrantToAll: typeof isLiveGrantToAll): string => `(SELECT g.scopes FROM grants g
            WHERE ${isLiveGrant(grantee, 's.subject_key')} LIMIT 1)
          || (SELECT g.scopes FROM grants g
-           WHERE ${isLiveGrantToAll('s.owner_tenant_id', grantee)} LIMIT 1)`;
+           WHERE ${isGrantToAll('s.owner_tenant_id', grantee)} LIMIT 1)`;
+
+/** The scopes of the live grants that a tenant holds on subject `s`, by itself and with all of its owner's; else null. */
+export const scopesHeldBy = (grantee: string): string => scopesBy(grantee, isLiveGrantToAll);
+
+/** The same for what the tenant is told of the subject: without grants on all subjects that it has not accepted. */
+export const scopesFollowedBy = (grantee: string): string => scopesBy(grantee, isAcceptedGrantToAll);
 
 /** Columns of what grant `g` is on; `s` is its subject, where it is on one. */
 export const grantedColumns = (g = 'g', s = 's'): Columns<SubjectRef> => ({
@@ -70,6 +81,8 @@ export interface SubjectDisclosure {
   subjectKey: number;
   /** By whose grant it is read; null where nobody's is needed (`GLOBAL_READS=public`). */
   granteeTenantId: string | null;
+  /** The grant that gives the right: the one on the subject, or else the one on all of its owner's. Null as above. */
+  grantId: string | null;
 }
 
 /** The member `disclosure` of a row, from `i`, `s` and `f`: a {@link SubjectDisclosure}, or null for the owner. */
@@ -79,7 +92,7 @@ export const DISCLOSURE: Readonly<Record<'tenant' | 'global', string>> = {
 };
 function disclosureBy(granteeTenantId: string): string {
   return `CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  ${granteeTenantId} AS "disclosure?.granteeTenantId"`;
+  ${granteeTenantId} AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId"`;
 }
 
 /** An active member's role at least, where it is not known which of its tenants acts. */
@@ -102,15 +115,25 @@ export const ownerAccess = (ownsSubject: string): string => withoutGrants('i.ten
 /** The same for `i.tenant_id`. */
 export const MEMBER_ACCESS = memberAccess('i.tenant_id');
 
-/** Facts about `i.principal_id` acting for `i.tenant_id` on subject `s`, as `f`. */
-export const TENANT_ACCESS = `
+const grantOf = (grant: string, isGrant: string): string => `
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+                        WHERE s.owner_tenant_id <> i.tenant_id AND ${isGrant} LIMIT 1) ${grant} ON true`;
+
+/**
+ * Facts about `i.principal_id` acting for `i.tenant_id` on subject `s`, as `f`. `f.grant_id` is the grant by which one of `scopes` is
+ * held.
+ */
+const tenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-         s.owner_tenant_id = i.tenant_id AS owns_subject,
-         CASE WHEN s.owner_tenant_id <> i.tenant_id THEN ${scopesHeldBy('i.tenant_id')} END AS grant_scopes
-    FROM memberships m
+         s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
+         CASE WHEN one.scopes && '{${scopes.join()}}' THEN one.grant_id ELSE every.grant_id END AS grant_id
+    FROM memberships m${grantOf('one', isLiveGrant('i.tenant_id', 's.subject_key'))}${grantOf('every', isLiveGrantToAll('s.owner_tenant_id', 'i.tenant_id'))}
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
+
+/** The same where nothing of the subject is disclosed. */
+export const TENANT_ACCESS = tenantAccess([]);
 
 /** Whether `i.principal_id` is an active member of the owner of subject `s`: true or null. */
 const IS_OF_OWNER = `(SELECT true FROM memberships m
@@ -126,12 +149,13 @@ const IS_OF_OWNER = `(SELECT true FROM memberships m
  * tenant, of those of the subject and those of all its owner's subjects, and the first of the caller's tenants from there on.
  * There are no more steps than the smaller side has rows, and none for a member of the owner.
  *
- * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`: whose grant the caller reads by.
+ * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`: whose grant the caller reads by. That is
+ * `f.grant_id`.
  */
-export const anyTenantAccess = (scopes: readonly Scope[]): string => `
+const anyTenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
   SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-         h.grant_scopes, h.grantee_tenant_id
+         h.grant_scopes, h.grantee_tenant_id, h.grant_id
     FROM (SELECT ${IS_OF_OWNER} AS owns_subject OFFSET 0) o
    CROSS JOIN LATERAL (
       WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
@@ -158,17 +182,55 @@ LEFT JOIN LATERAL (
          ) m
       )
       SELECT array_agg(DISTINCT scope) AS grant_scopes,
-             min(m.tenant_id) FILTER (WHERE scope IN (${asList(scopes)})) AS grantee_tenant_id
+             min(m.tenant_id) FILTER (WHERE scope IN (${asList(scopes)})) AS grantee_tenant_id,
+             (array_agg(g.grant_id ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope IN (${asList(scopes)})))[1] AS grant_id
         FROM met m
-       CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+       CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
                             WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')}
                             UNION ALL
-                           SELECT g.scopes FROM grants g
+                           SELECT g.scopes, g.grant_id, true FROM grants g
                             WHERE ${isLiveGrantToAll('s.owner_tenant_id', 'm.tenant_id')} OFFSET 0) g
        CROSS JOIN unnest(g.scopes) scope
        WHERE m.allow_counterparty_access
     ) h
 ) f ON true`;
+
+/** A rule for reads of a subject: its owner's, or by a grant with one of these scopes. */
+interface ReadRule extends AccessRule {
+  subject: readonly Scope[];
+}
+
+/** A rule that is enough as well for the inputs for which `where` is true. */
+export interface OtherRule {
+  rule: ReadRule;
+  where: string;
+}
+
+/** Says, as `decideAccess` does, whether the facts `f` let `i.principal_id` read subject `s`. */
+const mayRead = (rule: ReadRule): string => `f.role IN (${rolesOf(rule)}) AND f.member_status = 'active'
+                     AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY[${asList(rule.subject)}]))`;
+
+/**
+ * The facts `f` about a reader of subject `s`, and `r.subject_key`: the subject's key where they let it read by this rule, else
+ * null. A statement joins the subject's versions by that key, so that it reads none of them for anybody else.
+ *
+ * `grantedBy`: the scopes by which `f.grant_id` and `f.grantee_tenant_id` are found; see {@link anyTenantAccess}.
+ */
+export function readAccess(
+  form: 'tenant' | 'global',
+  rule: ReadRule,
+  { grantedBy = rule.subject, or }: { grantedBy?: readonly Scope[]; or?: OtherRule } = {},
+): string {
+  const allowed = [mayRead(rule)];
+  if (or !== undefined) allowed.push(`${or.where} AND ${mayRead(or.rule)}`);
+  if (form === 'global') allowed.push(`i.principal_id = '${ANYONE_ID}'`);
+  return `${form === 'tenant' ? tenantAccess(grantedBy) : anyTenantAccess(grantedBy)}
+  LEFT JOIN LATERAL (SELECT s.subject_key
+                      WHERE ${allowed.join('\n                         OR ')}) r ON true`;
+}
+
+/** The snapshot `found`, where `r` says that it may be read, as `n`. */
+export const READABLE = 'LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true';
 
 /**
  * Facts about `i.principal_id` on subject `s`, as `f`, where no tenant acts: it is an active member of the owner, or of

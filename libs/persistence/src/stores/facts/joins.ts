@@ -16,9 +16,9 @@ export const snapshotOfVersion = (subjectKey: string, version: string, alias: st
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = ${subjectKey} AND n.snapshot_version = ${version} LIMIT 1) ${alias} ON true`;
 
-/** The newest version of subject `s`, as a value; null where it has none. */
-export const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1)`;
+/** The newest version of the subject with this key, as a value; null where it has none. */
+export const headVersion = (subjectKey: string): string => `(SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = ${subjectKey} ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
 /**
  * How many of the `count` versions of the subject with this key were stored before a moment, as `passed`; null where there

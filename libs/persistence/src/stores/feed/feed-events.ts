@@ -61,7 +61,7 @@ interface SharedInput {
 
 const READERS: EventType = 'shared.snapshot.created';
 
-/** Who may read these at this moment, and asked to be told when they were written. */
+/** Who may read these at this moment, by a grant that was there when they were written, and asked then to be told. */
 const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: number; tenantId: string }>(
   'feed_readers_told',
   `SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
@@ -69,6 +69,7 @@ const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: numb
          AS i(place, subject_key, owner, at)
  CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
  WHERE g.scopes && '{${RULES.followShared.subject.join()}}'
+   AND date_trunc('milliseconds', g.created_at) <= i.at::timestamptz
    AND ${wantedAt('g.grantee_tenant_id', `'${READERS}'`, 'i.at::timestamptz')}
  ORDER BY 1, 2`,
 );

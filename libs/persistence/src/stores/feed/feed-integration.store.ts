@@ -2,7 +2,8 @@ import type { LogEntryType } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
+import { isAcceptedGrantToAll } from '../facts/access-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
 import { type FedEntry, grantOfEvent, type GrantOfEvent, tellOf } from './feed-events';
 import { LIVE_GRANTS_ON } from './shared-with';
 
@@ -12,6 +13,10 @@ const BATCH = 2_000;
 const BATCH_ROWS = 20_000;
 /** Readers of a subject are counted so far; one with as many counts as if it had all that it may. */
 const COUNTED_READERS = 100;
+/** Entries that are looked through at once for grants on all subjects, where another release took them into the feeds. */
+const SOUGHT = 20_000;
+/** Entries of a grantor of all subjects that are copied in one transaction. */
+const COPIED = 2_000;
 /** Entries in a row of a tenant's feed: what a page of the table still holds without compressing it. */
 const CHUNK = 200;
 
@@ -26,9 +31,10 @@ const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
 };
 
 /** Only one goes on with the feed at a time; the others pass over it. */
-const TAKE_FEED = statement<NoParameters, { size: number; beganAt: Date; treeSize: number }>(
+const TAKE_FEED = statement<NoParameters, { size: number; grantedSize: number; beganAt: Date; treeSize: number }>(
   'feed_take',
-  `SELECT f.size::float8 AS size, f.began_at AS "beganAt", t.size::float8 AS "treeSize"
+  `SELECT f.size::float8 AS size, f.granted_size::float8 AS "grantedSize", f.began_at AS "beganAt",
+       t.size::float8 AS "treeSize"
   FROM log_feed f CROSS JOIN log_tree t
  WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED`,
 );
@@ -39,6 +45,8 @@ interface EntryRow extends FactRow {
   subjectKey: number | null;
   granteeTenantId: string | null;
   granted: GrantOfEvent | null;
+  /** Of a grant: whether it is on one subject, or its grantee accepted it. */
+  isForGrantee: boolean;
   /** Live grants on the subject, as far as they are counted. */
   readers: number;
   /** Versions of the subject that are in the log. */
@@ -53,6 +61,7 @@ const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
              WHERE e.subject_key = g.subject_key AND e.entry_type = 1
              ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
   ${grantOfEvent()},
+  (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AS "isForGrantee",
   ${FACT}
   FROM (SELECT * FROM log_entries WHERE log_index >= :from::bigint AND log_index < :to::bigint ORDER BY log_index) k
   ${FACT_OF_KEYS}
@@ -123,6 +132,124 @@ const APPEND = statement<
 SELECT EXISTS (SELECT FROM grown) AS "isNext"`,
 );
 
+const lastTurnOf = (share: string): string => `(SELECT w.turn FROM granted_feeds w
+                    WHERE (w.share, w.turn) >= (${share}, 0) AND w.share <= ${share} AND w.turn IS NOT NULL
+                    ORDER BY w.share DESC, w.turn DESC LIMIT 1)`;
+
+/**
+ * Keeps that the older entries of the grantors in `given` (grantee, grantor, until_index) are to be copied. Newer entries find the grant
+ * by themselves. A pair of tenants that has a row continues at its `next_index`, so that nothing is copied twice.
+ *
+ * Founders take turns: each further copy of one founder comes behind the first copy of every other founder.
+ */
+const COPY_LATER = `sharing AS MATERIALIZED (
+  SELECT v.*, coalesce(t.founded_by, v.grantor_tenant_id) AS share
+    FROM given v
+    LEFT JOIN LATERAL (SELECT * FROM tenants t WHERE t.tenant_id = v.grantor_tenant_id LIMIT 1) t ON true
+), waiting AS (
+  INSERT INTO granted_feeds AS f (grantee_tenant_id, grantor_tenant_id, share, until_index, turn)
+  SELECT s.grantee_tenant_id, s.grantor_tenant_id, s.share, s.until_index,
+         greatest((SELECT w.turn FROM granted_feeds w WHERE w.turn IS NOT NULL ORDER BY w.turn LIMIT 1),
+                  ${lastTurnOf('s.share')}, 0)
+           + row_number() OVER (PARTITION BY s.share ORDER BY s.until_index, s.grantee_tenant_id, s.grantor_tenant_id)
+    FROM sharing s
+   ORDER BY 1, 2
+      ON CONFLICT (grantee_tenant_id, grantor_tenant_id) DO UPDATE
+     SET until_index = greatest(f.until_index, excluded.until_index), turn = coalesce(f.turn, excluded.turn)
+)`;
+
+/** Finds the accepted grants on all subjects among these entries. */
+const SEEK_GRANTED = statement<{ from: number; to: number }>(
+  'feed_seek_granted',
+  `WITH given AS MATERIALIZED (
+  SELECT g.grantee_tenant_id, g.grantor_tenant_id, max(k.log_index) AS until_index
+    FROM (SELECT * FROM log_entries
+           WHERE log_index >= :from::bigint AND log_index < :to::bigint
+             AND entry_type IN (${LOG_ENTRY_NUMBERS['grant.created']}, ${LOG_ENTRY_NUMBERS['grant.changed']})
+           ORDER BY log_index) k
+    LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
+   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id) LIMIT 1) g
+   WHERE g.subject_key = 0 AND g.accepted_at IS NOT NULL
+   GROUP BY 1, 2
+), ${COPY_LATER}
+UPDATE log_feed SET granted_size = :to::bigint WHERE is_one`,
+);
+
+/**
+ * Finds grants on all subjects that were accepted since. Whoever holds the feed sees each of them, and every entry behind `size` sees it
+ * too: what lies before is to be copied.
+ */
+const SEEK_ACCEPTED = statement<{ size: number; most: number }, { grantId: string }>(
+  'feed_seek_accepted',
+  `WITH due AS MATERIALIZED (
+  SELECT g.grant_id FROM grants g WHERE g.is_feed_due ORDER BY g.grant_id LIMIT :most FOR NO KEY UPDATE SKIP LOCKED
+), taken AS (
+  UPDATE grants g SET is_feed_due = false FROM due WHERE g.grant_id = due.grant_id
+  RETURNING g.grant_id, g.grantee_tenant_id, g.grantor_tenant_id
+), given AS MATERIALIZED (
+  SELECT DISTINCT t.grantee_tenant_id, t.grantor_tenant_id, :size::bigint AS until_index FROM taken t
+), ${COPY_LATER}
+SELECT t.grant_id AS "grantId" FROM taken t`,
+);
+
+interface GrantedFeed {
+  granteeTenantId: string;
+  grantorTenantId: string;
+}
+
+/** Locks the copy whose turn is next. Another process takes the one behind it. */
+const TAKE_GRANTED = statement<NoParameters, GrantedFeed>(
+  'feed_take_granted',
+  `SELECT f.grantee_tenant_id AS "granteeTenantId", f.grantor_tenant_id AS "grantorTenantId"
+  FROM granted_feeds f WHERE f.turn IS NOT NULL ORDER BY f.turn LIMIT 1 FOR UPDATE SKIP LOCKED`,
+);
+
+/**
+ * Copies the next places of a grantor into the feed of its grantee. It is a statement behind the lock, so that it sees each entry up
+ * to `until_index`. It copies nothing for a grant that is over; the next grant continues there.
+ */
+const COPY_GRANTED = statement<GrantedFeed & { most: number }>(
+  'feed_copy_granted',
+  `WITH job AS MATERIALIZED (
+  SELECT f.*, (SELECT true FROM grants g
+                WHERE ${isAcceptedGrantToAll('f.grantor_tenant_id', 'f.grantee_tenant_id')} LIMIT 1) IS TRUE AS is_live
+    FROM granted_feeds f
+   WHERE f.grantee_tenant_id = :granteeTenantId AND f.grantor_tenant_id = :grantorTenantId
+), places AS MATERIALIZED (
+  SELECT e.log_index
+    FROM job f
+   CROSS JOIN LATERAL (
+     SELECT e.log_index
+       FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+              WHERE (t.tenant_id, t.last_index) >= (f.grantor_tenant_id, f.next_index)
+                AND (t.tenant_id, t.last_index) < (f.grantor_tenant_id, f.until_index + ${BATCH}) AND f.is_live
+              ORDER BY t.tenant_id, t.last_index LIMIT :most) t
+      CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+      WHERE e.log_index >= f.next_index AND e.log_index < f.until_index
+      ORDER BY t.last_index, e.log_index LIMIT :most
+   ) e
+), copied AS (
+  INSERT INTO shared_feed (tenant_id, log_index)
+  SELECT f.grantee_tenant_id, e.log_index
+    FROM job f
+   CROSS JOIN places e
+   CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = e.log_index LIMIT 1) k
+    LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
+    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id) LIMIT 1) g ON true
+   WHERE k.entry_type IN (${LOG_ENTRY_NUMBERS['snapshot.created']}, ${LOG_ENTRY_NUMBERS['subject.erased']})
+      OR (g.subject_key = 0 AND g.grantee_tenant_id = f.grantee_tenant_id AND g.accepted_at IS NOT NULL)
+   ORDER BY 1, 2
+      ON CONFLICT DO NOTHING
+), come AS MATERIALIZED (
+  SELECT count(*) = :most AS is_more, max(log_index) + 1 AS next_index FROM places
+)
+UPDATE granted_feeds f
+   SET next_index = CASE WHEN c.is_more THEN c.next_index WHEN j.is_live THEN f.until_index ELSE f.next_index END,
+       turn = CASE WHEN c.is_more THEN ${lastTurnOf('j.share')} + 1 END
+  FROM job j CROSS JOIN come c
+  WHERE f.grantee_tenant_id = :granteeTenantId AND f.grantor_tenant_id = :grantorTenantId`,
+);
+
 /** What one step of {@link FeedIntegrationStore.feed} did. */
 export interface FeedStep {
   /** Entries, from the first one on, that are in all feeds now. */
@@ -140,22 +267,43 @@ export class FeedIntegrationStore {
   /**
    * Takes the next entries of the log into the feeds, in one transaction: for the tenant that owns what they are about, for
    * each that holds a live grant on the subject at this moment, and of a new grant for its grantee all that was logged of
-   * the subject before. Makes the events of both sides in the same transaction. Null while another process does so.
+   * the subject before. For a grant on all subjects {@link copy} does that. Makes the events of both sides in the same
+   * transaction. Null while another process does so.
    */
   feed(): Promise<FeedStep | null> {
     return this.sql.transaction(async (sql) => {
       const [feed] = await sql.run(TAKE_FEED, {});
       if (feed === undefined) return null;
-      const { size: from, treeSize, beganAt } = feed;
+      const { size: from, grantedSize, treeSize, beganAt } = feed;
+      const accepted = await sql.run(SEEK_ACCEPTED, { size: from, most: BATCH });
+      if (accepted.length === BATCH) return { size: from, isMore: true, eventIds: [] };
+      if (grantedSize < from) {
+        await sql.run(SEEK_GRANTED, { from: grantedSize, to: Math.min(from, grantedSize + SOUGHT) });
+        return { size: from, isMore: true, eventIds: [] };
+      }
       if (from >= treeSize) return { size: from, isMore: false, eventIds: [] };
       const entries = withinRows(await sql.run(ENTRIES, { from, to: Math.min(treeSize, from + BATCH) }));
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} has no entries from ${from} on`);
       if (entries.some((entry) => factOf(entry) === null)) await requireNothingHidden(sql);
+      // First, as who copies locks it first.
+      await sql.run(SEEK_GRANTED, { from, to });
       await append(sql, entries, from, to);
       const eventIds = await tellOf(sql, entries.flatMap(fedEntry), beganAt);
       return { size: to, isMore: to < treeSize, eventIds };
+    });
+  }
+
+  /**
+   * Copies older entries of one grant on all subjects into the feed of its grantee, and looks at `most` of them. Any number of
+   * processes may call it, and end at any moment. Returns false when nothing is left to copy.
+   */
+  copy(most = COPIED): Promise<boolean> {
+    return this.sql.transaction(async (sql) => {
+      const [taken] = await sql.run(TAKE_GRANTED, {});
+      if (taken !== undefined) await sql.run(COPY_GRANTED, { ...taken, most });
+      return taken !== undefined;
     });
   }
 }
@@ -208,7 +356,7 @@ async function append(sql: TransactionSql, entries: readonly EntryRow[], from: n
         if (subjectKey !== null && entry.readers > 0) read.push({ subjectKey, owner: fact.tenantId, logIndex });
         break;
       case 'grantee':
-        if (granteeTenantId === null) break;
+        if (granteeTenantId === null || !entry.isForGrantee) break;
         if (granteeTenantId !== fact.tenantId) add(granteeTenantId, logIndex);
         if (subjectKey !== null && fact.type !== 'grant.revoked') granted.push({ subjectKey, granteeTenantId });
         break;

@@ -4,7 +4,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy, TO_ALL } from '../facts/access-facts';
+import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesFollowedBy } from '../facts/access-facts';
 import { FACT, FACT_AT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
 
 /** An entry of the log as whoever it concerns is told of it. */
@@ -34,6 +34,8 @@ export interface Changes {
   next: number;
   /** Whether there is more at this moment. */
   hasMore: boolean;
+  /** False: a worker still adds older entries before `next`, by a grant on all subjects that was made lately. */
+  isComplete: boolean;
 }
 
 /** How far somebody has read the feed of a tenant. */
@@ -66,54 +68,35 @@ interface ChangeRow extends FactRow {
 const EPOCH = `concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time())`;
 
 /**
- * Tenants whose lists are merged into the feed of one that they let read all that they own. Of others it has what came since
- * their grants: those rows it gets like everybody else.
- */
-const MERGED_GRANTORS = 100;
-
-/**
- * The next places in the lists of a tenant, for caller `f`. They follow one another: sorted by list first, no more of them are
- * taken apart than are looked at.
- */
-const placesOf = (tenantId: string): string => `(
-     SELECT e.log_index
-       FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
-              WHERE (t.tenant_id, t.last_index) > (${tenantId}, :after::bigint) AND t.tenant_id <= ${tenantId} AND f.may_read
-              ORDER BY t.tenant_id, t.last_index LIMIT :lookedAt) t
-      CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
-      WHERE e.log_index > :after::bigint AND e.log_index < f.size
-      ORDER BY t.last_index, e.log_index LIMIT :lookedAt
-   )`;
-
-/**
- * The rows that name what may concern the tenant are in the order of the log, and each is read from the caller's place on.
- * Whatever a row says, rights are asked for when its entry is shown.
+ * The rows that name what may concern the tenant are in the order of the log, and each is read from the caller's place on. All of
+ * them are the tenant's own, so that nobody else's number makes a page slower or leaves anything out. The lists of what it owns
+ * follow one another: sorted by list first, no more of them are taken apart than are looked at. Whatever a row says, rights are
+ * asked for when its entry is shown.
  */
 const PLACES = statement<
   Actor & { after: number; lookedAt: number },
-  { facts: AccessFacts; epoch: string; places: number[] | null }
+  { facts: AccessFacts; epoch: string; places: number[] | null; copiedTo: number | null }
 >(
   'change_places',
   `WITH caller AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, l.size, ${EPOCH} AS epoch,
+  SELECT i.tenant_id, f.*, l.size, l.granted_size, ${EPOCH} AS epoch,
          f.member_status = 'active' AND f.role IN (${rolesOf(RULES.readChanges)}) AS may_read
     FROM ${inputRow(ACTOR)}
    CROSS JOIN log_feed l
     ${MEMBER_ACCESS}
    WHERE l.is_one
 ), own AS MATERIALIZED (
-  SELECT e.log_index FROM caller f CROSS JOIN LATERAL ${placesOf('f.tenant_id')} e
-), of_grantors AS MATERIALIZED (
   SELECT e.log_index
     FROM caller f
    CROSS JOIN LATERAL (
-     SELECT g.grantor_tenant_id FROM grants g
-      WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (f.tenant_id, '') AND g.grantee_tenant_id <= f.tenant_id
-        AND ${TO_ALL.byGrantee} AND f.may_read AND f.allow_counterparty_access
-        AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT ${MERGED_GRANTORS}
-   ) g
-   CROSS JOIN LATERAL ${placesOf('g.grantor_tenant_id')} e
+     SELECT e.log_index
+       FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+              WHERE (t.tenant_id, t.last_index) > (f.tenant_id, :after::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
+              ORDER BY t.tenant_id, t.last_index LIMIT :lookedAt) t
+      CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+      WHERE e.log_index > :after::bigint AND e.log_index < f.size
+      ORDER BY t.last_index, e.log_index LIMIT :lookedAt
+   ) e
 ), shared AS MATERIALIZED (
   SELECT t.log_index
     FROM caller f
@@ -129,8 +112,15 @@ SELECT ${FACTS},
   f.epoch,
   (SELECT array_agg(l.log_index ORDER BY l.log_index)::float8[]
      FROM (SELECT log_index
-             FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
-            ORDER BY log_index LIMIT :lookedAt) l) AS places
+             FROM (SELECT * FROM own UNION SELECT * FROM shared) u
+            ORDER BY log_index LIMIT :lookedAt) l) AS places,
+  CASE WHEN f.may_read AND f.allow_counterparty_access THEN
+    CASE WHEN f.granted_size < f.size THEN 0
+         ELSE (SELECT g.next_index::float8 FROM granted_feeds g
+                WHERE (g.grantee_tenant_id, g.next_index) >= (f.tenant_id, 0) AND g.grantee_tenant_id <= f.tenant_id
+                  AND g.turn IS NOT NULL
+                ORDER BY g.grantee_tenant_id, g.next_index LIMIT 1) END
+  END AS "copiedTo"
   FROM caller f`,
 );
 
@@ -149,7 +139,7 @@ const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeR
 /** Which of these subjects of others the tenant may follow at this moment. */
 const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] }, { mayFollow: boolean }>(
   'changes_followed',
-  `SELECT coalesce((${scopesHeldBy(':tenantId::text')}) && '{${RULES.followShared.subject.join()}}', false) AS "mayFollow"
+  `SELECT coalesce((${scopesFollowedBy(':tenantId::text')}) && '{${RULES.followShared.subject.join()}}', false) AS "mayFollow"
   FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM ${inputRows({ subject_key: 'bigint', owner_tenant_id: 'text' })}) s
  ORDER BY s.ord`,
 );
@@ -217,7 +207,7 @@ export class FeedStore {
     const isFiltered = type !== undefined || subjectType !== undefined;
     // One more than are shown says whether there is more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
-    const { facts, epoch, places } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
+    const { facts, epoch, places, copiedTo } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
     const looked = places ?? [];
     const asked = (await this.entries(epoch, looked)).filter(
       ({ change: { fact, subject } }) =>
@@ -228,7 +218,8 @@ export class FeedStore {
     const items = seen.slice(0, limit).map(({ change }) => change);
     const end = Math.max(after, looked.at(-1) ?? after);
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
-    return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end } };
+    const isComplete = copiedTo === null || copiedTo > next;
+    return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end, isComplete } };
   }
 
   /** For how many milliseconds the oldest fact has been committed that is in the log and not in the feeds; 0: there is none. */

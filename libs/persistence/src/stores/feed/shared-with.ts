@@ -1,16 +1,16 @@
 import { TO_ALL } from '../facts/access-facts';
 
 /**
- * Who holds a grant on the subject with this key, or on all of its owner's, that has neither expired nor been revoked, as
+ * Who holds a grant on the subject with this key, or on all of its owner's that it accepted, which has neither expired nor been revoked, as
  * SELECT: twice who holds both. By the end of grants, so that those that are over are not read.
  */
 export const LIVE_GRANTS_ON = (subjectKey: string, owner: string): string =>
-  `(SELECT g.grantee_tenant_id, g.scopes FROM grants g
+  `(SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
     WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (${subjectKey}, statement_timestamp())
       AND g.subject_key <= ${subjectKey} AND g.revoked_at IS NULL
     ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
    UNION ALL
-  (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+  (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
     WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (${owner}, statement_timestamp())
-      AND g.grantor_tenant_id <= ${owner} AND ${TO_ALL.byEnd}
+      AND g.grantor_tenant_id <= ${owner} AND ${TO_ALL.byEnd} AND g.accepted_at IS NOT NULL
     ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)`;

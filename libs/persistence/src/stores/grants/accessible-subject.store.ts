@@ -3,9 +3,9 @@ import { columns } from '../../sql/columns';
 import { type ListRow, type Page, type PagePosition, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, isLiveGrant, isLiveGrantToAll, LIVE_GRANT, MEMBER_ACCESS, TO_ALL } from '../facts/access-facts';
+import { FACTS, isAcceptedGrantToAll, isLiveGrant, LIVE_GRANT, MEMBER_ACCESS, TO_ALL } from '../facts/access-facts';
 import { latestSnapshot } from '../facts/joins';
-import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
+import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 import type { ContentSearch } from '../snapshots/subject.store';
 import { grantColumns, type GrantRecord } from './grant-record';
 
@@ -15,12 +15,13 @@ import { grantColumns, type GrantRecord } from './grant-record';
  */
 export interface AccessibleSubject {
   grant: GrantRecord;
-  latest: SnapshotRecord | null;
+  latest: SnapshotRow | null;
+  subjectKey: number;
 }
 
 /** What {@link grantColumns} takes of a grant. */
 const GRANT_COLUMNS = `grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-         granted_by, purpose`;
+         granted_by, purpose, accepted_at`;
 
 /**
  * Grants, and owners of all subjects, that one page looks at. Whoever grants says until when, so that a tenant may have any
@@ -41,11 +42,11 @@ interface AfterAccessible {
 /** Whether there is anything that the caller could read. */
 const MAY_USE_GRANTS = `c.member_status = 'active' AND c.allow_counterparty_access`;
 
-/** The first owner that granted `c` all of its subjects, from that one on. Whether the grant is live is not asked. */
+/** The first owner whose grant on all subjects `c` accepted, from that one on. Whether the grant is live is not asked. */
 const ownerFrom = (comparison: '>' | '>=', from: string): string => `
     SELECT g.grantor_tenant_id FROM grants g
      WHERE (g.grantee_tenant_id, g.grantor_tenant_id) ${comparison} (c.tenant_id, ${from})
-       AND g.grantee_tenant_id <= c.tenant_id AND ${TO_ALL.byGrantee}
+       AND g.grantee_tenant_id <= c.tenant_id AND ${TO_ALL.accepted}
      ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1`;
 
 /** What of the accessible subjects a list has, and in which order those of owners that granted all of theirs. */
@@ -106,7 +107,7 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
 ), single AS MATERIALIZED (
   SELECT one.*, ARRAY[one.grant_id::text] AS position FROM ${listed.live} one
    WHERE (SELECT true FROM grants g
-           WHERE ${isLiveGrantToAll('one.grantor_tenant_id', 'one.grantee_tenant_id')}${listed.grants} LIMIT 1) IS NULL${listed.one}
+           WHERE ${isAcceptedGrantToAll('one.grantor_tenant_id', 'one.grantee_tenant_id')}${listed.grants} LIMIT 1) IS NULL${listed.one}
    ORDER BY one.subject_key LIMIT :rows
 ), owners AS (
   SELECT (${ownerFrom('>=', `coalesce(:fromOwner::text, '')`)}) AS tenant_id, 1 AS place
@@ -123,10 +124,11 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
          coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
          CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
          CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+         CASE WHEN one.grant_id IS NULL THEN every.accepted_at ELSE one.accepted_at END AS accepted_at,
          ARRAY[o.tenant_id, s.subject_type, s.subject_id${listed.further}]::text[] AS position, s.subject_type, s.name
     FROM owners o
    CROSS JOIN caller c
-   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrantToAll('o.tenant_id', 'c.tenant_id')}${listed.grants} LIMIT 1) every
+   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isAcceptedGrantToAll('o.tenant_id', 'c.tenant_id')}${listed.grants} LIMIT 1) every
    CROSS JOIN LATERAL (${listed.subjects}) s
     LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('c.tenant_id', 's.subject_key')} LIMIT 1) one ON true
    WHERE o.place <= ${LOOKED_AT}
@@ -138,6 +140,7 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
 )
 SELECT ${FACTS},
   ${columns(grantColumns(), 'item?.grant')},
+  s.subject_key::float8 AS "item?.subjectKey",
   ${columns(snapshotColumns(), 'item?.latest?')},
   g.position,
        CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
@@ -185,10 +188,10 @@ const searched = (isFound: string) => ({
     SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
            CASE WHEN every.scopes IS NULL THEN l.scopes
                 ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
-           l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
+           l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose, l.accepted_at
       FROM live l
       LEFT JOIN LATERAL (SELECT * FROM grants g
-                          WHERE ${isLiveGrantToAll('l.grantor_tenant_id', 'l.grantee_tenant_id')} LIMIT 1) every ON true
+                          WHERE ${isAcceptedGrantToAll('l.grantor_tenant_id', 'l.grantee_tenant_id')} LIMIT 1) every ON true
      WHERE l.${READS_LATEST}
   )`,
   one: `

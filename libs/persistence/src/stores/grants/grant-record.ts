@@ -15,7 +15,15 @@ export interface GrantRecord extends SubjectRef {
   /** Who made it; null where that was not kept yet. */
   grantedBy: string | null;
   purpose: string | null;
+  /**
+   * When its grantee accepted it, by use or in words. Until then a grant on all subjects opens every read, and shows in no list and no
+   * feed of the grantee.
+   */
+  acceptedAt: Date | null;
 }
+
+/** What an acceptance sets of grant `g`. A worker then writes the feed of its grantee. */
+export const ACCEPTED = 'accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0';
 
 /** Columns of the grant `g` of subject `s`. */
 export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
@@ -31,4 +39,5 @@ export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
        WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
   grantedBy: `${g}.granted_by`,
   purpose: `${g}.purpose`,
+  acceptedAt: `${g}.accepted_at`,
 });

@@ -70,8 +70,8 @@ const ADD_OWNER = statement<{ tenantId: string; count: number }>(
   INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
   SELECT subject_key, 1, gen_random_uuid(), :tenantId, '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM added
 )
-INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-VALUES (gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}')`,
+INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, accepted_at)
+VALUES (gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}', now())`,
 );
 /** Beside those on all. */
 const ADD_SINGLE = statement(
@@ -83,10 +83,10 @@ const ADD_SINGLE = statement(
 /** Grants of a tenant to delta on all of its subjects, expired; and live ones of tenants that have no subject. */
 const ADD_EXPIRED_TO_ALL = statement<{ tenantId: string; count: number }>(
   'spec_add_expired_to_all',
-  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
-  SELECT gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}'::text[], now() - interval '1 day' FROM generate_series(1, :count::int)
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, accepted_at, expires_at)
+  SELECT gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}'::text[], now(), now() - interval '1 day' FROM generate_series(1, :count::int)
    UNION ALL
-  SELECT gen_random_uuid(), :tenantId || '-' || lpad(number::text, 5, '0'), 'delta', 0, '{read_latest}', NULL
+  SELECT gen_random_uuid(), :tenantId || '-' || lpad(number::text, 5, '0'), 'delta', 0, '{read_latest}', now(), NULL
     FROM generate_series(1, :count::int) series(number)`,
 );
 

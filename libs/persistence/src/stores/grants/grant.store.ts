@@ -25,7 +25,7 @@ import {
   TO_ALL,
 } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
-import { grantColumns, type GrantRecord } from './grant-record';
+import { ACCEPTED, grantColumns, type GrantRecord } from './grant-record';
 import { capOf, countUpTo } from '../limits/caps';
 import { ACTING } from '../records/acting';
 
@@ -198,6 +198,33 @@ const LOCK_OWN = statement<Acting & { grantId: string }>(
  WHERE g.grantor_tenant_id = :tenantId`,
 );
 
+/** The grant to the tenant with this id, as `g`. */
+const RECEIVED_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
+    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+      ON g.grantee_tenant_id = i.tenant_id
+    LEFT JOIN subjects s ON s.subject_key = g.subject_key
+    ${MEMBER_ACCESS}`;
+
+const ACCEPT = statement<
+  Acting & { grantId: string; managers: readonly Role[] },
+  { facts: AccessFacts; grant: GrantRecord | null; acceptedNowAt: Date | null }
+>(
+  'grant_accept',
+  `WITH found AS MATERIALIZED (
+  SELECT f.*, g.*, s.subject_type, s.subject_id
+    FROM ${RECEIVED_GRANT}
+   CROSS JOIN ${ACTING}
+), accepted AS (
+  UPDATE grants g SET ${ACCEPTED}
+   WHERE g.grant_id = (SELECT grant_id FROM found WHERE member_status = 'active' AND role = ANY (:managers::text[]))
+     AND (${LIVE_GRANT} AND g.accepted_at IS NULL) IS TRUE
+  RETURNING g.accepted_at
+)
+SELECT ${FACTS},
+  ${columns(grantColumns('f', 'f'), 'grant?')}, a.accepted_at AS "acceptedNowAt"
+  FROM found f LEFT JOIN accepted a ON true`,
+);
+
 /** What is in force and what was sent instead; what was not sent stays. Where nothing differs, nothing is written. */
 const CHANGE = statement<
   Actor & { grantId: string; managers: readonly Role[]; reason: string | null } & {
@@ -259,6 +286,20 @@ const OF_TENANT = statement<Actor & Before, ListRow<AccessFacts, GrantRecord>>(
  ${LIST.order}`,
 );
 
+/** By an expression, so that no search for live grants takes these indexes. */
+const received = (name: string, which: string) =>
+  statement<Actor & Before, ListRow<AccessFacts, GrantRecord>>(
+    name,
+    `SELECT ${LISTED}
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  ${pageOf(`g.grantee_tenant_id || '/' = i.tenant_id || '/' AND ${which} AND f.member_status = 'active'`)}
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ ${LIST.order}`,
+  );
+const RECEIVED = received('grants_received', '(g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE');
+const OFFERED = received('grants_offered', '(g.subject_key = 0 AND g.accepted_at IS NULL) IS TRUE');
+
 /** Those on the subject, and those on all of its owner's. */
 const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, GrantRecord>>(
   'grants_of_subject',
@@ -300,7 +341,7 @@ export class GrantStore {
         const { createdAt, ...refusal } = row;
         if (createdAt === null) return { kind: 'refused', ...refusal };
         const made = { grantorTenantId: actor.tenantId, createdAt, revokedAt: null, status: 'active' } as const;
-        return { kind: 'granted', grant: { ...grant, ...made, grantedBy: actor.principalId } };
+        return { kind: 'granted', grant: { ...grant, ...made, grantedBy: actor.principalId, acceptedAt: null } };
       });
     });
   }
@@ -359,6 +400,32 @@ export class GrantStore {
   /** A page of all that the tenant granted, newest first, and what the caller may do. Only an active member gets any. */
   async ofTenant(actor: Actor, request: PageRequest): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
     return toList(await this.sql.run(OF_TENANT, { ...actor, ...before(request) }), request.limit);
+  }
+
+  /**
+   * A page of the grants to the tenant, newest first, ended ones too, and what the caller may do. Grants on all subjects that nobody
+   * accepted are a list of their own. Only an active member gets any.
+   */
+  async received(
+    actor: Actor,
+    { isAccepted }: { isAccepted: boolean },
+    request: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
+    const rows = await this.sql.run(isAccepted ? RECEIVED : OFFERED, { ...actor, ...before(request) });
+    return toList(rows, request.limit);
+  }
+
+  /**
+   * Accepts a live grant to the tenant, if the caller holds one of `managers`. `grant` is null where none with this id was given to it,
+   * else as it is now.
+   */
+  async accept(
+    actor: Acting,
+    grantId: string,
+    managers: readonly Role[],
+  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
+    const { facts, grant, acceptedNowAt } = await this.sql.one(ACCEPT, { ...actor, grantId, managers });
+    return { facts, grant: grant === null ? null : { ...grant, acceptedAt: acceptedNowAt ?? grant.acceptedAt } };
   }
 
   /** A page of all grants on a subject, newest first, and what the caller may do. Only its owner gets any. */

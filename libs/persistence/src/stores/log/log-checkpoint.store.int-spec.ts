@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const ORIGIN = 'log.example/test';
-const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n` });
+const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n`, completeAt: new Date() });
 
 it('publishes nothing smaller than what another process is publishing at the moment', async () => {
   expect(await store.publish(checkpoint(1))).toBe(true);
@@ -31,4 +31,22 @@ it('publishes nothing smaller than what another process is publishing at the mom
   expect(await late).toBe(false);
   expect((await store.newest())?.size).toBe(3);
   expect(await store.publish(checkpoint(3))).toBe(true);
+});
+
+it('thins what is older than a day to the last one of an hour, and keeps the marked ones', async () => {
+  const hour = `date_trunc('hour', now()) - interval '2 days'`;
+  await other.query(
+    `INSERT INTO log_checkpoints (origin, size, note, signed_at, marked_by, marked_at)
+     SELECT $1, size, 'old', ${hour} + size * interval '1 minute', who, CASE WHEN who IS NOT NULL THEN now() END
+       FROM (VALUES (10, NULL), (11, 'operator'), (12, NULL), (13, 'operator'), (70, NULL)) AS old (size, who)`,
+    [ORIGIN],
+  );
+  expect(await store.thin(10)).toBe(1);
+  const { rows } = await other.query<{ size: number }>(
+    `SELECT size::int FROM log_checkpoints WHERE note = 'old' ORDER BY 1`,
+  );
+  expect(rows.map(({ size }) => size)).toEqual([11, 12, 13, 70]);
+  expect(await store.ofSize(13)).toBeNull();
+  expect((await store.ofSize(12))?.note).toBe('old');
+  expect(await store.marked(13)).toEqual(['old']);
 });

@@ -1,7 +1,7 @@
 import { columns, type Columns } from '../../sql/columns';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACT_AT, FACT_OF_KEYS } from './log-facts';
+import { FACT_AT, FACT_OF_KEYS, OWN_FACT_AT, OWN_FACT_OF_KEYS } from './log-facts';
 
 /** A published checkpoint. */
 export interface LogCheckpoint {
@@ -17,8 +17,9 @@ export interface LogCheckpoint {
 export interface LogKey {
   /** C2SP signed-note: `<name>+<hash>+<key>`. */
   vkey: string;
-  from: Date;
-  /** Null while it signs. */
+  /** Null for an announced key that has not signed yet. */
+  from: Date | null;
+  /** Null until the key is ended. */
   until: Date | null;
 }
 
@@ -31,13 +32,18 @@ const CHECKPOINT: Columns<LogCheckpoint> = {
 
 const NEWEST = statement<NoParameters, LogCheckpoint>(
   'log_checkpoint_newest',
-  `SELECT ${columns(CHECKPOINT)} FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1`,
+  `SELECT ${columns(CHECKPOINT)} FROM log_checkpoints c WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id) LIMIT 1`,
 );
 
 const OF_SIZE = statement<{ size: number }, LogCheckpoint>(
   'log_checkpoint_of_size',
   `WITH c AS MATERIALIZED (SELECT * FROM log_checkpoints WHERE size = :size::bigint)
-SELECT ${columns(CHECKPOINT)} FROM c ORDER BY c.checkpoint_id DESC LIMIT 1`,
+SELECT ${columns(CHECKPOINT)} FROM c WHERE c.marked_at IS NULL ORDER BY c.checkpoint_id DESC LIMIT 1`,
+);
+
+const MARKED = statement<{ size: number }, { note: string }>(
+  'log_checkpoints_marked',
+  'SELECT c.note FROM log_checkpoints c WHERE c.size = :size::bigint AND c.marked_at IS NOT NULL',
 );
 
 /** A statement of its own: what comes after it in the transaction sees whatever was published before. */
@@ -46,24 +52,29 @@ const PUBLISH_TURN = statement(
   `SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))`,
 );
 
+/** A checkpoint that may be published, and the time before which whatever was committed is in it. */
+type CheckpointToPublish = Omit<LogCheckpoint, 'signedAt'> & { completeAt: Date };
+
 /** Of several processes that sign, one may be late: what is published never shrinks. */
-const PUBLISH = statement<Omit<LogCheckpoint, 'signedAt'>, { size: number }>(
+const PUBLISH = statement<CheckpointToPublish, { size: number }>(
   'log_checkpoint_publish',
-  `INSERT INTO log_checkpoints (origin, size, note)
-SELECT :origin, :size::bigint, :note
- WHERE coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) <= :size::bigint
+  `INSERT INTO log_checkpoints (origin, size, note, complete_at)
+SELECT :origin, :size::bigint, :note, :completeAt::timestamptz
+ WHERE coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
+                  ORDER BY (-c.checkpoint_id) LIMIT 1), 0) <= :size::bigint
 RETURNING size::float8 AS size`,
 );
 
-/** Whoever looks back further than a day finds one an hour. */
+/** Whoever looks back further than a day finds one an hour. Marked ones stay. */
 const THIN = statement<{ limit: number }, { deleted: number }>(
   'log_checkpoint_thin',
   `WITH old AS MATERIALIZED (
   SELECT c.checkpoint_id, date_trunc('hour', c.signed_at) AS hour,
          (SELECT date_trunc('hour', later.signed_at) FROM log_checkpoints later
-           WHERE later.checkpoint_id > c.checkpoint_id ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
+           WHERE later.checkpoint_id > c.checkpoint_id AND (later.marked_at IS NULL) IS TRUE
+           ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
     FROM log_checkpoints c
-   WHERE c.signed_at < now() - interval '1 day' AND c.signed_at > now() - interval '3 days'
+   WHERE c.signed_at < now() - interval '1 day' AND c.signed_at > now() - interval '3 days' AND (c.marked_at IS NULL) IS TRUE
    ORDER BY c.signed_at
 ), deleted AS (
   DELETE FROM log_checkpoints WHERE checkpoint_id = ANY (ARRAY(
@@ -75,15 +86,35 @@ SELECT count(*)::int AS deleted FROM deleted`,
 
 const KEYS = statement<NoParameters, LogKey>(
   'log_keys',
-  'SELECT vkey, used_at AS "from", until_at AS until FROM log_keys ORDER BY used_at, vkey',
+  `SELECT vkey, used_at AS "from", until_at AS until FROM log_keys
+ UNION ALL
+SELECT a.vkey, NULL, NULL FROM log_key_announcements a
+ WHERE a.ended_at IS NULL AND (SELECT true FROM log_keys k WHERE k.vkey = a.vkey LIMIT 1) IS NULL
+ ORDER BY "from" NULLS LAST, vkey`,
 );
 
+const LIVE_ANNOUNCEMENT = `SELECT * FROM log_key_announcements a WHERE a.vkey = i.vkey AND a.ended_at IS NULL LIMIT 1`;
+
+const UNANNOUNCED = statement<{ vkeys: readonly string[]; size: number }, { vkey: string }>(
+  'log_keys_unannounced',
+  `SELECT i.vkey
+  FROM unnest(:vkeys::text[]) WITH ORDINALITY AS i(vkey, ord)
+  LEFT JOIN LATERAL (${LIVE_ANNOUNCEMENT}) a ON true
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.announcement_id = a.announcement_id LIMIT 1) e ON true
+ WHERE (a.is_first OR e.log_index < :size::bigint) IS NOT TRUE
+ ORDER BY i.ord`,
+);
+
+const ANNOUNCE_FIRST = statement<{ vkeys: readonly string[] }, { isFirst: boolean }>(
+  'log_keys_announce_first',
+  'SELECT announce_first_log_keys(:vkeys::text[]) AS "isFirst"',
+);
+
+/** A key that was ended meanwhile does not come back. */
 const USE_KEYS = statement<{ vkeys: readonly string[] }>(
   'log_keys_use',
-  `WITH ended AS (
-  UPDATE log_keys SET until_at = now() WHERE until_at IS NULL AND vkey <> ALL (:vkeys::text[])
-)
-INSERT INTO log_keys (vkey) SELECT unnest(:vkeys::text[])
+  `INSERT INTO log_keys (vkey)
+SELECT a.vkey FROM unnest(:vkeys::text[]) AS i(vkey) CROSS JOIN LATERAL (${LIVE_ANNOUNCEMENT}) a
     ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL`,
 );
 
@@ -107,7 +138,8 @@ const RESTARTS = statement<NoParameters, { origin: string; previousOrigin: strin
 const LAG = statement<NoParameters, { ageMs: number }>(
   'log_lag',
   `SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
-  FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) AS published
+  FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
+                                    ORDER BY (-c.checkpoint_id) LIMIT 1), 0) AS published
           FROM log_tree t WHERE t.is_one) tree
  CROSS JOIN LATERAL (SELECT tree.size - tree.published AS entries) p
   LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = tree.published LIMIT 1) e ON p.entries > 0
@@ -118,9 +150,12 @@ const LAG = statement<NoParameters, { ageMs: number }>(
                             coalesce(e.entry_type, w.entry_type) AS entry_type,
                             coalesce(e.grant_change_id, w.grant_change_id) AS grant_change_id,
                             coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
-                            coalesce(e.erasure_id, w.erasure_id) AS erasure_id) k ON true
+                            coalesce(e.erasure_id, w.erasure_id) AS erasure_id,
+                            coalesce(e.restart_id, w.restart_id) AS restart_id,
+                            coalesce(e.announcement_id, w.announcement_id) AS announcement_id) k ON true
   ${FACT_OF_KEYS}
- CROSS JOIN LATERAL (SELECT ${FACT_AT} AS at) f`,
+  ${OWN_FACT_OF_KEYS}
+ CROSS JOIN LATERAL (SELECT coalesce(${FACT_AT}, ${OWN_FACT_AT}) AS at) f`,
 );
 
 /** What the log has published. */
@@ -139,8 +174,13 @@ export class LogCheckpointStore {
     return found;
   }
 
+  /** The notes of this size that are marked as signed by mistake. */
+  async marked(size: number): Promise<string[]> {
+    return (await this.sql.run(MARKED, { size })).map(({ note }) => note);
+  }
+
   /** Publishes a checkpoint; false where a larger one is published. */
-  publish(checkpoint: Omit<LogCheckpoint, 'signedAt'>): Promise<boolean> {
+  publish(checkpoint: CheckpointToPublish): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
       await sql.run(PUBLISH_TURN, {});
       return (await sql.run(PUBLISH, checkpoint)).length > 0;
@@ -157,12 +197,25 @@ export class LogCheckpointStore {
     return Math.max(0, (await this.sql.one(LAG, {})).ageMs);
   }
 
-  /** Every key that ever signed, in the order in which they came. */
+  /** Every key that ever signed, in the order in which they came, and those that are announced to sign. */
   keys(): Promise<LogKey[]> {
     return this.sql.run(KEYS, {});
   }
 
-  /** Tells that these keys, and no others, sign from now on. */
+  /**
+   * Returns those of the keys that may not sign a tree of this size: no announcement of them is live, or its entry is not in
+   * that tree.
+   */
+  async unannounced(vkeys: readonly string[], size: number): Promise<string[]> {
+    return (await this.sql.run(UNANNOUNCED, { vkeys, size })).map(({ vkey }) => vkey);
+  }
+
+  /** Announces the keys that a log begins with. Returns false where the log has begun. */
+  async announceFirst(vkeys: readonly string[]): Promise<boolean> {
+    return (await this.sql.one(ANNOUNCE_FIRST, { vkeys })).isFirst;
+  }
+
+  /** Records that these keys sign from now on; those that are not announced are left out. */
   async useKeys(vkeys: readonly string[]): Promise<void> {
     await this.sql.run(USE_KEYS, { vkeys });
   }

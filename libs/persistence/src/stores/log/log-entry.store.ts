@@ -12,14 +12,7 @@ import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import {
-  anyTenantAccess,
-  DISCLOSURE,
-  FACTS,
-  MEMBER_ACCESS,
-  type SubjectDisclosure,
-  TENANT_ACCESS,
-} from '../facts/access-facts';
+import { DISCLOSURE, FACTS, MEMBER_ACCESS, readAccess, type SubjectDisclosure } from '../facts/access-facts';
 import { ERASURE_OF_SNAPSHOT, type SnapshotRecord } from '../snapshots/snapshot-record';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
@@ -67,12 +60,13 @@ const ofSnapshot = (form: 'tenant' | 'global') =>
   FROM ${inputRows({ ...ACTOR, snapshot_id: 'uuid', known_salt: 'bytea' })}
   LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
   LEFT JOIN subjects s ON s.subject_key = found.subject_key
+  ${readAccess(form, RULES.readById)}
   LEFT JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+                      WHERE e.subject_key = r.subject_key AND e.snapshot_version = found.snapshot_version
                         AND e.entry_type = 1 LIMIT 1) placed ON true
   LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
-  LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
-  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readById.subject)}
+  LEFT JOIN LATERAL (SELECT found.*
+                      WHERE r.subject_key IS NOT NULL AND (placed.salt = i.known_salt) IS NOT TRUE) n ON true
  ORDER BY i.ord`,
   );
 const OF_SNAPSHOT_TENANT = ofSnapshot('tenant');

@@ -1,8 +1,8 @@
-import type { LogEntryType, LogFact, LogRestartedFact } from '@iss/domain';
+import type { LogEntryType, LogFact, LogKeyAnnouncedFact, LogOwnFact, LogRestartedFact } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { grantedColumns } from '../facts/access-facts';
 
-/** What the keys in row `k` name: all of it null but one; of a grant also what its `first` change was from. */
+/** What the keys in row `k`, an entry, name: all of it null but one; of a grant also what its `first` change was from. */
 export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
@@ -43,6 +43,9 @@ export const SNAPSHOT_FACT = columns(
     envelopeHash: `encode(n.envelope_hash, 'hex')`,
     prevHash: `encode(n.prev_hash, 'hex')`,
     createdAt: 'n.created_at',
+    writtenBy: 'n.written_by',
+    writeRequestId: 'n.write_request_id',
+    namesWriter: 'k.names_writer IS TRUE AND n.written_by IS NOT NULL',
   },
   'snapshot?',
 );
@@ -106,30 +109,48 @@ export const FACT = [
   ),
 ].join(',\n  ');
 
-/** The number of the entry that a log under a new name begins with. */
-export const LOG_RESTARTED = 7;
+/** The fact about the log itself that row `k` names: the restart `r`, or the announcement `a` of a key. */
+export const OWN_FACT_OF_KEYS = `
+  LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
+  LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = k.announcement_id LIMIT 1) a ON true`;
 
-/** The restart that row `k` names, as `r`. */
-export const RESTART_OF_KEYS = `
-  LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true`;
+/** When what {@link OWN_FACT_OF_KEYS} found was committed. */
+export const OWN_FACT_AT = 'coalesce(r.restarted_at, a.announced_at)';
 
-/** The restart `r`, as the member `restart` of a row. */
-export const RESTART_FACT = columns(
-  {
-    type: `CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END`,
-    previousOrigin: 'r.previous_origin',
-    previousSize: 'r.previous_size::float8',
-    previousRoot: 'r.previous_root',
-    previousCheckpointHash: `encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex')`,
-    reason: 'r.reason',
-    restartedAt: 'r.restarted_at',
-  },
-  'restart?',
-);
+/** Selects the fact that {@link OWN_FACT_OF_KEYS} found, as {@link OwnFactRow}. */
+export const OWN_FACT = [
+  columns(
+    {
+      type: `CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END`,
+      previousOrigin: 'r.previous_origin',
+      previousSize: 'r.previous_size::float8',
+      previousRoot: 'r.previous_root',
+      previousCheckpointHash: `encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex')`,
+      reason: 'r.reason',
+      restartedAt: 'r.restarted_at',
+    },
+    'restart?',
+  ),
+  columns(
+    {
+      type: `CASE WHEN a.announcement_id IS NOT NULL THEN 'log.key_announced' END`,
+      vkey: 'a.vkey',
+      announcedBy: 'a.announced_by',
+      announcedAt: 'a.announced_at',
+    },
+    'announcement?',
+  ),
+].join(',\n  ');
 
-/** Null for an entry of any other type. */
-export interface RestartRow {
+/** Both are null for an entry of any other type. */
+export interface OwnFactRow {
   restart: LogRestartedFact | null;
+  announcement: LogKeyAnnouncedFact | null;
+}
+
+/** The fact of a row about the log itself; null where it has none. */
+export function ownFactOf({ restart, announcement }: OwnFactRow): LogOwnFact | null {
+  return restart ?? announcement;
 }
 
 /** At most one of them is there: none, where the fact is gone from its table. */

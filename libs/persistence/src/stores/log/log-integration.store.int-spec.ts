@@ -1,11 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ALL_SUBJECTS, LOG_SALT_BYTES, logEntryText } from '@iss/domain';
-import { Client } from 'pg';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import type { Client } from 'pg';
+import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { TenancyStore } from '../tenancy/tenancy.store';
 import { TransferOfferStore } from '../tenancy/transfer-offer.store';
+import { LogEntryStore } from './log-entry.store';
 import {
   type LoggedFact,
   type LogGrowth,
@@ -65,22 +66,22 @@ function tilesOf(leaves: readonly Buffer[]): Map<string, LogTile> {
   return tiles;
 }
 
-let world: World;
+let world: SharedWorld;
 let store: LogIntegrationStore;
 let admin: Client;
 let tree: Tree;
 
-beforeEach(async () => {
-  world = await openWorld();
-  admin = new Client({ connectionString: world.url });
-  await admin.connect();
-  store = new LogIntegrationStore(world.database.sql);
-  tree = new Tree();
+beforeAll(async () => {
+  world = await openSharedWorld();
+  ({ admin } = world);
 });
 
-afterEach(async () => {
-  await admin.end();
-  await world.close();
+afterAll(() => world?.close());
+
+beforeEach(async () => {
+  await world.empty();
+  store = new LogIntegrationStore(world.database.sql);
+  tree = new Tree();
 });
 
 async function integrateAll(limit = 100): Promise<number> {
@@ -227,6 +228,21 @@ it('lets one process integrate at a time, and leaves nothing behind when it fail
   expect(await integrateAll()).toBe(1);
 });
 
+it('has the text of an entry that an earlier worker made, which names no writer', async () => {
+  await addTenant(world, 'acme');
+  const written = snapshot();
+  await new SnapshotWriteStore(world.database.sql).create(written);
+  expect(await integrateAll()).toBe(2);
+  const entries = new LogEntryStore(world.database.sql);
+  const fact = async () => (await entries.ofVersions(written, 1, 1)).map((entry) => entry.fact);
+  const writer = { writtenBy: written.principalId, writeRequestId: written.requestId };
+  expect(await fact()).toEqual([expect.objectContaining({ ...writer, namesWriter: true })]);
+  expect(tree.facts[1]).toMatchObject({ ...writer, namesWriter: true });
+  await admin.query(`SET session_replication_role = replica; UPDATE log_entries SET names_writer = NULL;
+                     RESET session_replication_role`);
+  expect(await fact()).toEqual([expect.objectContaining({ ...writer, namesWriter: false })]);
+});
+
 it('passes over a mark of nothing', async () => {
   await admin.query(`INSERT INTO log_waiting (entry_type, grant_id) VALUES (2, gen_random_uuid())`);
   await expect(store.integrate(10, tree.grow)).resolves.toMatchObject({ integrated: 0, dropped: 1 });
@@ -254,5 +270,9 @@ it.each([
   await addTenant(world, 'acme');
   await integrateAll();
   await admin.query('SET ROLE iss_app');
-  await expect(admin.query(text)).rejects.toThrow(message);
+  try {
+    await expect(admin.query(text)).rejects.toThrow(message);
+  } finally {
+    await admin.query('RESET ROLE');
+  }
 });

@@ -1,8 +1,18 @@
-import { LOG_SALT_BYTES, type LogFact, type LogRestartedFact } from '@iss/domain';
+import { LOG_SALT_BYTES, type LogFact, type LogOwnFact } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow, RESTART_FACT, RESTART_OF_KEYS, type RestartRow } from './log-facts';
+import {
+  FACT,
+  FACT_OF_KEYS,
+  factOf,
+  type FactRow,
+  LOG_ENTRY_NUMBERS,
+  OWN_FACT,
+  OWN_FACT_OF_KEYS,
+  ownFactOf,
+  type OwnFactRow,
+} from './log-facts';
 
 /** The hashes of one tile, one behind the other (C2SP tlog-tiles). */
 export interface LogTile {
@@ -23,7 +33,7 @@ export interface LogTree {
 }
 
 /** What becomes an entry. */
-export type LoggedFact = LogFact | LogRestartedFact;
+export type LoggedFact = LogFact | LogOwnFact;
 
 /** What a batch of facts makes of the tree. */
 export interface LogGrowth {
@@ -37,9 +47,9 @@ export interface LogGrowth {
 const HASH_BYTES = 32;
 
 /** Only one integrates at a time; the others pass over it. */
-const TAKE_TREE = statement<NoParameters, LogTree & { isBackfilled: boolean }>(
+const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>(
   'log_tree_take',
-  `SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
+  `SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
   FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED`,
 );
 
@@ -59,14 +69,14 @@ const EDGE = statement<{ size: number }, LogTile>(
  ORDER BY t.level`,
 );
 
-const WAITING = statement<{ limit: number }, FactRow & RestartRow & { waitingId: number }>(
+const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId: number }>(
   'log_waiting_take',
   `SELECT k.waiting_id::float8 AS "waitingId",
   ${FACT},
-  ${RESTART_FACT}
-  FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
+  ${OWN_FACT}
+  FROM (SELECT *, true AS names_writer FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   ${FACT_OF_KEYS}
-  ${RESTART_OF_KEYS}
+  ${OWN_FACT_OF_KEYS}
  ORDER BY k.waiting_id`,
 );
 
@@ -88,9 +98,9 @@ const APPEND = statement<
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, salt)
+                           erasure_id, restart_id, announcement_id, is_late, names_writer, salt)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-         erasure_id, restart_id,
+         erasure_id, restart_id, announcement_id, is_late, CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['snapshot.created']} THEN true END,
          substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place
@@ -114,6 +124,8 @@ const DROP = statement<{ waitingIds: readonly number[] }>(
 /** What one round of {@link LogIntegrationStore.integrate} did. */
 export interface LogRound {
   tree: LogTree;
+  /** A round that leaves nothing waiting integrated whatever was committed before. */
+  takenAt: Date;
   integrated: number;
   /** Marks that named nothing. */
   dropped: number;
@@ -136,12 +148,12 @@ export class LogIntegrationStore {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_TREE, {});
       if (taken === undefined) return null;
-      const { isBackfilled, ...tree } = taken;
-      if (!isBackfilled) return { tree, integrated: 0, dropped: 0, isHeld: true };
+      const { isBackfilled, takenAt, ...tree } = taken;
+      if (!isBackfilled) return { tree, takenAt, integrated: 0, dropped: 0, isHeld: true };
       const waiting = await sql.run(WAITING, { limit });
       const [facts, waitingIds, nothing]: [LoggedFact[], number[], number[]] = [[], [], []];
       for (const row of waiting) {
-        const fact = factOf(row) ?? row.restart;
+        const fact = factOf(row) ?? ownFactOf(row);
         if (fact === null) nothing.push(row.waitingId);
         else {
           facts.push(fact);
@@ -152,7 +164,7 @@ export class LogIntegrationStore {
         await requireNothingHidden(sql);
         await sql.run(DROP, { waitingIds: nothing });
       }
-      if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length, isHeld: false };
+      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: nothing.length, isHeld: false };
       const { size } = tree;
       const edge = await sql.run(EDGE, { size });
       const { salts, added, tree: next } = await grow(tree, edge, facts);
@@ -166,7 +178,7 @@ export class LogIntegrationStore {
       });
       if (entries !== facts.length || !isNext || next.size !== size + entries)
         throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
-      return { tree: next, integrated: entries, dropped: nothing.length, isHeld: false };
+      return { tree: next, takenAt, integrated: entries, dropped: nothing.length, isHeld: false };
     });
   }
 

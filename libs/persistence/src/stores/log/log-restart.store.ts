@@ -31,7 +31,7 @@ const BEFORE = statement<NoParameters, LogBeforeRestart>(
   (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS TRUE
     OR (SELECT true FROM log_waiting w WHERE w.waiting_id < 0 ORDER BY w.waiting_id LIMIT 1) IS TRUE AS "isBusy"
   FROM log_tree t
-  LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1) c ON true
+  LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id) LIMIT 1) c ON true
  WHERE t.is_one`,
 );
 

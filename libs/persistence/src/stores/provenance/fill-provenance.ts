@@ -2,12 +2,15 @@ import { authorOf, isEvidenceMissing, parseStoredJson, traceTexts } from '@iss/d
 import { asOwner } from '../../owner';
 import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
+import { damageOf } from '../snapshots/opened-text';
 
 export interface FilledProvenance {
   /** Versions of which it is known now where they come from. */
   versions: number;
   /** Subjects whose latest version has evidence to mend. */
   flagged: number;
+  /** Ids of snapshots whose stored text is not the one that was written: nothing is taken from them. */
+  damaged: string[];
 }
 
 interface Unfilled {
@@ -17,8 +20,16 @@ interface Unfilled {
   isFilled: boolean;
 }
 
-interface Texts {
+interface StoredText {
+  snapshotId: string;
   envelope: string;
+  envelopeHash: string | null;
+}
+
+interface Texts {
+  own: StoredText;
+  base: StoredText | null;
+  /** Null for a first version; of an erased base nothing is left. */
   baseEnvelope: string | null;
   baseOrigins: Buffer | null;
 }
@@ -47,7 +58,10 @@ const LAST = statement<NoParameters, { lastKey: string }>(
 
 const TEXTS = statement<{ subjectKey: string; snapshotVersion: number }, Texts>(
   'fill_provenance_texts',
-  `SELECT n.envelope, CASE WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
+  `SELECT n.snapshot_id AS "own.snapshotId", n.envelope AS "own.envelope", encode(n.envelope_hash, 'hex') AS "own.envelopeHash",
+       CASE WHEN b.envelope IS NOT NULL THEN b.snapshot_id END AS "base?.snapshotId", b.envelope AS "base?.envelope",
+       encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
+       CASE WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
   FROM (SELECT :subjectKey::bigint AS subject_key, :snapshotVersion::integer AS snapshot_version) i
  CROSS JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n
@@ -103,6 +117,7 @@ const MOVE = statement<Place, { subjectKey: string }>(
 
 const END = statement<NoParameters, Place>('fill_provenance_end', 'DELETE FROM provenance_backfill WHERE is_one');
 
+const NOTHING_FILLED: FilledProvenance = { versions: 0, flagged: 0, damaged: [] };
 const BEGINNING: Place = { subjectKey: '0', snapshotVersion: 0 };
 
 /**
@@ -115,12 +130,13 @@ export async function fillProvenance(databaseUrl: string): Promise<FilledProvena
 }
 
 /** The same where it has not been done yet, from where it was ended the last time. One at a time may run. */
-export async function backfillProvenance(databaseUrl: string): Promise<void> {
-  await asOwner(databaseUrl, async (sql) => {
+export async function backfillProvenance(databaseUrl: string): Promise<FilledProvenance> {
+  return asOwner(databaseUrl, async (sql) => {
     const [place] = await sql.run(PLACE, {});
-    if (place === undefined) return;
-    await fillFrom(sql, place, (reached) => sql.run(MOVE, reached));
+    if (place === undefined) return NOTHING_FILLED;
+    const filled = await fillFrom(sql, place, (reached) => sql.run(MOVE, reached));
     await sql.run(END, {});
+    return filled;
   });
 }
 
@@ -129,7 +145,7 @@ async function fillFrom(
   after: Place,
   keep: (reached: Place) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<FilledProvenance> {
-  const filled: FilledProvenance = { versions: 0, flagged: 0 };
+  const filled: FilledProvenance = { ...NOTHING_FILLED, damaged: [] };
   const { lastKey } = await sql.one(LAST, {});
   let reached = after;
   let rows: Unfilled[];
@@ -146,8 +162,13 @@ async function fillFrom(
 
 async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance): Promise<void> {
   const { subjectKey, snapshotVersion, isLatest } = row;
-  const { envelope, baseEnvelope, baseOrigins } = await sql.one(TEXTS, { subjectKey, snapshotVersion });
-  const traced = traceOf(envelope, baseEnvelope, baseOrigins, snapshotVersion);
+  const { own, base, baseEnvelope, baseOrigins } = await sql.one(TEXTS, { subjectKey, snapshotVersion });
+  const damaged = [own, base].filter((text) => text !== null && damageOf(text.envelope, text.envelopeHash) !== null);
+  if (damaged.length > 0) {
+    filled.damaged.push(...damaged.flatMap((text) => text?.snapshotId ?? []));
+    return;
+  }
+  const traced = traceOf(own.envelope, baseEnvelope, baseOrigins, snapshotVersion);
   const { changedBy, origins, hasMissing, hasCarried } = traced;
   // Of a subject with one version nothing is kept but its flags.
   if (snapshotVersion > 1 || !isLatest) {

@@ -4,34 +4,39 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
+import { DISCLOSURE, FACTS, readAccess, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
 import { CopiedTexts, TEXT_IF_SMALL } from '../snapshots/copied-texts';
-import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
+import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 
 /** A version with what is known of its leaves, and the facts by which it is decided whether the caller may see it. */
 export interface ProvenanceRead {
   facts: AccessFacts;
   /** Null where the owner reads. */
   disclosure: SubjectDisclosure | null;
-  snapshot: SnapshotRecord | null;
+  snapshot: SnapshotRow | null;
   /** See `encodeOrigins`; null for a first version, and where they are not known. */
   origins: Buffer | null;
+  /** Identifies the newest erasure of any of the subject's versions; null where nothing was erased. */
+  lastErasure: string | null;
 }
 
 /** What a direct write of a later version follows. */
-export interface ParentRead extends Omit<ProvenanceRead, 'disclosure'> {
+export interface ParentRead extends Omit<ProvenanceRead, 'disclosure' | 'lastErasure'> {
   /** What the tenant demands of evidence. */
   evidencePolicy: EvidencePolicy;
 }
 
-/** When a version was made, and by whom. */
+/** When a version was made, and by whom: as its envelope says, and as the service knows. */
 export interface VersionFacts {
   snapshotVersion: number;
   createdAt: Date;
   generatedAt: string;
   /** As JSON text; null where it is not known. */
   changedBy: string | null;
+  /** Null where an earlier release wrote it. */
+  writtenBy: string | null;
+  writeRequestId: string | null;
 }
 
 /** The newest version up to a given one of which the origins are known; those of a first one are null. */
@@ -42,8 +47,9 @@ export interface NearestOrigins {
 
 const ORIGINS = `${originsOf('n.subject_key', 'n.snapshot_version')} AS origins`;
 const VERSION = `${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')},
-  ${ORIGINS}`;
-const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
+  ${ORIGINS},
+  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key AND (er.status = 'erased') IS TRUE
+    ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"`;
 
 type Bounded = Reader & SubjectRef & { maxBytes: number };
 
@@ -55,8 +61,8 @@ function latest(form: 'tenant' | 'global'): Statement<Bounded, ProvenanceRead> {
   ${VERSION}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${latestSnapshot('s.subject_key', 'n')}
-  ${ACCESS[form]}`,
+  ${readAccess(form, RULES.readLineage)}
+  ${latestSnapshot('r.subject_key', 'n')}`,
   );
 }
 
@@ -68,8 +74,8 @@ function ofVersion(form: 'tenant' | 'global'): Statement<Bounded & { version: nu
   ${VERSION}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, version: 'int' })}
   ${NAMED_SUBJECT}
-  ${snapshotOfVersion('s.subject_key', 'i.version', 'n')}
-  ${ACCESS[form]}`,
+  ${readAccess(form, RULES.readLineage)}
+  ${snapshotOfVersion('r.subject_key', 'i.version', 'n')}`,
   );
 }
 
@@ -92,7 +98,7 @@ const PARENT = statement<Actor & SubjectRef, ParentRead>(
 const VERSIONS = statement<SubjectRef & { versions: readonly number[] }, VersionFacts>(
   'provenance_versions',
   `SELECT n.snapshot_version AS "snapshotVersion", n.created_at AS "createdAt", n.generated_at AS "generatedAt",
-       p.changed_by AS "changedBy"
+       p.changed_by AS "changedBy", n.written_by AS "writtenBy", n.write_request_id AS "writeRequestId"
   FROM subjects s
  CROSS JOIN unnest(:versions::int[]) v
  CROSS JOIN LATERAL (SELECT * FROM snapshots n

@@ -117,6 +117,7 @@ describe('a record', () => {
     subjectKey: 1,
     disclosedOn: '2026-01-15',
     granteeTenantId: 'gamma',
+    grantId: null,
     principalId: 'o1',
     via: 'export',
     fromVersion: 1,

@@ -7,6 +7,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
+import { ACCEPTED } from '../grants/grant-record';
 import { newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
 
 /** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
@@ -15,6 +16,8 @@ export interface NewDisclosure {
   /** `YYYY-MM-DD`, UTC. */
   disclosedOn: string;
   granteeTenantId: string;
+  /** The grant by which the first one was read; null: nobody kept it then. */
+  grantId: string | null;
   principalId: string;
   via: DisclosureWay;
   fromVersion: number;
@@ -24,18 +27,34 @@ export interface NewDisclosure {
 }
 
 export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, SubjectRef {
+  /** What the grant is for, as its grantor says now. */
+  purpose: string | null;
   firstAt: Date;
 }
 
-/** In the order of the key, so that two statements with the same rows do not wait for each other in turn. */
+/**
+ * Whoever uses a grant on all subjects accepts it. Rows in the order of their keys, so that two statements with the same rows do not wait
+ * for each other in turn.
+ */
 const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>(
   'disclosure_record',
-  `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
-SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
+  `WITH used AS MATERIALIZED (
+  SELECT g.grant_id
+    FROM (SELECT DISTINCT u.grant_id FROM unnest(:inputs.grantId::uuid[]) AS u(grant_id) ORDER BY u.grant_id) u
+   CROSS JOIN LATERAL (SELECT g.grant_id FROM grants g
+                        WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL AND g.subject_key = 0) IS TRUE
+                        LIMIT 1 FOR NO KEY UPDATE) g
+), accepted AS (
+  UPDATE grants g SET ${ACCEPTED} FROM used u WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL) IS TRUE
+)
+INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id)
+SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.principal_id, i.via, i.from_version, i.to_version,
+       i.request_id
   FROM ${inputRows({
     subject_key: 'bigint',
     disclosed_on: 'text',
     grantee_tenant_id: 'text',
+    grant_id: 'uuid',
     principal_id: 'text',
     via: 'text',
     from_version: 'int',
@@ -55,6 +74,8 @@ const DISCLOSURE: Columns<DisclosureRecord> = {
   fromVersion: 'd.from_version',
   toVersion: 'd.to_version',
   granteeTenantId: 'd.grantee_tenant_id',
+  grantId: 'd.grant_id',
+  purpose: '(SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1)',
   principalId: 'd.principal_id',
   via: 'd.via',
   firstAt: 'd.first_at',

@@ -1,6 +1,8 @@
+import { columns } from '../../sql/columns';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { originsOf, versionsBefore } from '../facts/joins';
+import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 
 /** The latest version of a request's subject, which was stored after the request was. */
 export interface LaterVersion {
@@ -14,10 +16,7 @@ export interface LaterVersion {
 }
 
 /** A version with what is known of its leaves. */
-export interface VersionText {
-  snapshotId: string;
-  /** Null where it was erased. */
-  envelope: string | null;
+export interface VersionText extends SnapshotRow {
   /** See `encodeOrigins`; null where they are not known. */
   origins: Buffer | null;
 }
@@ -36,9 +35,11 @@ const LATER = statement<{ refreshRequestIds: readonly string[] }, LaterVersion>(
 
 const TEXTS = statement<{ snapshotIds: readonly string[] }, VersionText>(
   'refresh_request_version_texts',
-  `SELECT n.snapshot_id AS "snapshotId", n.envelope, ${originsOf('n.subject_key', 'n.snapshot_version')} AS origins
+  `SELECT ${columns(snapshotColumns('n.envelope'))},
+  ${originsOf('n.subject_key', 'n.snapshot_version')} AS origins
   FROM unnest(:snapshotIds::uuid[]) i (snapshot_id)
- CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n`,
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n
+ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s`,
 );
 
 /** The versions that came after refresh requests. For whoever may see these requests as the owner of their subjects. */

@@ -1,7 +1,7 @@
 import type { Replica } from '../../replica';
 import { ANY_BYTES } from '../../sql/coalescer';
 import { statement } from '../../sql/statement';
-import type { SnapshotRecord } from './snapshot-record';
+import type { SnapshotRow, UnopenedText } from './snapshot-record';
 
 /** Texts up to this size come with the access facts, in one statement: to ask a replica for them would take longer. */
 const SMALL_BYTES = 16 * 1024;
@@ -11,7 +11,7 @@ export const TEXT_IF_SMALL = 'CASE WHEN octet_length(n.envelope) <= :maxBytes::i
 
 const TEXTS = statement<
   { ids: readonly string[] },
-  { snapshotId: string; envelopeHash: string | null; envelope: string | null }
+  { snapshotId: string; envelopeHash: string | null; envelope: UnopenedText | null }
 >(
   'snapshot_texts_copied',
   `SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.envelope
@@ -19,7 +19,7 @@ const TEXTS = statement<
  CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1) n`,
 );
 
-const isLeftOut = (snapshot: SnapshotRecord | null): snapshot is SnapshotRecord =>
+const isLeftOut = (snapshot: SnapshotRow | null): snapshot is SnapshotRow =>
   snapshot !== null && snapshot.envelope === null && snapshot.erasure === null;
 
 /**
@@ -38,10 +38,7 @@ export class CopiedTexts {
    * The snapshots with the texts that were left out, in their order; null where the primary is to be asked for them, with
    * {@link ANY_BYTES}.
    */
-  async complete(
-    whose: string,
-    snapshots: readonly (SnapshotRecord | null)[],
-  ): Promise<(SnapshotRecord | null)[] | null> {
+  async complete(whose: string, snapshots: readonly (SnapshotRow | null)[]): Promise<(SnapshotRow | null)[] | null> {
     const ids = snapshots.filter(isLeftOut).map(({ snapshotId }) => snapshotId);
     if (ids.length === 0) return [...snapshots];
     const rows = (await this.replica?.run(whose, TEXTS, { ids })) ?? null;

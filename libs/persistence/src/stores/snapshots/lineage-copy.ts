@@ -4,8 +4,8 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
-import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import { DISCLOSURE, FACTS, readAccess } from '../facts/access-facts';
+import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import {
   BEFORE_THE_FIRST,
   FITS,
@@ -15,7 +15,7 @@ import {
   type LineageRead,
   range,
 } from './lineage-range';
-import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
+import { snapshotColumns, type SnapshotRow } from './snapshot-record';
 
 /** Fewer headers than these cost the primary no more than to say what a replica may answer. */
 const WORTH_IT = 16;
@@ -40,35 +40,34 @@ interface Bounds {
 const KNOWN = `n.snapshot_version AS "last?.version",
   encode(n.envelope_hash, 'hex') AS "last?.hash",
   e.erasures, e.erased`;
-const KNOWN_OF = `LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
-                      WHERE n.subject_key = s.subject_key AND n.snapshot_version <= :upTo::bigint
+const knownOf = (
+  subjectKey: string,
+): string => `LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
+                      WHERE n.subject_key = ${subjectKey} AND n.snapshot_version <= :upTo::bigint
                       ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
   LEFT JOIN LATERAL (
     SELECT count(DISTINCT e.erasure_id)::int AS erasures,
            coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
                       FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
                                 AND v.version > n.snapshot_version - :limit::bigint), '[]') AS erased
-      FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+      FROM (SELECT * FROM erasures e WHERE e.subject_key = ${subjectKey}
              ORDER BY e.subject_key, (-e.erasure_id) LIMIT ${MAX_ERASURES + 1}) e
      CROSS JOIN unnest(e.versions) AS v(version)
   ) e ON true`;
 
-const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
-type Form = keyof typeof ACCESS;
-
 type KnownToReader = Known & Pick<LineageRead, 'facts' | 'disclosure' | 'headVersion'>;
 
-function knownToReader(form: Form): Statement<Reader & SubjectRef & Bounds, KnownToReader> {
+function knownToReader(form: 'tenant' | 'global'): Statement<Reader & SubjectRef & Bounds, KnownToReader> {
   return statement(
     `snapshot_lineage_known_${form}`,
     `SELECT ${FACTS},
   ${DISCLOSURE[form]},
-  ${HEAD_VERSION} AS "headVersion",
+  ${headVersion('r.subject_key')} AS "headVersion",
   ${KNOWN}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${ACCESS[form]}
-  ${KNOWN_OF}`,
+  ${readAccess(form, RULES.readLineage)}
+  ${knownOf('r.subject_key')}`,
   );
 }
 
@@ -79,12 +78,12 @@ const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>(
   `SELECT ${KNOWN}
   FROM ${inputRow(SUBJECT)}
   ${NAMED_SUBJECT}
-  ${KNOWN_OF}`,
+  ${knownOf('s.subject_key')}`,
 );
 
 /** A row of a replica. */
 interface Copied {
-  snapshot: SnapshotRecord;
+  snapshot: SnapshotRow;
   fits: boolean;
   fitsPage: boolean;
 }
@@ -142,7 +141,7 @@ export class LineageCopy {
     return { facts, disclosure, headVersion, snapshots: shown.map(({ snapshot }) => snapshot), found: count };
   }
 
-  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[] | null> {
+  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[] | null> {
     if (!this.isThere()) return null;
     const known = await this.sql.one(KNOWN_BELOW, { ...subject, upTo: version - 1, limit });
     const count = Math.min(limit, known.last?.version ?? 0);

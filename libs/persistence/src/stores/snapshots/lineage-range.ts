@@ -1,7 +1,7 @@
 import type { AccessFacts } from '@iss/domain';
 import { PAGE_BYTES } from '../../sql/page';
 import type { SubjectDisclosure } from '../facts/access-facts';
-import type { SnapshotRecord } from './snapshot-record';
+import type { SnapshotRow } from './snapshot-record';
 
 export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
 export type LineageOrder = (typeof LINEAGE_ORDERS)[number];
@@ -26,7 +26,7 @@ export interface LineageRead {
    * Envelopes stand on the first of them: on as many as fit into {@link ENVELOPE_BYTES}, and on one at least. With
    * envelopes, those that do not fit into {@link PAGE_BYTES} together are left out, the first one never.
    */
-  snapshots: SnapshotRecord[];
+  snapshots: SnapshotRow[];
   /** How many there were, those left out included. */
   found: number;
 }
@@ -34,14 +34,14 @@ export interface LineageRead {
 /** UTF-8 bytes of envelopes in the rows of one statement: so much of a long list lies in memory at once. */
 export const ENVELOPE_BYTES = 2 * 1024 * 1024;
 
-/** `limit` snapshots of subject `s` in order, each with the bytes of the envelopes before it, whose texts are not read. */
-export function range(order: LineageOrder, after: string): string {
+/** `limit` snapshots of a subject in order, each with the bytes of the envelopes before it, whose texts are not read. */
+export function range(order: LineageOrder, after: string, subjectKey = 's.subject_key'): string {
   const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
   return `LATERAL (
   SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ${direction})
               - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
     FROM (SELECT n.* FROM snapshots n
-           WHERE n.subject_key = s.subject_key AND n.snapshot_version ${compare} ${after}
+           WHERE n.subject_key = ${subjectKey} AND n.snapshot_version ${compare} ${after}
            ORDER BY n.snapshot_version ${direction} LIMIT :limit) n
 ) n`;
 }

@@ -3,7 +3,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { DISCLOSURE, FACTS, readAccess } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 import { LineageCopy } from './lineage-copy';
 import {
@@ -15,7 +15,7 @@ import {
   type LineageRead,
   range,
 } from './lineage-range';
-import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
+import { snapshotColumns, type SnapshotRow } from './snapshot-record';
 
 export {
   ENVELOPE_BYTES,
@@ -26,13 +26,12 @@ export {
 } from './lineage-range';
 
 const HEAD = `LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-                      WHERE subject_key = s.subject_key) h ON true`;
-const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
-type Form = keyof typeof ACCESS;
+                      WHERE subject_key = r.subject_key) h ON true`;
+type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
 interface LineageRow extends Omit<LineageRead, 'snapshots' | 'found'> {
-  snapshot: SnapshotRecord | null;
+  snapshot: SnapshotRow | null;
   found: number | null;
 }
 type LineageStatement = Statement<Reader & SubjectRef & Omit<LineageRange, 'order'>, LineageRow>;
@@ -47,9 +46,9 @@ function lineageStatement(order: LineageOrder, form: Form): LineageStatement {
   head_version AS "headVersion", n.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${ACCESS[form]}
+  ${readAccess(form, RULES.readLineage)}
   ${HEAD}
-  LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`)}
+  LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`, 'r.subject_key')}
     ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
  ORDER BY n.snapshot_version ${order}`,
   );
@@ -75,7 +74,7 @@ function listedStatement(form: Form): ListedStatement {
   head_version AS "headVersion", n.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${ACCESS[form]}
+  ${readAccess(form, RULES.readLineage)}
   ${HEAD}
   LEFT JOIN LATERAL (
     SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
@@ -83,7 +82,7 @@ function listedStatement(form: Form): ListedStatement {
            count(*) OVER ()::int AS found
       FROM unnest(:versions::int[]) WITH ORDINALITY AS v(version, place)
      CROSS JOIN LATERAL (SELECT * FROM snapshots n
-                          WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+                          WHERE n.subject_key = r.subject_key AND n.snapshot_version = v.version LIMIT 1) n
   ) n ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
  ORDER BY n.place`,
   );
@@ -91,7 +90,7 @@ function listedStatement(form: Form): ListedStatement {
 
 const LISTED = { tenant: listedStatement('tenant'), global: listedStatement('global') };
 
-const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRecord>(
+const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>(
   'snapshot_lineage_below',
   `SELECT ${columns(snapshotColumns('n.envelope'))}
   FROM subjects s
@@ -100,7 +99,7 @@ const BELOW = statement<SubjectRef & { version: number; limit: number }, Snapsho
  ORDER BY n.snapshot_version DESC`,
 );
 
-const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRecord>(
+const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>(
   'snapshot_lineage_above',
   `SELECT ${columns(snapshotColumns('n.envelope'))}
   FROM subjects s
@@ -144,7 +143,7 @@ export class SnapshotListStore {
    * The next snapshots below a version with their envelopes, newest first: at most `limit`, as many as fit into
    * {@link ENVELOPE_BYTES}, and one at least if there is one. For a reader who may see the version itself.
    */
-  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
+  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const copied = await this.copy?.below(subject, version, limit);
     if (copied) return copied;
     const whose = `${subject.subjectType}/${subject.subjectId}`;
@@ -152,7 +151,7 @@ export class SnapshotListStore {
   }
 
   /** The same above a version, oldest first. */
-  async above(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
+  async above(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const whose = `${subject.subjectType}/${subject.subjectId}`;
     return this.sql.runInTurn(whose, ABOVE, { ...subject, version, limit });
   }

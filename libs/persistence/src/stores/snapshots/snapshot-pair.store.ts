@@ -4,7 +4,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { DISCLOSURE, FACTS, READABLE, readAccess } from '../facts/access-facts';
 import { NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
 import { CopiedTexts, TEXT_IF_SMALL } from './copied-texts';
 import type { SnapshotRead } from './snapshot-read.store';
@@ -12,36 +12,49 @@ import { snapshotColumns } from './snapshot-record';
 
 /** What a read of two snapshots found. Each comes with its own facts: two ids may belong to different subjects. */
 export interface SnapshotPairRead {
-  from: SnapshotRead;
-  to: SnapshotRead;
+  from: SideRead;
+  to: SideRead;
+}
+
+interface SideRead extends SnapshotRead {
+  /** True if there is such a snapshot. A version counts only for a caller who may read it. */
+  isThere: boolean;
 }
 
 type VersionInput = Reader & SubjectRef & { snapshotVersion: number };
 type IdInput = Reader & { snapshotId: string };
 
-/** A statement over each of the two inputs `i`, which `from` joins with `s` and `n`. */
+/** A statement over each of the two inputs `i`: what leads to `s`, and from the right `r` to the snapshot `found`. */
 function pairStatement<Input>(
   by: 'versions' | 'ids',
   form: 'tenant' | 'global',
-  from: string,
-): Statement<{ inputs: readonly Input[]; maxBytes: number }, SnapshotRead> {
+  { toSubject, toSnapshot }: { toSubject: string; toSnapshot: string },
+): Statement<{ inputs: readonly Input[]; maxBytes: number }, SideRead> {
   return statement(
     `snapshot_pair_${by}_${form}`,
     `SELECT ${FACTS},
   ${DISCLOSURE[form]},
-  ${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')}
-  FROM ${from}
-  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readDiff.subject)}
+  ${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')},
+  found.snapshot_id IS NOT NULL AS "isThere"
+  FROM ${toSubject}
+  ${readAccess(form, RULES.readDiff)}
+  ${toSnapshot}
+  ${READABLE}
  ORDER BY i.ord`,
   );
 }
 
-const VERSIONS = `${inputRows({ ...ACTOR, ...SUBJECT, snapshot_version: 'int' })}
-  ${NAMED_SUBJECT}
-  ${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'n')}`;
-const IDS = `${inputRows({ ...ACTOR, snapshot_id: 'uuid' })}
-  LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
-  LEFT JOIN subjects s ON s.subject_key = n.subject_key`;
+const VERSIONS = {
+  toSubject: `${inputRows({ ...ACTOR, ...SUBJECT, snapshot_version: 'int' })}
+  ${NAMED_SUBJECT}`,
+  toSnapshot: snapshotOfVersion('r.subject_key', 'i.snapshot_version', 'found'),
+};
+const IDS = {
+  toSubject: `${inputRows({ ...ACTOR, snapshot_id: 'uuid' })}
+  LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+  LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
+  toSnapshot: '',
+};
 
 const BY_VERSIONS = {
   tenant: pairStatement<VersionInput>('versions', 'tenant', VERSIONS),
@@ -79,7 +92,7 @@ export class SnapshotPairStore {
 
   private async read<Input>(
     { tenantId, principalId }: Reader,
-    query: Statement<{ inputs: readonly Input[]; maxBytes: number }, SnapshotRead>,
+    query: Statement<{ inputs: readonly Input[]; maxBytes: number }, SideRead>,
     inputs: readonly Input[],
   ): Promise<SnapshotPairRead> {
     const whose = tenantId ?? principalId;

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
@@ -19,7 +20,8 @@ const ADD = statement<{ versions: number; grants: number }>(
     FROM subject, generate_series(1, :versions::int) version
 )
 INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-SELECT gen_random_uuid(), 'acme', CASE number WHEN 1 THEN 'beta' ELSE 'other-' || number END, subject_key, '{read_lineage}'
+SELECT gen_random_uuid(), 'acme', CASE number WHEN 1 THEN 'beta' ELSE 'other-' || number END, subject_key,
+       '{read_latest,read_lineage,read_diff}'
   FROM subject, generate_series(1, :grants::int) number`,
 );
 
@@ -30,6 +32,10 @@ beforeAll(async () => {
   await addTenant(world, 'acme');
   await addTenant(world, 'beta');
   await world.database.sql.run(ADD, { versions: VERSIONS, grants: GRANTS });
+  const superuser = new Client({ connectionString: world.url });
+  await superuser.connect();
+  await superuser.query(`UPDATE memberships SET allow_counterparty_access = true WHERE tenant_id = 'beta'`);
+  await superuser.end();
 });
 
 afterAll(() => world?.close());
@@ -49,6 +55,7 @@ it.each([
       subjectType: 'organization',
       subjectId: 's',
       snapshotVersion,
+      asLatest: false,
     });
     const read = (name: string, ...versions: number[]) =>
       rowsRead(world, name, { inputs: versions.map(input), maxBytes: 1_000 });

@@ -4,16 +4,17 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
+import { DISCLOSURE, FACTS, type OtherRule, readAccess, type SubjectDisclosure } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
+import { snapshotColumns, type SnapshotRecord, type SnapshotRow } from './snapshot-record';
 
-export type { SnapshotRecord, SubjectDisclosure, SubjectRef };
+export type { SnapshotRecord, SnapshotRow, SubjectDisclosure, SubjectRef };
 
 /** What a read found, and the facts by which it is decided whether the caller may see it. */
 export interface SnapshotRead {
   facts: AccessFacts;
-  snapshot: SnapshotRecord | null;
+  /** Null also where the caller may not read it. */
+  snapshot: SnapshotRow | null;
   /** Null for the owner, and where there is no subject. */
   disclosure: SubjectDisclosure | null;
 }
@@ -21,7 +22,8 @@ export interface SnapshotRead {
 /** Which snapshot is read. */
 export type SnapshotTarget =
   | { kind: 'latest'; subject: SubjectRef }
-  | { kind: 'version'; subject: SubjectRef; version: number }
+  /** `asLatest`: it was the latest version of a moment, which is read by another right. */
+  | { kind: 'version'; subject: SubjectRef; version: number; asLatest?: boolean }
   | { kind: 'id'; snapshotId: string };
 
 /** What of a snapshot is wanted. */
@@ -34,7 +36,7 @@ export interface Wanted {
 /** `snapshot` is null where there is none, and where there is one with the hash that is known and its text. */
 export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
-  /** Of the snapshot that was found, known or not. */
+  /** The version that was found, known or not. A caller without the right gets it only by the snapshot's id. */
   version: number | null;
 }
 
@@ -50,22 +52,31 @@ interface ReadInput extends Reader, Partial<SubjectRef> {
   withEnvelope: boolean;
   knownHash: Buffer | undefined;
   snapshotVersion?: number;
+  asLatest?: boolean;
   snapshotId?: string;
 }
 
 const READER = { ...ACTOR, with_envelope: 'boolean', known_hash: 'bytea' } as const;
 
-/** How each kind of read finds its snapshot: from its input `i` to `s` and `found`. */
-const TARGETS: Record<SnapshotTarget['kind'], string> = {
-  latest: `${inputRows({ ...READER, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${latestSnapshot('s.subject_key', 'found')}`,
-  version: `${inputRows({ ...READER, ...SUBJECT, snapshot_version: 'int' })}
-  ${NAMED_SUBJECT}
-  ${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'found')}`,
-  id: `${inputRows({ ...READER, snapshot_id: 'uuid' })}
+/** How each kind of read finds its snapshot `found`: what leads from its input `i` to `s`, and what follows the right `r`. */
+const TARGETS: Record<SnapshotTarget['kind'], { toSubject: string; toSnapshot: string; or?: OtherRule }> = {
+  latest: {
+    toSubject: `${inputRows({ ...READER, ...SUBJECT })}
+  ${NAMED_SUBJECT}`,
+    toSnapshot: latestSnapshot('r.subject_key', 'found'),
+  },
+  version: {
+    toSubject: `${inputRows({ ...READER, ...SUBJECT, snapshot_version: 'int', as_latest: 'boolean' })}
+  ${NAMED_SUBJECT}`,
+    toSnapshot: snapshotOfVersion('r.subject_key', 'i.snapshot_version', 'found'),
+    or: { rule: RULES.readLatestAsOf, where: 'i.as_latest' },
+  },
+  id: {
+    toSubject: `${inputRows({ ...READER, snapshot_id: 'uuid' })}
   LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
   LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
+    toSnapshot: '',
+  },
 };
 
 /** What was erased is nobody's to have again, whoever knows its hash. */
@@ -78,7 +89,7 @@ type ReadStatement = Statement<
 >;
 
 function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement {
-  const access = form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(READ_RULES[target].subject);
+  const { toSubject, toSnapshot, or } = TARGETS[target];
   // The length of a text is known without reading it.
   const isTooLarge = '(i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE';
   const envelope = `CASE WHEN i.with_envelope AND NOT ${isTooLarge} THEN n.envelope END`;
@@ -88,9 +99,10 @@ function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'
   ${DISCLOSURE[form]}, found.snapshot_version AS version,
   ${columns(snapshotColumns(envelope), 'snapshot?')},
        ${IS_KNOWN} IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
-  FROM ${TARGETS[target]}
-  LEFT JOIN LATERAL (SELECT found.* WHERE ${IS_KNOWN} IS NOT TRUE) n ON true
-  ${access}
+  FROM ${toSubject}
+  ${readAccess(form, READ_RULES[target], or && { or })}
+  ${toSnapshot}
+  LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND ${IS_KNOWN} IS NOT TRUE) n ON true
  ORDER BY i.ord`,
   );
 }
@@ -160,6 +172,7 @@ function toInput(target: SnapshotTarget): Partial<ReadInput> {
         subjectType: target.subject.subjectType,
         subjectId: target.subject.subjectId,
         snapshotVersion: target.version,
+        asLatest: target.asLatest ?? false,
       };
     case 'id':
       return { snapshotId: target.snapshotId };

@@ -3,7 +3,7 @@ import type { Columns } from '../../sql/columns';
 
 /**
  * One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for, and where it was
- * erased: then `erasure` says by what and when.
+ * erased: then `erasure` says by what and when. Stores give a {@link SnapshotRow}, and `opened` makes this of it.
  */
 export interface SnapshotRecord extends SubjectRef {
   snapshotId: string;
@@ -12,8 +12,23 @@ export interface SnapshotRecord extends SubjectRef {
   createdAt: Date;
   envelopeHash: string | null;
   prevHash: string | null;
+  /** The authenticated principal that wrote it, and the request; null where an earlier release wrote it. */
+  writtenBy: string | null;
+  writeRequestId: string | null;
   envelope: string | null;
   erasure: { erasureId: string; erasedAt: Date } | null;
+}
+
+declare const unopened: unique symbol;
+
+/** A text as a row has it: `opened` (opened-text.ts) compares it with its hash before anybody gets it. */
+export interface UnopenedText {
+  readonly [unopened]: never;
+}
+
+/** A snapshot as a row has it. */
+export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
+  envelope: UnopenedText | null;
 }
 
 /** Of the erasure of snapshot `n`: looked up for erased ones alone. */
@@ -29,7 +44,7 @@ export const ERASURE_OF_SNAPSHOT = {
 /** Columns of the snapshot `n` of subject `s`, with this envelope. */
 export const snapshotColumns = (
   envelope = 'NULL::text',
-): Columns<Omit<SnapshotRecord, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({
+): Columns<Omit<SnapshotRow, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({
   snapshotId: 'n.snapshot_id',
   subjectType: 's.subject_type',
   subjectId: 's.subject_id',
@@ -38,6 +53,8 @@ export const snapshotColumns = (
   createdAt: 'n.created_at',
   envelopeHash: `encode(n.envelope_hash, 'hex')`,
   prevHash: `encode(n.prev_hash, 'hex')`,
+  writtenBy: 'n.written_by',
+  writeRequestId: 'n.write_request_id',
   envelope,
   ...ERASURE_OF_SNAPSHOT,
 });

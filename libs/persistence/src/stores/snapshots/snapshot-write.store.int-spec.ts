@@ -322,6 +322,26 @@ describe('request_id of a proposal', () => {
   });
 });
 
+it('the database sets the time of what the application writes; its owner may import a history with its times', async () => {
+  const written = snapshot();
+  await new SnapshotWriteStore(world.database.sql).create(written);
+  const copy = (version: number, at: string) => `
+    INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope,
+                           created_at)
+    SELECT subject_key, ${version}, gen_random_uuid(), tenant_id, generated_at, envelope_hash, envelope_hash, envelope, ${at}
+      FROM snapshots WHERE snapshot_id = '${written.snapshotId}'
+    RETURNING created_at = now() AS "isNow"`;
+  const application = new Client({ connectionString: world.url, options: '-c role=iss_app' });
+  await application.connect();
+  for (const [version, at] of [`now() - interval '1 day'`, `now() + interval '1 day'`, 'now()'].entries()) {
+    const { rows } = await application.query(copy(version + 2, at));
+    expect(rows).toEqual([{ isNow: true }]);
+  }
+  await application.end();
+  const { rows } = await owner.query(copy(5, `now() - interval '1 day'`));
+  expect(rows).toEqual([{ isNow: false }]);
+});
+
 describe('snapshots are immutable', () => {
   const CHANGES = ["UPDATE snapshots SET envelope = '{}'", 'DELETE FROM snapshots', 'TRUNCATE snapshots'];
 

@@ -14,7 +14,7 @@ import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { FACTS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import { eventIdIfWanted } from '../webhooks/wants';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
@@ -133,8 +133,10 @@ new_identifier AS (
 const inserts = (more: string, appliedEventId: string): string => `
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, (:inputs.generatedAt::text[])[ord],
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
+     prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, (:inputs.requestId::text[])[ord],
+         (:inputs.generatedAt::text[])[ord],
          decode((:inputs.envelopeHash::text[])[ord], 'hex'), decode((:inputs.prevHash::text[])[ord], 'hex'),
          (:inputs.envelope::text[])[ord]
     FROM ready
@@ -153,7 +155,7 @@ SELECT ${FACTS},
   FROM asked i
  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
   LEFT JOIN LATERAL (
-    SELECT f.*, ${HEAD_VERSION} AS head_version
+    SELECT f.*, ${headVersion('s.subject_key')} AS head_version
       FROM (SELECT w.place IS NULL AS is_refused) r
       ${NAMED_SUBJECT}
       ${TENANT_ACCESS}

@@ -13,7 +13,7 @@ import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
-import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
+import { snapshotColumns, type SnapshotRow } from './snapshot-record';
 
 /** Who owns a subject, and since when (specification, "Subject"). */
 export interface OwnershipRecord extends SubjectRef {
@@ -24,7 +24,7 @@ export interface OwnershipRecord extends SubjectRef {
 /** A subject of its owner's list. `latest` comes without its envelope. */
 export interface OwnedSubject extends SubjectRef {
   createdAt: Date;
-  latest: SnapshotRecord;
+  latest: SnapshotRow;
 }
 
 /** By what its latest version says a subject is found: an identifier, or how its name begins; both folded. */

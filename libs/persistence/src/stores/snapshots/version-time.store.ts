@@ -1,8 +1,8 @@
-import { type AccessFacts, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Reader, RULES, SCOPES, type SubjectRef } from '@iss/domain';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
+import { DISCLOSURE, FACTS, readAccess, type SubjectDisclosure } from '../facts/access-facts';
 import { NAMED_SUBJECT, versionsBefore } from '../facts/joins';
 import type { LineageOrder } from './snapshot-list.store';
 
@@ -28,7 +28,7 @@ export interface VersionAsOf {
   facts: AccessFacts;
   /** Of a read of the latest version; null for the owner, and where there is no subject. */
   disclosure: SubjectDisclosure | null;
-  /** Null where the subject does not exist. */
+  /** Null where the subject does not exist, or the caller has no right to it. */
   headVersion: number | null;
   /** Null where there was none yet. */
   version: number | null;
@@ -50,24 +50,24 @@ export interface WindowRange {
   limit: number;
 }
 
-const FORMS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLatestAsOf.subject) };
-type Form = keyof typeof FORMS;
+type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
 /** A moment from milliseconds since 1970. */
 const moment = (milliseconds: string): string => `('epoch'::timestamptz + ${milliseconds} * interval '1 millisecond')`;
 
-const HEAD = `LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+const HEAD = `LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
                       ORDER BY n.snapshot_version DESC LIMIT 1) h ON true`;
 
 const EFFECTIVE = 'effective_time(n.generated_at)';
-/** Version 1 of subject `s`, which the index by effective times leaves out. */
-const FIRST = 'FROM snapshots n WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1';
+/** Version 1 of the subject, which the index by effective times leaves out. */
+const FIRST = 'FROM snapshots n WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1';
 /** As the index of all others has them. */
 const LATER = 'n.snapshot_version > 1';
 
 type AsOfStatement = Statement<Reader & SubjectRef & { asOf: number }, VersionAsOf>;
 
+/** Any scope is enough here: the caller decides which one the read of the version takes. */
 function asOfStatement(basis: TimeBasis, form: Form, found: string): AsOfStatement {
   return statement(
     `version_as_of_${basis}_${form}`,
@@ -76,22 +76,22 @@ function asOfStatement(basis: TimeBasis, form: Form, found: string): AsOfStateme
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, as_of: 'bigint' })}
   ${NAMED_SUBJECT}
-  ${FORMS[form]}
+  ${readAccess(form, { ...RULES.readLatestAsOf, subject: SCOPES }, { grantedBy: RULES.readLatestAsOf.subject })}
   ${HEAD}
   ${found}`,
   );
 }
 
 const ENDING = moment('(i.as_of + 1)');
-const RECORDED = `${versionsBefore('s.subject_key', 'h.version', ENDING, 'v')}
+const RECORDED = `${versionsBefore('r.subject_key', 'h.version', ENDING, 'v')}
   LEFT JOIN LATERAL (SELECT n.created_at AS at ${FIRST} AND v.passed = 0 LIMIT 1) first ON true`;
 /** Whatever order its writers gave to the versions: of equal times the highest. */
 const BY_EFFECTIVE_TIME = `
   LEFT JOIN LATERAL (
     SELECT n.snapshot_version AS passed
       FROM ((SELECT n.snapshot_version, ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}) < (s.subject_key, ${ENDING})
-                AND n.subject_key >= s.subject_key AND ${LATER}
+              WHERE (n.subject_key, ${EFFECTIVE}) < (r.subject_key, ${ENDING})
+                AND n.subject_key >= r.subject_key AND ${LATER}
               ORDER BY n.subject_key DESC, ${EFFECTIVE} DESC, n.snapshot_version DESC LIMIT 1)
              UNION ALL
             (SELECT n.snapshot_version, ${EFFECTIVE} ${FIRST} AND ${EFFECTIVE} < ${ENDING} LIMIT 1)) n
@@ -100,8 +100,8 @@ const BY_EFFECTIVE_TIME = `
   LEFT JOIN LATERAL (
     SELECT min(n.at) AS at
       FROM ((SELECT ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}) > (s.subject_key, '-infinity')
-                AND n.subject_key <= s.subject_key AND ${LATER}
+              WHERE (n.subject_key, ${EFFECTIVE}) > (r.subject_key, '-infinity')
+                AND n.subject_key <= r.subject_key AND ${LATER}
               ORDER BY n.subject_key, ${EFFECTIVE}, n.snapshot_version LIMIT 1)
              UNION ALL
             (SELECT ${EFFECTIVE} ${FIRST} LIMIT 1)) n
@@ -139,10 +139,10 @@ function recordedStatement(form: Form): RecordedStatement {
   h.version AS "headVersion", b.passed AS "before", v.passed AS "passed"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${FORMS[form]}
+  ${readAccess(form, RULES.readLineage)}
   ${HEAD}
-  ${versionsBefore('s.subject_key', 'h.version', SINCE, 'b')}
-  ${versionsBefore('s.subject_key', 'h.version', UNTIL, 'v')}`,
+  ${versionsBefore('r.subject_key', 'h.version', SINCE, 'b')}
+  ${versionsBefore('r.subject_key', 'h.version', UNTIL, 'v')}`,
   );
 }
 
@@ -164,16 +164,16 @@ function effectiveStatement(order: LineageOrder, form: Form): EffectiveStatement
   h.version AS "headVersion", v.snapshot_version AS "version"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${FORMS[form]}
+  ${readAccess(form, RULES.readLineage)}
   ${HEAD}
   LEFT JOIN LATERAL (SELECT ${EFFECTIVE} AS at FROM snapshots n
-                      WHERE n.subject_key = s.subject_key AND n.snapshot_version = :after::int LIMIT 1) last ON true
+                      WHERE n.subject_key = r.subject_key AND n.snapshot_version = :after::int LIMIT 1) last ON true
   LEFT JOIN LATERAL (
     SELECT n.snapshot_version, n.at
       FROM ((SELECT n.snapshot_version, ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}, n.snapshot_version) ${compare} ${place('s.subject_key, ')}
-                AND (n.subject_key, ${EFFECTIVE}) >= (s.subject_key, ${SINCE})
-                AND (n.subject_key, ${EFFECTIVE}) < (s.subject_key, ${UNTIL}) AND ${LATER}
+              WHERE (n.subject_key, ${EFFECTIVE}, n.snapshot_version) ${compare} ${place('r.subject_key, ')}
+                AND (n.subject_key, ${EFFECTIVE}) >= (r.subject_key, ${SINCE})
+                AND (n.subject_key, ${EFFECTIVE}) < (r.subject_key, ${UNTIL}) AND ${LATER}
               ORDER BY n.subject_key ${direction}, ${EFFECTIVE} ${direction}, n.snapshot_version ${direction} LIMIT :limit)
              UNION ALL
             (SELECT n.snapshot_version, ${EFFECTIVE} ${FIRST}

@@ -63,41 +63,50 @@ export async function hasOtherOwner(sql: TransactionSql, tenantId: string, princ
   return (await sql.run(OTHER_OWNER, { tenantId, principalId })).length > 0;
 }
 
-/** A member that is active already takes no other place. The tenant is locked: nobody takes one meanwhile. */
+/** A member that is active or invited already takes no other place. The tenant is locked: nobody takes one meanwhile. */
 const PUT = statement<
-  NewMembership & Pick<Caps, 'members_per_tenant'>,
+  NewMembership & Pick<Caps, 'members_per_tenant'> & { actingId: string },
   { member: MembershipRecord | null; cap: number }
 >(
   'membership_put',
   `WITH cap AS MATERIALIZED (SELECT ${capOf('members_per_tenant', ':tenantId')} AS value),
 put AS (
   INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-                                allow_counterparty_access, status)
+                                allow_counterparty_access, status, invited_by, invited_at)
   SELECT :tenantId::text, :principalId::text, :tenancyRole::text, :role::text, :principalType::text,
-         :allowCounterpartyAccess::boolean, :status::text
+         :allowCounterpartyAccess::boolean, :status::text, CASE :status WHEN 'pending' THEN :actingId::text END,
+         CASE :status WHEN 'pending' THEN statement_timestamp() END
     FROM cap
-   WHERE CASE WHEN :status::text = 'active'
-                   AND (SELECT held.status FROM memberships held
-                         WHERE held.tenant_id = :tenantId AND held.principal_id = :principalId LIMIT 1) IS DISTINCT FROM 'active'
+   WHERE CASE WHEN :status::text <> 'removed'
+                   AND coalesce((SELECT held.status FROM memberships held
+                                  WHERE held.tenant_id = :tenantId AND held.principal_id = :principalId LIMIT 1), 'removed') = 'removed'
               THEN ${countUpTo(
                 'cap.value',
-                `FROM memberships c WHERE c.tenant_id = :tenantId AND (c.status = 'active') IS TRUE`,
+                `FROM memberships c WHERE c.tenant_id = :tenantId AND c.status <> 'removed'`,
               )} < cap.value
               ELSE true END
   ON CONFLICT (tenant_id, principal_id) DO UPDATE
      SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
          principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
-         status = excluded.status
+         status = excluded.status,
+         invited_by = CASE WHEN m.status = 'removed' THEN excluded.invited_by ELSE m.invited_by END,
+         invited_at = CASE WHEN m.status = 'removed' THEN excluded.invited_at ELSE m.invited_at END
   RETURNING *
 )
 SELECT ${columns(MEMBERSHIP, 'member?')}, cap.value AS cap
   FROM cap LEFT JOIN put m ON true`,
 );
 
-/** Stores the record in place of the one before, if any. Throws `limit_reached` for one active member too many. */
-export async function putMember(sql: TransactionSql, member: NewMembership, caps: Caps): Promise<MembershipRecord> {
-  const { members_per_tenant } = caps;
-  const put = await sql.one(PUT, { ...member, members_per_tenant });
+/**
+ * Replaces the record of the principal, or stores its first one. An invitation keeps its author. Throws `limit_reached` where
+ * the tenant has too many active and invited members.
+ */
+export async function putMember(
+  sql: TransactionSql,
+  member: NewMembership,
+  { caps: { members_per_tenant }, actingId }: { caps: Caps; actingId: string },
+): Promise<MembershipRecord> {
+  const put = await sql.one(PUT, { ...member, members_per_tenant, actingId });
   if (put.member === null) throw limitReached('members_per_tenant', put.cap);
   return put.member;
 }

@@ -15,7 +15,7 @@ import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList, toPage } from '../../sql/page';
-import type { Sql } from '../../sql/sql';
+import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
 import { capOf, countUpTo } from '../limits/caps';
@@ -29,6 +29,7 @@ import {
   putMember,
 } from './memberships';
 import { ACTING, type ActedBy } from '../records/acting';
+import { founderOf } from '../webhooks/pending-delivery';
 import { lockTenant } from './tenant-lock';
 
 export type { MembershipRecord, NewMembership } from './memberships';
@@ -65,6 +66,21 @@ export interface TenantOfMember {
   tenancyRole: TenancyRole;
 }
 
+/** A tenant that a principal was added to, and has not joined yet. */
+export interface InvitationRecord extends Pick<TenantOfMember, 'role' | 'tenancyRole'> {
+  tenantId: string;
+  tenantName: string;
+  /** Null: it was made by the service, or its operator. */
+  invitedBy: string | null;
+  invitedAt: Date;
+}
+
+/** A tenant that may not add a principal. */
+export interface TenantBlock {
+  tenantId: string;
+  blockedAt: Date;
+}
+
 /** What a change of one member's record is decided by; it stays so until the change is stored. */
 export interface MembershipChange {
   caller: MembershipRecord | null;
@@ -73,6 +89,8 @@ export interface MembershipChange {
   hasOtherOwner: boolean;
   /** What the target's token said when it last called; `human` where none said another. */
   claimedType: PrincipalType;
+  /** Whether the target blocks the tenant. */
+  isBlocked: boolean;
 }
 
 /** Snapshots that a tenant wrote on one UTC day. */
@@ -123,6 +141,11 @@ SELECT ${columns(TENANT, 'tenant?')}, cap.value AS cap
   FROM cap LEFT JOIN made t ON true`,
 );
 
+const FOUNDER = statement<{ tenantId: string }, { founderId: string }>(
+  'tenant_founder',
+  `SELECT ${founderOf(':tenantId::text')} AS "founderId"`,
+);
+
 const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts', `SELECT ${FACTS} FROM ${CALLER}`);
 
 const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; rows: number }, TenantOfMember>(
@@ -132,6 +155,36 @@ const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; ro
   FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
  WHERE m.principal_id = :principalId AND m.status = 'active' AND m.tenant_id > :after
  ORDER BY m.tenant_id LIMIT :rows`,
+);
+
+const INVITATIONS = statement<{ principalId: string; after: string | number; rows: number }, InvitationRecord>(
+  'invitations_of_principal',
+  `SELECT t.tenant_id AS "tenantId", t.name AS "tenantName", m.api_functional_role AS role, m.tenancy_role AS "tenancyRole",
+  m.invited_by AS "invitedBy", m.invited_at AS "invitedAt"
+  FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
+ WHERE m.principal_id = :principalId AND m.status = 'pending' AND m.tenant_id > :after
+ ORDER BY m.tenant_id LIMIT :rows`,
+);
+
+const BLOCKS = statement<{ principalId: string; after: string | number; rows: number }, TenantBlock>(
+  'tenant_blocks_of_principal',
+  `SELECT b.tenant_id AS "tenantId", b.blocked_at AS "blockedAt" FROM tenant_blocks b
+ WHERE b.principal_id = :principalId AND b.tenant_id > :after ORDER BY b.tenant_id LIMIT :rows`,
+);
+
+const FIND_BLOCK = statement<{ tenantId: string; targetId: string }>(
+  'tenant_block_find',
+  'SELECT FROM tenant_blocks b WHERE b.principal_id = :targetId AND b.tenant_id = :tenantId',
+);
+
+const BLOCK = statement<Actor>(
+  'tenant_block',
+  'INSERT INTO tenant_blocks (principal_id, tenant_id) VALUES (:principalId, :tenantId) ON CONFLICT DO NOTHING',
+);
+
+const UNBLOCK = statement<Actor>(
+  'tenant_unblock',
+  'DELETE FROM tenant_blocks b WHERE b.principal_id = :principalId AND b.tenant_id = :tenantId',
 );
 
 const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>(
@@ -242,6 +295,11 @@ export class TenancyStore {
     return (await this.sql.one(MEMBER_FACTS, actor)).facts;
   }
 
+  /** The principal that founded the tenant, or the tenant itself where none is known. It never changes. */
+  async founder(tenantId: string): Promise<string> {
+    return (await this.sql.one(FOUNDER, { tenantId })).founderId;
+  }
+
   /**
    * Stores a tenant with its founder as first member, both or neither. Throws `conflict` when the id or the slug is taken,
    * and `limit_reached` when the principal founded as many as it may.
@@ -264,6 +322,17 @@ export class TenancyStore {
       limit,
       (found) => found,
       ({ tenant }) => [tenant.tenantId],
+    );
+  }
+
+  /** The tenants that invited the principal, by `tenant_id`. */
+  async invitations(principalId: string, { limit, after }: PageRequest): Promise<Page<InvitationRecord>> {
+    const rows = await this.sql.run(INVITATIONS, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
+    return toPage(
+      rows,
+      limit,
+      (invitation) => invitation,
+      ({ tenantId }) => [tenantId],
     );
   }
 
@@ -297,34 +366,81 @@ export class TenancyStore {
   /**
    * Changes or creates one member's record by the rule `decide`, which sees the records as they are and stay until the
    * change is stored; what `decide` throws ends the change, and it may be called more than once. Pending transfer offers
-   * that lose their ground are cancelled. Throws `limit_reached` for one active member too many.
+   * that lose their ground are cancelled. Throws `limit_reached` for one member too many.
    */
   async changeMembership(
     acting: Acting,
     targetId: string,
     decide: (current: MembershipChange) => NewMembership,
   ): Promise<MembershipRecord> {
-    const { tenantId, principalId: callerId } = acting;
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, acting);
-      const caller = await findMember(sql, tenantId, callerId);
-      const target = callerId === targetId ? caller : await findMember(sql, tenantId, targetId);
-      const current = {
-        caller,
-        target,
-        hasOtherOwner: await hasOtherOwner(sql, tenantId, targetId),
-        claimedType: await findClaimedType(sql, targetId),
-      };
-      const member = await putMember(sql, decide(current), this.caps);
-      await sql.run(CANCEL_OFFERS, {
-        tenantId,
-        principalId: targetId,
-        mayHandOver: mayHandOver(member, current.hasOtherOwner),
-        isRemoved: member.status !== 'active',
-        isFirstOwner: isOwner(member) && !isOwner(target) && !current.hasOtherOwner,
-      });
-      return member;
+      const current = await this.currentOf(sql, acting, targetId);
+      return this.store(sql, acting, current, decide(current));
     });
+  }
+
+  /**
+   * Keeps the tenant from adding the caller, and ends the membership or invitation that there is, as `decide` says; null: there is
+   * none. Returns false where there is no such tenant.
+   */
+  async block(acting: Acting, decide: (current: MembershipChange) => NewMembership | null): Promise<boolean> {
+    return this.sql.transaction(async (sql) => {
+      if (!(await lockTenant(sql, acting))) return false;
+      const current = await this.currentOf(sql, acting, acting.principalId);
+      const member = decide(current);
+      if (member !== null) await this.store(sql, acting, current, member);
+      await sql.run(BLOCK, acting);
+      return true;
+    });
+  }
+
+  /** Lets the tenant add the caller again. */
+  async unblock(actor: Actor): Promise<void> {
+    await this.sql.run(UNBLOCK, actor);
+  }
+
+  /** The tenants that the principal blocks, by `tenant_id`. */
+  async blocks(principalId: string, { limit, after }: PageRequest): Promise<Page<TenantBlock>> {
+    const rows = await this.sql.run(BLOCKS, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
+    return toPage(
+      rows,
+      limit,
+      (block) => block,
+      ({ tenantId }) => [tenantId],
+    );
+  }
+
+  private async currentOf(
+    sql: TransactionSql,
+    { tenantId, principalId: callerId }: Acting,
+    targetId: string,
+  ): Promise<MembershipChange> {
+    const caller = await findMember(sql, tenantId, callerId);
+    return {
+      caller,
+      target: callerId === targetId ? caller : await findMember(sql, tenantId, targetId),
+      hasOtherOwner: await hasOtherOwner(sql, tenantId, targetId),
+      claimedType: await findClaimedType(sql, targetId),
+      isBlocked: (await sql.run(FIND_BLOCK, { tenantId, targetId })).length > 0,
+    };
+  }
+
+  private async store(
+    sql: TransactionSql,
+    { tenantId, principalId: actingId }: Acting,
+    { target, hasOtherOwner: isOwnedByAnother }: MembershipChange,
+    changed: NewMembership,
+  ): Promise<MembershipRecord> {
+    const member = await putMember(sql, changed, { caps: this.caps, actingId });
+    await sql.run(CANCEL_OFFERS, {
+      tenantId,
+      principalId: member.principalId,
+      mayHandOver: mayHandOver(member, isOwnedByAnother),
+      isRemoved: member.status === 'removed',
+      isFirstOwner: isOwner(member) && !isOwner(target) && !isOwnedByAnother,
+    });
+    return member;
   }
 
   /**

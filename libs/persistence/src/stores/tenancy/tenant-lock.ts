@@ -11,7 +11,8 @@ const LOCK = statement<Acting>(
 /**
  * What a tenant has of members and subscriptions changes one change after the other, to the end of the transaction: each is
  * decided by rows that may not exist yet. What the transaction changes from here on is recorded as this actor's deed.
+ * Returns false where there is no such tenant.
  */
-export async function lockTenant(sql: TransactionSql, acting: Acting): Promise<void> {
-  await sql.run(LOCK, acting);
+export async function lockTenant(sql: TransactionSql, acting: Acting): Promise<boolean> {
+  return (await sql.run(LOCK, acting)).length > 0;
 }

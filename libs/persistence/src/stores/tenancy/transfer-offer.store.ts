@@ -193,7 +193,7 @@ export class TransferOfferStore {
       if (isNewOwner && members.some(({ principalId: id }) => id === fromId)) {
         await sql.run(HANDED_OVER_BY, { principalId: fromId });
       }
-      for (const member of members) await putMember(sql, member, this.caps);
+      for (const member of members) await putMember(sql, member, { caps: this.caps, actingId: principalId });
       return ended;
     });
   }

@@ -17,11 +17,11 @@ import {
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { HEAD_VERSION, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
+import { headVersion, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
 import { eventIdIfWanted, wants } from '../webhooks/wants';
-import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
+import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
@@ -78,7 +78,7 @@ export interface UpdateToApply extends FoundUpdate {
 }
 
 /** What an update is applied to. */
-export interface ApplyBase extends SnapshotRecord {
+export interface ApplyBase extends SnapshotRow {
   /** See `encodeOrigins`; null for a first version, and where they are not known. */
   origins: Buffer | null;
 }
@@ -131,7 +131,7 @@ const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & Pend
            `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
          )} END AS pending_of_tenant
     FROM (
-    SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
+    SELECT i.*, f.*, s.subject_key, ${headVersion('s.subject_key')} AS head_version,
            ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
            ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap,
            (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
@@ -197,14 +197,16 @@ const INPUT = { update_id: 'uuid', ...ACTOR, ...SUBJECT } as const;
 
 /**
  * From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one.
- * The update is found by its key first and judged after that: a plan made early walks through all of the tenant's.
+ * The update is found by its key first and judged after that: a plan made early walks through all of the tenant's. `u` is
+ * there for active members of the owner alone.
  */
 const UPDATE = `
   LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
-    ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
-  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
-  ${TENANT_ACCESS}`;
+  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) found
+    ON found.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR found.subject_key = p.subject_key)
+  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, found.subject_key)
+  ${TENANT_ACCESS}
+  LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true`;
 
 // The length of a text is known without reading it.
 const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(n.envelope) > :maxBytes::int) IS TRUE';
@@ -217,7 +219,7 @@ const FOR_APPLY = statement<
   'update_for_apply',
   `SELECT ${FACTS},
   ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
-  ${HEAD_VERSION} AS "headVersion",
+  ${headVersion('s.subject_key')} AS "headVersion",
        t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
        ${IS_TOO_LARGE} AS "isTooLarge",
   ${columns(snapshotColumns(unlessTooLarge('n.envelope')), 'base?')},

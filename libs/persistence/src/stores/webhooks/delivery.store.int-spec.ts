@@ -390,6 +390,7 @@ describe('DeliveryStore.overdue', () => {
     await claimed(running);
     const overdue = async () => (await store.overdue(FIRST)).items.map((row) => row.deliveryId);
     expect(await overdue()).toEqual([lost]);
+    expect((await store.overdue(FIRST)).items[0]?.dueForMs).toBeGreaterThanOrEqual(3_600_000);
     expect(await new BacklogStore(database.sql).oldestDeliveryMs()).toBeGreaterThanOrEqual(3_600_000);
 
     await claimed(lost);
@@ -397,7 +398,7 @@ describe('DeliveryStore.overdue', () => {
     expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);
   });
 
-  it('comes to a delivery behind 100,000 of a hundred founders within a bounded number of looks', async () => {
+  it('comes to a delivery behind 10,000 of a hundred founders within a bounded number of looks', async () => {
     const owner = new Client({ connectionString: testDatabase.url });
     await owner.connect();
     await owner.query(`INSERT INTO tenants (tenant_id, name, founded_by)
@@ -410,13 +411,13 @@ describe('DeliveryStore.overdue', () => {
          (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
        SELECT gen_random_uuid(), gen_random_uuid(), md5('crowd-' || n % 100)::uuid, 'crowd-' || n % 100, 't', 'pending',
               now() - interval '2 hours' + n * interval '1 millisecond'
-         FROM generate_series(1, 100000) n`);
+         FROM generate_series(1, 10000) n`);
     const subscriptionId = await addSubscription();
     const victim = await addDelivery(subscriptionId, 3_600_000);
     const seen: PendingDelivery[][] = [];
     let after: PagePosition | null = null;
     do {
-      const page: Page<PendingDelivery> = await store.overdue({ ...FIRST, rows: 5_000, limit: 200, after });
+      const page: Page<PendingDelivery> = await store.overdue({ ...FIRST, rows: 500, limit: 200, after });
       seen.push(page.items);
       after = page.next;
     } while (after !== null);
@@ -428,11 +429,11 @@ describe('DeliveryStore.overdue', () => {
 
     await run(
       'spec_crowd_hurry',
-      `UPDATE deliveries SET next_at = (SELECT min(next_at) FROM deliveries WHERE tenant_id = 'crowd-7') + interval '4 seconds'
+      `UPDATE deliveries SET next_at = (SELECT min(next_at) FROM deliveries WHERE tenant_id = 'crowd-7') + interval '400 milliseconds'
        WHERE delivery_id = :victim`,
       { victim },
     );
-    const page = await store.overdue({ ...FIRST, rows: 5_000, limit: 200 });
+    const page = await store.overdue({ ...FIRST, rows: 500, limit: 200 });
     expect(page.items.map(({ deliveryId }) => deliveryId)).toContain(victim);
     await owner.end();
   });

@@ -4,8 +4,8 @@ import { inputRows } from '../../sql/input';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { scopesHeldBy } from '../facts/access-facts';
-import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
+import { scopesFollowedBy } from '../facts/access-facts';
+import { founderOf, hostOf, type Look, type OverdueDelivery, targetOf } from './pending-delivery';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
 export interface DeliveryAttempt {
@@ -76,7 +76,7 @@ const MAY_KNOW = `CASE d.event_type WHEN '${SHARED}' THEN (
         CROSS JOIN LATERAL (SELECT n.subject_key FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
         CROSS JOIN LATERAL (SELECT s.subject_key, s.owner_tenant_id FROM subjects s
                              WHERE s.subject_key = n.subject_key LIMIT 1) s
-        WHERE o.event_id = d.event_id AND (${scopesHeldBy('d.tenant_id')}) && '{${RULES.followShared.subject.join()}}' LIMIT 1) IS TRUE
+        WHERE o.event_id = d.event_id AND (${scopesFollowedBy('d.tenant_id')}) && '{${RULES.followShared.subject.join()}}' LIMIT 1) IS TRUE
        ELSE true END`;
 
 const IS_SENT = `s.status = 'active' AND s.deleted_at IS NULL AND due.may_know`;
@@ -193,7 +193,7 @@ const OVERDUE = statement<
     rows: number;
     limit: number;
   },
-  { item: Omit<PendingDelivery, 'targetHost'>; targetUrl: string; looked: number; position: PagePosition }
+  { item: Omit<OverdueDelivery, 'targetHost'>; targetUrl: string; looked: number; position: PagePosition }
 >(
   'delivery_overdue',
   `WITH looked AS MATERIALIZED (
@@ -214,7 +214,8 @@ const OVERDUE = statement<
       LIMIT :limit::int
    )
    SELECT d.delivery_id AS "item.deliveryId", d.subscription_id AS "item.subscriptionId", d.tenant_id AS "item.tenantId",
-          d.founder_id AS "item.founderId", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
+          d.founder_id AS "item.founderId",
+          (extract(epoch FROM clock_timestamp() - d.next_at) * 1000)::float8 AS "item.dueForMs", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
           (SELECT ARRAY[next_at::text, delivery_id::text] FROM looked ORDER BY looked.next_at DESC, looked.delivery_id DESC LIMIT 1)
             AS position
      FROM given d ${targetOf('d.subscription_id')}`,
@@ -280,7 +281,7 @@ export class DeliveryStore {
   }
 
   /** Deliveries that nobody works on although they were due long ago; founders take turns. */
-  async overdue({ overdueMs, rows, limit, after }: Look): Promise<Page<PendingDelivery>> {
+  async overdue({ overdueMs, rows, limit, after }: Look): Promise<Page<OverdueDelivery>> {
     const [nextAt = null, deliveryId = null] = after ?? [];
     const found = await this.sql.run(OVERDUE, { overdueMs, nextAt, deliveryId, rows, limit });
     const [first] = found;

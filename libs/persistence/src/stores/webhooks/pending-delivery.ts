@@ -11,6 +11,12 @@ export interface PendingDelivery {
   targetHost: string;
 }
 
+/** A delivery that nobody took up although it was due. */
+export interface OverdueDelivery extends PendingDelivery {
+  /** For how many milliseconds it has been due. */
+  dueForMs: number;
+}
+
 /** Where to look for work that was left behind, and how much of it to give. */
 export interface Look {
   /** It was due so long ago. */

@@ -7,7 +7,8 @@ import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { WebhookSubscriptionStore } from './webhook-subscription.store';
 
-const CROWD = 100_000;
+/** A statement that read them all would read a thousand rows, where a handful are allowed. */
+const CROWD = 1_000;
 const SNAPSHOT = 'identity.snapshot.created';
 const REFRESH = 'refresh_request.created';
 const FULFILLED = 'refresh_request.fulfilled';
@@ -148,7 +149,7 @@ describe('A write among many subscriptions', () => {
   it('reads as many rows as among none, and one more where the event is wanted', async () => {
     await Promise.all(['none', 'others', 'same'].map((tenantId) => addTenant(world, tenantId)));
     await subscribe('others', [REFRESH], CROWD);
-    await subscribe('same', [SNAPSHOT], CROWD / 10);
+    await subscribe('same', [SNAPSHOT], CROWD);
     await owner.query('ANALYZE');
     const none = await read('none');
     expect(await read('others')).toBe(none);

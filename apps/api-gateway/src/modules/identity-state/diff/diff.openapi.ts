@@ -106,10 +106,10 @@ const CHANGED = 'What changed. `ops`, applied in order to the included roots of 
 export const BETWEEN_IDS: Route = {
   answers: { 200: answer(CHANGED, Diff, EXAMPLE) },
   etag: ETAG,
-  errors: ['not_found', 'erased'],
+  errors: ['not_found', 'erased', 'damaged'],
 };
 export const BETWEEN_VERSIONS: Route = {
   answers: { 200: answer(CHANGED, VersionDiff, VERSION_EXAMPLE) },
   etag: VERSION_ETAG,
-  errors: ['not_found', 'erased'],
+  errors: ['not_found', 'erased', 'damaged'],
 };

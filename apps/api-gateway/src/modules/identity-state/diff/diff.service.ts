@@ -14,14 +14,15 @@ import {
   type SnapshotPairRead,
   SnapshotReadStore,
   type SnapshotRecord,
+  type SnapshotRow,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
-import { requireContent } from '../../../access/erased';
+import { requireThere } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
-import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
+import { openingFor, SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 import { VersionTimeService } from '../snapshot/version-time.service';
 
 /** What of a diff is asked for. */
@@ -42,6 +43,11 @@ export interface SnapshotDiff extends Pair, EnvelopeDiff {
 interface Pair {
   from: SnapshotRecord;
   to: SnapshotRecord;
+}
+
+interface RowPair {
+  from: SnapshotRow;
+  to: SnapshotRow;
 }
 
 /** What changed between two snapshots of one subject. */
@@ -72,7 +78,7 @@ export class DiffService {
     if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
     const pair = requireBoth(read);
     await this.disclose(reader, read);
-    return this.diff(reader, pair, options);
+    return this.diff(reader, opening(pair, options), options);
   }
 
   /** Throws `validation_error` for snapshots of different subjects, and only to a reader of both. */
@@ -82,14 +88,14 @@ export class DiffService {
     options: DiffOptions,
   ): Promise<SnapshotDiff> {
     const read = await this.pairs.byIds(reader, ids);
-    for (const { facts, snapshot } of [read.from, read.to]) {
+    for (const { facts, isThere } of [read.from, read.to]) {
       // An id cannot be guessed, so an unknown one is 404 to any member.
-      this.access.require(reader, facts, snapshot === null ? { role: RULES.readDiff.role } : RULES.readDiff);
+      this.access.require(reader, facts, isThere ? RULES.readDiff : { role: RULES.readDiff.role });
     }
     const pair = requireBoth(read);
     requireSameSubject(pair);
     await this.disclose(reader, read);
-    return this.diff(reader, pair, options);
+    return this.diff(reader, opening(pair, options), options);
   }
 
   /** Each version by itself: a diff shows nothing of those in between. Throws `erased`, where the hashes of one are all that is shown. */
@@ -100,7 +106,7 @@ export class DiffService {
       const { snapshotVersion: version, erasure } = snapshot;
       const via = erasure === null ? 'diff' : 'headers';
       await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
-      requireContent(snapshot);
+      requireThere(snapshot);
     }
   }
 
@@ -137,12 +143,17 @@ export class DiffService {
   }
 }
 
-function requireBoth({ from, to }: SnapshotPairRead): Pair {
+function opening({ from, to }: RowPair, options: VerifyOptions): Pair {
+  const open = openingFor(options, true);
+  return { from: open(from), to: open(to) };
+}
+
+function requireBoth({ from, to }: SnapshotPairRead): RowPair {
   if (from.snapshot === null || to.snapshot === null) throw notFound();
   return { from: from.snapshot, to: to.snapshot };
 }
 
-function requireSameSubject({ from, to }: Pair): void {
+function requireSameSubject({ from, to }: RowPair): void {
   if (from.subjectType === to.subjectType && from.subjectId === to.subjectId) return;
   throw new DomainError(
     'validation_error',

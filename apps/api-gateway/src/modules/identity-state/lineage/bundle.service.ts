@@ -4,24 +4,25 @@ import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../work/asker';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
-import { SnapshotListService } from './snapshot-list.service';
+import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';
 
 /** Where in the log something stands, and the proof of it. */
-interface Place {
+export interface Place {
   logIndex: number;
-  inclusion: readonly Uint8Array[];
+  /** JSON text: an array of hashes in base64. */
+  inclusion: string;
 }
 
 /** The entry of an erasure with the proof that it is in the log. */
 interface ProvedErasure extends Place {
   erasureId: string;
-  entry: string;
+  entry: LogEntry;
 }
 
 /** A snapshot with the proof that it is in the log; of one that was erased its hash there, and the entry that says so. */
 export interface ProvedSnapshot extends Place {
   snapshot: SnapshotRecord;
-  logged: { entry: string } | { leaf: Uint8Array; erased: ProvedErasure };
+  logged: { entry: LogEntry } | { leaf: Uint8Array; erased: ProvedErasure };
 }
 
 /** A subject's whole lineage, each version proved against one checkpoint. */
@@ -32,7 +33,7 @@ export interface Bundle {
   checkpoint: string;
   headVersion: number;
   /** Ascending, read while they are taken. */
-  snapshots: AsyncIterable<ProvedSnapshot>;
+  batches: AsyncIterable<readonly ProvedSnapshot[]>;
 }
 
 /** The newest version is waited for, since a bundle never leaves it out. */
@@ -57,12 +58,12 @@ export class BundleService {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       // Whoever waits holds no snapshots meanwhile.
       const head = await this.lists.headVersion(reader, subject);
-      const { checkpoint } = await this.waiting.published(() => this.newest(subject, head), WAIT_SECONDS);
-      const { headVersion, snapshots } = await this.lists.export(reader, subject, null, 'bundle');
+      const { checkpoint } = await this.waiting.published(reader, () => this.newest(subject, head), WAIT_SECONDS);
+      const { headVersion, batches } = await this.lists.export(reader, subject, null, 'bundle');
       if (headVersion !== head) continue;
       const { origin, note, size } = checkpoint;
-      const proved = this.prove(subject, snapshots, headVersion, size);
-      return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, snapshots: proved };
+      const proved = this.prove(reader, subject, batches, headVersion, size);
+      return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, batches: proved };
     }
     throw notLoggedYet('The subject was changed again each time that its newest version had been published.');
   }
@@ -76,43 +77,58 @@ export class BundleService {
   }
 
   private async *prove(
+    asker: Asker,
     subject: SubjectRef,
-    snapshots: AsyncIterable<SnapshotRecord>,
+    batches: SnapshotBatches,
     headVersion: number,
     size: number,
-  ): AsyncGenerator<ProvedSnapshot, void> {
-    let entries: Awaited<ReturnType<LogEntryStore['ofVersions']>> = [];
+  ): AsyncGenerator<readonly ProvedSnapshot[], void> {
+    let entries: LogEntry[] = [];
+    let inclusions: string[] = [];
     let erased: ProvedErasure | null = null;
-    for await (const snapshot of snapshots) {
-      const version = snapshot.snapshotVersion;
-      if (entries.length === 0) {
-        entries = await this.entries.ofVersions(subject, version, Math.min(version + BATCH - 1, headVersion));
+    for await (const batch of batches) {
+      const proved: ProvedSnapshot[] = [];
+      for (const snapshot of batch) {
+        const version = snapshot.snapshotVersion;
+        if (entries.length === 0) {
+          entries = await this.entries.ofVersions(subject, version, Math.min(version + BATCH - 1, headVersion));
+          const indexes = entries.map(({ logIndex }) => logIndex);
+          inclusions = await this.tree.inclusions(asker, indexes, size);
+        }
+        const entry = entries.shift();
+        const inclusion = inclusions.shift();
+        if (
+          entry?.fact.type !== 'snapshot.created' ||
+          entry.fact.snapshotVersion !== version ||
+          inclusion === undefined
+        ) {
+          throw new Error(`version ${version} has no entry in the log`);
+        }
+        const { logIndex } = entry;
+        const { erasure } = snapshot;
+        if (erasure === null) {
+          proved.push({ snapshot, logIndex, inclusion, logged: { entry } });
+          continue;
+        }
+        if (erased?.erasureId !== erasure.erasureId) erased = await this.erasure(asker, erasure.erasureId, size);
+        const leaf = await this.tree.leaf(logIndex, size);
+        proved.push({ snapshot, logIndex, inclusion, logged: { leaf, erased } });
       }
-      const entry = entries.shift();
-      if (entry?.fact.type !== 'snapshot.created' || entry.fact.snapshotVersion !== version) {
-        throw new Error(`version ${version} has no entry in the log`);
-      }
-      const { logIndex } = entry;
-      const inclusion = await this.tree.inclusion(logIndex, size);
-      const { erasure } = snapshot;
-      if (erasure === null) {
-        yield { snapshot, logIndex, inclusion, logged: { entry: textOf(entry) } };
-        continue;
-      }
-      if (erased?.erasureId !== erasure.erasureId) erased = await this.erasure(erasure.erasureId, size);
-      yield { snapshot, logIndex, inclusion, logged: { leaf: await this.tree.leaf(logIndex, size), erased } };
+      yield proved;
     }
   }
 
-  private async erasure(erasureId: string, size: number): Promise<ProvedErasure> {
-    const found = await this.entries.ofErasure(erasureId);
-    if (found === null || found.logIndex >= size) throw erasedMeanwhile();
-    const { logIndex } = found;
-    return { erasureId, logIndex, entry: textOf(found), inclusion: await this.tree.inclusion(logIndex, size) };
+  private async erasure(asker: Asker, erasureId: string, size: number): Promise<ProvedErasure> {
+    const entry = await this.entries.ofErasure(erasureId);
+    if (entry === null || entry.logIndex >= size) throw erasedMeanwhile();
+    const { logIndex } = entry;
+    const [inclusion = ''] = await this.tree.inclusions(asker, [logIndex], size);
+    return { erasureId, logIndex, entry, inclusion };
   }
 }
 
-function textOf({ fact, salt }: LogEntry): string {
+/** The entry as it was hashed. Throws `not_logged_yet` where its version was erased meanwhile. */
+export function entryText({ fact, salt }: LogEntry): string {
   if (salt === null) throw erasedMeanwhile();
   return logEntryText(fact, salt);
 }

@@ -58,7 +58,7 @@ export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Rout
   const item = form === 'tenant' ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
   return {
     answers: { 200: pageAnswer('The snapshots.', Snapshot, [item], defaultLimit, ORDERS) },
-    errors: ['not_found'],
+    errors: ['not_found', 'damaged'],
   };
 }
 
@@ -103,11 +103,11 @@ export const EXPORT: Route = {
     'transparency log and the proof of it, all against that checkpoint; `iss verify` checks it offline. It waits up to ten ' +
     'seconds for the newest version to be published. Without that `Accept`: 406.',
   answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
-  errors: ['not_found', 'not_logged_yet'],
+  errors: ['not_found', 'not_logged_yet', 'damaged'],
 };
 /** For clients that do not choose what they accept, of which are most that were generated. */
 export const EXPORT_LINES: Route = {
   description: 'What `/export` answers with `Accept: application/x-ndjson`, whatever is accepted.',
   answers: { 200: { description: 'Every snapshot, one a line.', content: LINES } },
-  errors: ['not_found'],
+  errors: ['not_found', 'damaged'],
 };

@@ -1,11 +1,11 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
-import type { SnapshotRecord } from '@iss/persistence';
-import { encodeBase64, toHex } from '@iss/tlog';
-import { jsonStream, TextStream } from '../../../http/answer/json-text';
+import type { LogEntry, SnapshotRecord } from '@iss/persistence';
+import { toHex } from '@iss/tlog';
+import { jsonStream, TextStream, textsOf } from '../../../http/answer/json-text';
 import type { PageView } from '../../../http/lists/paging';
 import type { ChainProof } from './lineage.openapi';
-import type { Bundle, ProvedSnapshot } from './bundle.service';
-import type { WholeLineage } from './snapshot-list.service';
+import { type Bundle, entryText, type Place, type ProvedSnapshot } from './bundle.service';
+import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import { snapshotText, type View } from '../snapshot/snapshot.views';
 
@@ -13,8 +13,12 @@ import { snapshotText, type View } from '../snapshot/snapshot.views';
 const BUNDLE_FORMAT = 'iss_bundle_v1';
 
 /** The items of a history as JSON texts. */
-export async function* historyTexts(items: AsyncIterable<VerifiedSnapshot>, view: View): AsyncGenerator<string, void> {
-  for await (const { snapshot, verification } of items) yield snapshotText(snapshot, view, verification);
+export async function* historyTexts(
+  items: AsyncIterable<VerifiedSnapshot>,
+  view: View,
+): AsyncGenerator<Iterable<string>, void> {
+  const textOf = ({ snapshot, verification }: VerifiedSnapshot): string => snapshotText(snapshot, view, verification);
+  for await (const item of items) yield textsOf([item], textOf);
 }
 
 /** A chain proof in both shapes of the specification. */
@@ -28,18 +32,18 @@ export function chainProofView(
 }
 
 /** A whole lineage as one JSON document. */
-export function exportAnswer(subject: SubjectRef, { snapshots }: WholeLineage): TextStream {
+export function exportAnswer(subject: SubjectRef, { batches }: WholeLineage): TextStream {
   const head = JSON.stringify({
     subject: { subject_type: subject.subjectType, subject_id: subject.subjectId },
     canonicalization_method: CANONICALIZATION_METHOD,
     hash_algorithm: HASH_ALGORITHM,
   });
-  return jsonStream(`${head.slice(0, -1)},"snapshots":`, fullTexts(snapshots), '}');
+  return jsonStream(`${head.slice(0, -1)},"snapshots":`, fullTexts(batches), '}');
 }
 
 /** A whole lineage as NDJSON: one full snapshot a line, and nothing else. */
-export function exportLines({ snapshots }: WholeLineage): TextStream {
-  return new TextStream('application/x-ndjson', fullTexts(snapshots, '\n'));
+export function exportLines({ batches }: WholeLineage): TextStream {
+  return new TextStream('application/x-ndjson', fullTexts(batches, '\n'));
 }
 
 /** A bundle as NDJSON: what it is and what it is proved against, then a line for each version with its proof. */
@@ -53,32 +57,32 @@ export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bund
     versions: bundle.headVersion,
     head_version: bundle.headVersion,
   };
-  return new TextStream('application/x-ndjson', bundleTexts(JSON.stringify(head), bundle.snapshots));
+  return new TextStream('application/x-ndjson', bundleTexts(JSON.stringify(head), bundle.batches));
 }
 
-async function* bundleTexts(head: string, snapshots: AsyncIterable<ProvedSnapshot>): AsyncGenerator<string, void> {
-  yield `${head}\n`;
-  for await (const { snapshot, logged, ...place } of snapshots) {
-    const proof = JSON.stringify({
-      ...('entry' in logged ? { entry: logged.entry } : {}),
-      ...placeView(place),
-      ...erasedView(logged),
-    });
-    yield `{"snapshot":${snapshotText(snapshot, 'full')},${proof.slice(1)}\n`;
-  }
+async function* bundleTexts(head: string, batches: Bundle['batches']): AsyncGenerator<Iterable<string>, void> {
+  yield [`${head}\n`];
+  for await (const batch of batches) yield textsOf(batch, bundleLine);
 }
 
-/** Of a version that was erased: its hash in the log, and the entry that says so with its own proof. */
-function erasedView(logged: ProvedSnapshot['logged']): object {
-  if ('entry' in logged) return {};
+/** A version that was erased has its hash in the log, and the entry that says so with its own proof. */
+function bundleLine({ snapshot, logged, ...place }: ProvedSnapshot): string {
+  const line = `{"snapshot":${snapshotText(snapshot, 'full')}`;
+  if ('entry' in logged) return `${line},${entryMember(logged.entry)},${placeMembers(place)}}\n`;
   const { leaf, erased } = logged;
-  return { leaf_hash: toHex(leaf), erased: { entry: erased.entry, ...placeView(erased) } };
+  const erasure = `{${entryMember(erased.entry)},${placeMembers(erased)}}`;
+  return `${line},${placeMembers(place)},"leaf_hash":"${toHex(leaf)}","erased":${erasure}}\n`;
 }
 
-function placeView({ logIndex, inclusion }: Pick<ProvedSnapshot, 'logIndex' | 'inclusion'>): object {
-  return { log_index: logIndex, inclusion: inclusion.map(encodeBase64) };
+function entryMember(entry: LogEntry): string {
+  return `"entry":${JSON.stringify(entryText(entry))}`;
 }
 
-async function* fullTexts(snapshots: AsyncIterable<SnapshotRecord>, end = ''): AsyncGenerator<string, void> {
-  for await (const snapshot of snapshots) yield snapshotText(snapshot, 'full') + end;
+function placeMembers({ logIndex, inclusion }: Place): string {
+  return `"log_index":${logIndex},"inclusion":${inclusion}`;
+}
+
+async function* fullTexts(batches: SnapshotBatches, end = ''): AsyncGenerator<Iterable<string>, void> {
+  const textOf = (snapshot: SnapshotRecord): string => snapshotText(snapshot, 'full') + end;
+  for await (const batch of batches) yield textsOf(batch, textOf);
 }

@@ -13,11 +13,13 @@ import {
   type LineageOrder,
   type LineageRange,
   type LineageRead,
+  opened,
   type Page,
   type PageRequest,
   type PagePosition,
   SnapshotListStore,
   type SnapshotRecord,
+  type SnapshotRow,
   type SubjectDisclosure,
   type TimeWindow,
   toPage,
@@ -27,6 +29,7 @@ import { Disclosures, type VersionRange } from '../../../access/disclosures';
 import { notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import {
+  openingFor,
   SnapshotVerifier,
   type VerifiedSnapshot,
   type Verify,
@@ -50,10 +53,13 @@ export interface HistoryPage {
   next: PagePosition | null;
 }
 
+/** Snapshots in the batches in which they were read. */
+export type SnapshotBatches = AsyncIterable<readonly SnapshotRecord[]>;
+
 /** Every snapshot up to the newest one of a moment. */
 export interface WholeLineage {
   headVersion: number;
-  snapshots: AsyncIterable<SnapshotRecord>;
+  batches: SnapshotBatches;
 }
 
 /** A snapshot's header, and whether it and its link to its parent hold. */
@@ -83,6 +89,7 @@ interface SnapshotPage extends Page<SnapshotRecord> {
 interface Showing {
   withEnvelopes: boolean;
   via: DisclosureWay;
+  open: typeof opened;
 }
 
 /** Snapshots in one statement: their headers are read even where the envelopes of few of them fit. */
@@ -101,19 +108,20 @@ export class SnapshotListService {
 
   async history(reader: Reader & Asker, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
     const withEnvelopes = request.withEnvelopes || request.verify !== 'none';
-    const showing = { withEnvelopes, via: request.withEnvelopes ? 'history' : 'headers' } as const;
+    const via = request.withEnvelopes ? 'history' : 'headers';
+    const showing = { withEnvelopes, via, open: openingFor(request, request.withEnvelopes) } as const;
     const { window } = request;
     const page = await (window === null
       ? this.page(reader, subject, request, showing)
       : this.pageWithin(reader, subject, window, request, showing));
     const verify = await this.verifier.prepare(reader, subject, rangeOf(page.items), request);
-    const snapshots = withEnvelopes ? walk(page.items, page.more) : page.items;
-    return { items: verified(snapshots, verify), next: page.next };
+    const batches = withEnvelopes ? walk(page.items, page.more) : [page.items];
+    return { items: verified(batches, verify), next: page.next };
   }
 
   /** Recomputes what it says, as `verify=chain` with a depth of 1 does for each item. */
   async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
-    const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof' });
+    const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof', open: opened });
     const { newest, oldest } = rangeOf(page.items);
     const links = await this.verifier.links(reader, subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
@@ -143,7 +151,8 @@ export class SnapshotListService {
     const headVersion = Math.min(newest, last);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
     await this.disclosures.record(reader, disclosure, { from: 1, to: headVersion }, via);
-    return { headVersion, snapshots: walk(snapshots, this.moreTo(reader, subject, 'asc', headVersion)) };
+    const first = reader.measured(() => snapshots.map(opened));
+    return { headVersion, batches: walk(first, this.moreTo(reader, subject, 'asc', headVersion, opened)) };
   }
 
   /** The same up to the version that was the newest at a moment; null: the newest one. */
@@ -162,14 +171,15 @@ export class SnapshotListService {
     reader: Reader & Asker,
     subject: SubjectRef,
     { order, limit, after }: LineageRequest,
-    { withEnvelopes, via }: Showing,
+    { withEnvelopes, via, open }: Showing,
   ): Promise<SnapshotPage> {
     const range = { order, after: versionOf(after), limit: limit + 1, withEnvelopes };
     const { headVersion, ...read } = await this.read(reader, subject, range);
     const page = pageOf(read, limit);
     await this.disclose(reader, read.disclosure, page.items, via);
     const last = page.items.at(-1)?.snapshotVersion ?? 0;
-    return { ...page, headVersion, more: this.moreTo(reader, subject, order, last) };
+    const more = this.moreTo(reader, subject, order, last, open);
+    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
   }
 
   /** A page of the versions in a window: which these are is found first. */
@@ -178,7 +188,7 @@ export class SnapshotListService {
     subject: SubjectRef,
     window: TimeWindow,
     { order, limit, after }: LineageRequest,
-    { withEnvelopes, via }: Showing,
+    { withEnvelopes, via, open }: Showing,
   ): Promise<SnapshotPage> {
     const range = { order, after: versionOf(after), limit: limit + 1 };
     const { headVersion, versions } = await this.times.within(reader, subject, window, range);
@@ -195,16 +205,18 @@ export class SnapshotListService {
     const last = page.items.length;
     const more: More = async (version) => {
       const from = versions.indexOf(version) + 1;
-      return from < last ? (await listed(from)).snapshots.slice(0, last - from) : [];
+      if (from >= last) return [];
+      const { snapshots } = await listed(from);
+      return reader.measured(() => snapshots.slice(0, last - from).map(open));
     };
-    return { ...page, headVersion, more };
+    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
   }
 
   /** Each run of versions without a gap by itself: nothing is shown of those in between. */
   private async disclose(
     reader: Reader & Asker,
     disclosure: SubjectDisclosure | null,
-    snapshots: readonly SnapshotRecord[],
+    snapshots: readonly SnapshotRow[],
     via: DisclosureWay,
   ): Promise<void> {
     if (disclosure === null) return;
@@ -227,11 +239,18 @@ export class SnapshotListService {
    * Reads on to the version `last`. With each statement the access is decided anew, so that a revocation ends a running
    * read.
    */
-  private moreTo(reader: Reader, subject: SubjectRef, order: LineageOrder, last: number): More {
+  private moreTo(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    order: LineageOrder,
+    last: number,
+    open: typeof opened,
+  ): More {
     return async (after) => {
       const limit = Math.min(Math.abs(last - after), BATCH_ROWS);
       if (limit === 0) return [];
-      return (await this.read(reader, subject, { order, after, limit, withEnvelopes: true })).snapshots;
+      const { snapshots } = await this.read(reader, subject, { order, after, limit, withEnvelopes: true });
+      return reader.measured(() => snapshots.map(open));
     };
   }
 }
@@ -240,22 +259,24 @@ export class SnapshotListService {
  * Snapshots with their envelopes, or without where they were erased. Where an envelope did not fit any more into those that were
  * read, the next statement begins.
  */
-async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerator<SnapshotRecord, void> {
+async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerator<readonly SnapshotRecord[], void> {
   let batch = first;
   while (batch.length > 0) {
     const end = batch.findIndex(({ envelope, erasure }) => envelope === null && erasure === null);
     const whole = end < 0 ? batch : batch.slice(0, end);
-    yield* whole;
+    yield whole;
     const last = whole.at(-1);
     batch = last === undefined ? [] : await more(last.snapshotVersion);
   }
 }
 
 async function* verified(
-  snapshots: AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>,
+  batches: SnapshotBatches | Iterable<readonly SnapshotRecord[]>,
   verify: Verify,
 ): AsyncGenerator<VerifiedSnapshot, void> {
-  for await (const snapshot of snapshots) yield { snapshot, verification: await verify(snapshot) };
+  for await (const batch of batches) {
+    for (const snapshot of batch) yield { snapshot, verification: await verify(snapshot) };
+  }
 }
 
 function versionOf(after: PagePosition | null): number | null {
@@ -263,7 +284,7 @@ function versionOf(after: PagePosition | null): number | null {
   return version === undefined ? null : Number(version);
 }
 
-function pageOf({ snapshots, found }: Pick<LineageRead, 'snapshots' | 'found'>, limit: number): Page<SnapshotRecord> {
+function pageOf({ snapshots, found }: Pick<LineageRead, 'snapshots' | 'found'>, limit: number): Page<SnapshotRow> {
   return toPage(
     snapshots,
     limit,
@@ -273,7 +294,7 @@ function pageOf({ snapshots, found }: Pick<LineageRead, 'snapshots' | 'found'>, 
   );
 }
 
-function runsOf(snapshots: readonly SnapshotRecord[]): VersionRange[] {
+function runsOf(snapshots: readonly SnapshotRow[]): VersionRange[] {
   const versions = snapshots.map(({ snapshotVersion }) => snapshotVersion).sort((a, b) => a - b);
   const runs: VersionRange[] = [];
   for (const version of versions) {

@@ -1,5 +1,5 @@
 import type { KnownOrigins, SubjectRef } from '@iss/domain';
-import { ProvenanceStore, SnapshotListStore } from '@iss/persistence';
+import { opened, ProvenanceStore, SnapshotListStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -48,7 +48,7 @@ export class OriginsService {
     for (let after = first - 1; after < last;) {
       const batch = await this.lists.above(subject, after, Math.min(BATCH, last - after));
       if (batch.length === 0) throw new Error('a chain ends before its versions do');
-      for (const { snapshotVersion: version, envelope } of batch) {
+      for (const { snapshotVersion: version, envelope } of batch.map(opened)) {
         const text = envelope ?? '{}';
         if (base !== null) {
           const traced = await this.work.run(asker, 'trace_version', { base, baseOrigins: origins, text, version });

@@ -1,5 +1,5 @@
 import { backingEvidence, EVIDENCE_STATUSES, POINTER_PATTERN } from '@iss/domain';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader, WRITER } from '../../../http/answer/snapshot-header.view';
 import { field, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view, type ViewOf } from '../../../http/describe/view';
@@ -46,6 +46,7 @@ export const ProvedLeafView = view('ProvedLeaf', {
     .described(
       '`audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet, and where that version was erased.',
     ),
+  ...WRITER,
   evidence: listOf(field(backingEvidence))
     .asText()
     .described('The evidence that covers it, as it stands in the envelope, with the `role` of the reference.'),
@@ -58,6 +59,8 @@ const since = {
   since_version: 1,
   since: { recorded_at: SNAPSHOT_HEADER_EXAMPLE.created_at, effective_at: SNAPSHOT_HEADER_EXAMPLE.generated_at },
 };
+const { written_by, write_request_id } = SNAPSHOT_HEADER_EXAMPLE;
+const writer = { written_by, write_request_id };
 const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
   {
     path: `${ROOT}/legal/legal_form`,
@@ -65,6 +68,7 @@ const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
     evidence_status: 'none',
     value: 'AG',
     changed_by: 'oidc:dev#alice',
+    ...writer,
     evidence: [],
     unresolved: [],
   },
@@ -74,6 +78,7 @@ const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
     evidence_status: 'current',
     value: 'Acme Corporation AG',
     changed_by: 'oidc:dev#alice',
+    ...writer,
     evidence: ENVELOPE_EXAMPLE.evidence.map((item) => ({ ...item, role: 'primary' as const })),
     unresolved: [],
   },
@@ -91,5 +96,5 @@ export const PROVENANCE: Route = {
       ...lastPage(LEAVES, 200),
     }),
   },
-  errors: ['not_found', 'erased', 'unavailable'],
+  errors: ['not_found', 'erased', 'damaged', 'unavailable'],
 };

@@ -33,6 +33,8 @@ export interface ProvedLeaf extends LeafProvenance {
   since: { createdAt: Date; generatedAt: string };
   /** As JSON text. */
   changedBy: string;
+  writtenBy: string | null;
+  writeRequestId: string | null;
 }
 
 /** A page of leaves, each as JSON text. */
@@ -47,6 +49,8 @@ export interface LeavesPage extends Leaves {
 
 /** Pages of one version, by what was asked for. */
 interface KeptPages {
+  /** Identifies the subject's newest erasure when the pages were read: they name authors of earlier versions. */
+  lastErasure: string | null;
   pages: ReadonlyMap<string, Leaves>;
   /** UTF-16 units. */
   length: number;
@@ -59,7 +63,7 @@ const KEPT_LENGTH_OF_VERSION = 262_144;
 /** What is known, since when, and from what evidence. */
 @Injectable()
 export class ProvenanceService {
-  /** By `snapshot_id`: what is known of a version never changes but by its erasure. */
+  /** By `snapshot_id`: what is known of a version changes only by an erasure of this version or of an earlier one. */
   private readonly kept = new RecentMap<string, KeptPages>(KEPT_LENGTH, ({ length }) => length);
 
   constructor(
@@ -84,14 +88,16 @@ export class ProvenanceService {
     const [begun, from = 0] = request.after ?? [];
     // A list goes on in the version that it began with, whatever is written meanwhile.
     const version = begun === undefined ? await this.versionOf(reader, subject, request.of) : Number(begun);
-    const { facts, disclosure, snapshot, origins: kept } = await this.provenance.read(reader, subject, version);
+    const { facts, disclosure, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
+    const { snapshot: row, origins: kept } = read;
     this.access.require(reader, facts, RULES.readLineage);
-    if (snapshot === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
-    const { snapshotVersion, erasure } = snapshot;
+    if (row === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
+    const { snapshotVersion, erasure } = row;
     const via = erasure === null ? 'provenance' : 'headers';
     await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, via);
-    if (erasure !== null) this.kept.delete(snapshot.snapshotId);
-    requireContent(snapshot);
+    const pages = this.kept.get(row.snapshotId);
+    if (erasure !== null || pages?.lastErasure !== lastErasure) this.kept.delete(row.snapshotId);
+    const snapshot = requireContent(row);
     const asked = JSON.stringify([request.path, from, request.limit]);
     const known = this.kept.get(snapshot.snapshotId)?.pages.get(asked);
     if (known !== undefined) return { snapshot, ...known };
@@ -112,22 +118,24 @@ export class ProvenanceService {
     const items = page.leaves.map((leaf) => {
       const made = versions.get(leaf.sinceVersion);
       if (made === undefined) throw new Error(`a leaf is of version ${leaf.sinceVersion}, which is not there`);
-      const { createdAt, generatedAt, changedBy } = made;
+      const { createdAt, generatedAt, changedBy, ...writer } = made;
       const author = changedBy ?? authors.get(leaf.sinceVersion);
       isFinal &&= author !== undefined;
-      return textOf({ ...leaf, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
+      return textOf({ ...leaf, ...writer, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
     });
     const next: PagePosition | null = page.next === null ? null : [snapshotVersion, page.next];
     // What was not filled in yet may be known better soon.
-    if (isFinal) this.keep(snapshot.snapshotId, asked, { items, next });
+    if (isFinal) this.keep(snapshot.snapshotId, lastErasure, asked, { items, next });
     return { snapshot, items, next };
   }
 
-  private keep(snapshotId: string, asked: string, leaves: Leaves): void {
-    const { pages, length } = this.kept.get(snapshotId) ?? { pages: new Map<string, Leaves>(), length: 0 };
+  private keep(snapshotId: string, lastErasure: string | null, asked: string, leaves: Leaves): void {
+    const kept = this.kept.get(snapshotId);
+    const { pages, length } =
+      kept?.lastErasure === lastErasure ? kept : { pages: new Map<string, Leaves>(), length: 0 };
     const grown = length + leaves.items.reduce((sum, item) => sum + item.length, asked.length);
     if (grown <= KEPT_LENGTH_OF_VERSION)
-      this.kept.set(snapshotId, { pages: new Map(pages).set(asked, leaves), length: grown });
+      this.kept.set(snapshotId, { lastErasure, pages: new Map(pages).set(asked, leaves), length: grown });
   }
 
   private async versionOf(reader: Reader, subject: SubjectRef, of: LeavesRequest['of']): Promise<number | null> {

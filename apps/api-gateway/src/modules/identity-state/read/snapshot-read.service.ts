@@ -13,6 +13,7 @@ import {
   READ_RULES,
   type SnapshotRecord,
   SnapshotReadStore,
+  type SnapshotRow,
   type SnapshotTarget,
   type SubjectDisclosure,
   type Wanted,
@@ -23,7 +24,7 @@ import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
-import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
+import { openingFor, SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
 import { VersionTimeService } from '../snapshot/version-time.service';
 
 export type { SnapshotTarget };
@@ -43,7 +44,7 @@ interface Reading {
 
 /**
  * Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`; those of what a
- * snapshot says throw `erased` where that is gone.
+ * snapshot says throw `erased` where that is gone, and `damaged` where it is not the one that was written.
  */
 @Injectable()
 export class SnapshotReadService {
@@ -69,7 +70,8 @@ export class SnapshotReadService {
   ): Promise<VerifiedSnapshot> {
     const rights = { latest: RULES.readLatestAsOf, older: RULES.readVersion };
     const { version, right, ofLatest } = await this.times.asOf(reader, subject, asOf, (which) => rights[which]);
-    return this.verified(reader, { kind: 'version', subject, version }, { right, disclosure: ofLatest }, options);
+    const target = { kind: 'version', subject, version, asLatest: right === rights.latest } as const;
+    return this.verified(reader, target, { right, disclosure: ofLatest }, options);
   }
 
   /** The latest snapshot of a subject, or that of a moment, and what its current state shows of the envelope. */
@@ -92,7 +94,7 @@ export class SnapshotReadService {
     target: SnapshotTarget,
     wanted: Wanted,
     via: DisclosureWay,
-  ): Promise<SnapshotRecord> {
+  ): Promise<SnapshotRow> {
     const snapshot = await this.find(reader, target, usual(target), wanted, via);
     if (snapshot === null) throw notFound();
     return snapshot;
@@ -105,8 +107,7 @@ export class SnapshotReadService {
     hash: Buffer | undefined,
   ): Promise<SnapshotRecord | null> {
     const snapshot = await this.find(reader, target, usual(target), { envelope: true, unlessHash: hash }, 'snapshot');
-    if (snapshot !== null) requireContent(snapshot);
-    return snapshot;
+    return snapshot === null ? null : requireContent(snapshot);
   }
 
   private async verified(
@@ -116,9 +117,9 @@ export class SnapshotReadService {
     options: ReadOptions,
   ): Promise<VerifiedSnapshot> {
     const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
-    const snapshot = await this.find(reader, target, reading, wanted, options.via);
-    if (snapshot === null) throw notFound();
-    requireContent(snapshot);
+    const found = await this.find(reader, target, reading, wanted, options.via);
+    if (found === null) throw notFound();
+    const snapshot = requireContent(found, openingFor(options, options.withEnvelope));
     return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
   }
 
@@ -128,7 +129,7 @@ export class SnapshotReadService {
     reading: Reading,
     wanted: Wanted,
     via: DisclosureWay,
-  ): Promise<SnapshotRecord | null> {
+  ): Promise<SnapshotRow | null> {
     const { facts, snapshot, version, ...read } = await this.snapshots.read(reader, target, wanted);
     // An id cannot be guessed, so an unknown one is 404 to any member.
     const isUnknownId = target.kind === 'id' && version === null;

@@ -1,5 +1,5 @@
-import { seal } from '@iss/domain';
-import type { SnapshotListStore, SnapshotRecord } from '@iss/persistence';
+import { seal, type SubjectRef } from '@iss/domain';
+import type { SnapshotRecord } from '@iss/persistence';
 import { gatewayEnv } from '@iss/platform';
 import { Registry } from 'prom-client';
 import { Work } from '../../../work/work';
@@ -20,6 +20,8 @@ function snapshotOf(snapshotVersion: number): SnapshotRecord {
     erasure: null,
     envelopeHash: hash,
     prevHash: null,
+    writtenBy: null,
+    writeRequestId: null,
   };
 }
 
@@ -31,8 +33,8 @@ function verifierOf(read: () => void, verifyDeadlineMs = 60_000): SnapshotVerifi
     SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
     VERIFY_DEADLINE_MS: String(verifyDeadlineMs),
   });
-  const lineage: Pick<SnapshotListStore, 'below'> = {
-    below: async (_subject, version) => {
+  const lineage = {
+    below: async (_subject: SubjectRef, version: number): Promise<SnapshotRecord[]> => {
       read();
       return [snapshotOf(version - 1)];
     },

@@ -9,10 +9,10 @@ import {
   verifyChecked,
   type VerifyMode,
 } from '@iss/domain';
-import { SnapshotListStore, type SnapshotRecord } from '@iss/persistence';
+import { opened, openedBesideVerdict, SnapshotListStore, type SnapshotRecord, unchecked } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Charged } from '../../../work/asker';
+import type { Asker, Charged } from '../../../work/asker';
 import { isLarge, Work } from '../../../work/work';
 
 /** What is to be verified of a snapshot. */
@@ -31,6 +31,15 @@ export interface VerifiedSnapshot {
 export type Verify = (snapshot: SnapshotRecord) => Promise<Verification | undefined>;
 
 /**
+ * Says how a snapshot is opened. A verification in the answer says whether the text has its hash: that text only has
+ * to be JSON.
+ */
+export function openingFor({ verify }: Pick<VerifyOptions, 'verify'>, isShown: boolean): typeof opened {
+  if (verify === 'none') return opened;
+  return isShown ? openedBesideVerdict : unchecked;
+}
+
+/**
  * Verifies stored snapshots, for readers who may see them. Parents are read a few MiB at a time, and only what the check
  * found of each is kept, so that a walk of any depth takes little memory. It ends when nobody waits for it any more, and
  * when it takes longer than it may.
@@ -44,7 +53,7 @@ export class SnapshotVerifier {
   ) {}
 
   /** The verification of one snapshot. */
-  async verify(asker: Charged, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
+  async verify(asker: Asker, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
     if (options.verify === 'none') return undefined;
     const { snapshotVersion } = snapshot;
     const verify = await this.prepare(asker, snapshot, { newest: snapshotVersion, oldest: snapshotVersion }, options);
@@ -53,7 +62,7 @@ export class SnapshotVerifier {
 
   /** Reads what the snapshots of a range of versions need of their parents, once for all of them. */
   async prepare(
-    asker: Charged,
+    asker: Asker,
     subject: SubjectRef,
     range: { newest: number; oldest: number },
     { verify, depth }: VerifyOptions,
@@ -66,7 +75,7 @@ export class SnapshotVerifier {
     return async (snapshot) => {
       const stored = toStored(snapshot);
       await rests.after(stored.envelopeText?.length ?? 0);
-      const checked: CheckedSnapshot = await this.work.run(asker, 'check_snapshot', stored);
+      const checked: CheckedSnapshot = await asker.measured(() => this.work.run(asker, 'check_snapshot', stored));
       const parents = links.filter(({ snapshotVersion }) => snapshotVersion < snapshot.snapshotVersion);
       return verifyChecked(verify, checked, parents, depth);
     };
@@ -85,7 +94,13 @@ export class SnapshotVerifier {
       if (asker.isGone === true) throw new DomainError('unavailable', 'The caller hung up while a chain was verified.');
       if (performance.now() > endsAtMs) throw tooLong(verifyDeadlineMs, links.length);
       const batch = await this.lineage.below(subject, version, count - links.length);
-      links.push(...(await this.work.run(asker, 'check_links', batch.map(toStored))));
+      links.push(
+        ...(await this.work.run(
+          asker,
+          'check_links',
+          batch.map((row) => toStored(unchecked(row))),
+        )),
+      );
       version = batch.at(-1)?.snapshotVersion ?? 1;
     }
     return links;

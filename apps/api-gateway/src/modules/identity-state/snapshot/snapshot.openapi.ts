@@ -151,11 +151,20 @@ const READS = {
 /** What there is to say of a read of one snapshot. */
 export function readOf(shown: keyof typeof READS): Route {
   const etag = `"${valueOfHash}.${shown === 'snapshot' ? 'full' : shown}"`;
-  return { answers: { 200: READS[shown] }, etag, errors: shown === 'proof' ? ['not_found'] : ['not_found', 'erased'] };
+  return {
+    answers: { 200: READS[shown] },
+    etag,
+    errors: shown === 'proof' ? ['not_found'] : ['not_found', 'erased', 'damaged'],
+  };
 }
 
 /** The answer of a direct write. */
 export const WRITTEN = { 201: answer('The stored snapshot.', Snapshot, SNAPSHOT_EXAMPLE) };
+
+/** The same where no token is needed. */
+export const WRITTEN_BY_ANYBODY = {
+  201: answer('The stored snapshot.', Snapshot, { ...SNAPSHOT_EXAMPLE, written_by: 'legacy' }),
+};
 
 /** The answer of a read by the legacy path. */
 export const STORED = { 200: answer('The envelope as it is stored.', Envelope, ENVELOPE_EXAMPLE) };

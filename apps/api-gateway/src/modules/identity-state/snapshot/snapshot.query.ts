@@ -1,6 +1,6 @@
-import { DomainError, parseDateTime, parsePeriod, VERIFY_MODES, type VerifyMode } from '@iss/domain';
+import { DomainError, parsePeriod, VERIFY_MODES, type VerifyMode } from '@iss/domain';
 import { type AsOf, TIME_BASES, type TimeBasis, type TimeWindow } from '@iss/persistence';
-import { dayOrInstant, instant, oneOf, PAGE, positiveOr } from '../../../http/request/fields';
+import { dayOrInstant, oneOf, PAGE, positiveOr } from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
 import { VIEWS } from './snapshot.views';
 
@@ -38,14 +38,14 @@ const basis = oneOf(TIME_BASES)
       'writer says (`generated_at`).',
   );
 /** A moment that stands for the version that was the newest then, and by which time. */
-export const MOMENT = { moment: instant.optional().example('2026-01-31T12:00:00Z'), basis };
+export const MOMENT = { moment: dayOrInstant.optional().example('2026-01-31T12:00:00Z'), basis };
 /** The same for a read that takes one. */
 export const AS_OF = {
   as_of: MOMENT.moment
     .example('2026-01-31T12:00:00Z')
     .described(
       'The version that was the newest at this moment, to the millisecond, in place of the latest. An RFC 3339 date-time ' +
-        'with its timezone; the `+` of an offset is sent as `%2B`. Before the first version: 404.',
+        'with its timezone, or a UTC date for the end of that day. Before the first version: 404.',
     ),
   basis,
 };
@@ -127,10 +127,11 @@ interface SentMoment {
   basis?: TimeBasis | undefined;
 }
 
-/** The moment that is asked for; null: the latest state. */
+/** The moment that is asked for; null: the latest state. A basis alone is as of now: what takes effect later is not the latest yet. */
 export function asOfSent({ as_of, basis }: SentMoment): AsOf | null {
-  const at = as_of === undefined ? null : parseDateTime(as_of);
-  return at === null ? null : { at, basis: basis ?? 'recorded' };
+  if (as_of === undefined && basis === 'effective') return { at: new Date(), basis };
+  const period = as_of === undefined ? null : parsePeriod(as_of);
+  return period === null ? null : { at: period.last, basis: basis ?? 'recorded' };
 }
 
 /**

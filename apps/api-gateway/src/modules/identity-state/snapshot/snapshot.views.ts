@@ -64,7 +64,7 @@ export function summaryAnswer(
 }
 
 /** What proves a snapshot without its content (specification, "Snapshot reads"). */
-export function proofAnswer(snapshot: SnapshotRecord): JsonText {
+export function proofAnswer(snapshot: Omit<SnapshotRecord, 'envelope'>): JsonText {
   const text = JSON.stringify(SnapshotProof.of(snapshot));
   return new JsonText(text, cachingOf(snapshot, 'proof', 'immutable'));
 }
@@ -74,7 +74,7 @@ export function proofAnswer(snapshot: SnapshotRecord): JsonText {
  * hashes, which it may yet get, and what was erased.
  */
 function cachingOf(
-  snapshot: SnapshotRecord,
+  snapshot: Omit<SnapshotRecord, 'envelope'>,
   view: View | 'summary' | 'proof',
   reuse: Reuse,
   verification?: Verification,

@@ -29,10 +29,17 @@ export class VersionTimeService {
   ): Promise<{ version: number; right: AccessRule; ofLatest: SubjectDisclosure | null }> {
     const { facts, disclosure, headVersion, version, firstAt } = await this.times.versionAsOf(reader, subject, asOf);
     const isLatest = version !== null && version === headVersion;
-    const right = rightTo(isLatest ? 'latest' : 'older');
+    // A reader of no version learns which right the latest takes.
+    const right = rightTo(isLatest || headVersion === null ? 'latest' : 'older');
     this.access.require(reader, facts, right);
     if (version !== null) return { version, right, ofLatest: isLatest ? disclosure : null };
-    throw firstAt === null ? notFound() : tooEarly(asOf, firstAt);
+    throw firstAt === null ? notFound() : tooEarly(asOf, firstAt, await this.isEffective(reader, subject, asOf));
+  }
+
+  /** Asks whether `effective` times have a version of that moment where `recorded` ones have none. */
+  private async isEffective(reader: Reader, subject: SubjectRef, { at, basis }: AsOf): Promise<boolean> {
+    if (basis === 'effective') return false;
+    return (await this.times.versionAsOf(reader, subject, { at, basis: 'effective' })).version !== null;
   }
 
   /** A part of the versions in a window, and the newest of all. For readers of the lineage: throws as its reads do. */
@@ -49,10 +56,12 @@ export class VersionTimeService {
   }
 }
 
-function tooEarly({ at, basis }: AsOf, firstAt: Date): DomainError {
+function tooEarly({ at, basis }: AsOf, firstAt: Date, isEffective: boolean): DomainError {
   const first = firstAt.toISOString();
   const member = basis === 'recorded' ? 'created_at' : 'generated_at';
-  return new DomainError('not_found', `No version yet at ${at.toISOString()}: the first one's ${member} is ${first}.`, [
+  const hint = isEffective ? ' A version has a generated_at up to that moment: send basis=effective to read it.' : '';
+  const message = `No version yet at ${at.toISOString()}: the first one's ${member} is ${first}.${hint}`;
+  return new DomainError('not_found', message, [
     { path: '/query/as_of', message: `must not be before ${first}`, code: 'not_found' },
   ]);
 }

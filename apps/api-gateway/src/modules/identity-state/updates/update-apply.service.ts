@@ -17,7 +17,7 @@ import {
   type UpdateToApply,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { requireContent } from '../../../access/erased';
+import { requireContent, requireThere } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
@@ -88,7 +88,8 @@ export class UpdateApplyService {
         : staleBase(outcome.headVersion ?? 0);
     }
     this.handOver.announce([outcome.eventId, outcome.appliedEventId].filter((eventId) => eventId !== null));
-    return { ...outcome.snapshot, createdAt: outcome.createdAt, erasure: null };
+    const writer = { writtenBy: actor.principalId, writeRequestId: trace.requestId };
+    return { ...outcome.snapshot, ...writer, createdAt: outcome.createdAt, erasure: null };
   }
 
   /** The patched base with the server's own members (contract, "Apply"), sealed and traced. */
@@ -132,11 +133,10 @@ export class UpdateApplyService {
 function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): Applicable {
   const update = requireUpdate(loaded, subject, RULES.applyUpdate);
   const { base, headVersion } = loaded;
-  if (base !== null && update.patchOps === null && update.status === 'withdrawn') requireContent(base);
+  if (base !== null && update.patchOps === null && update.status === 'withdrawn') requireThere(base);
   if (update.status !== 'proposed') throw notProposed(update);
   if (base === null || headVersion !== update.baseSnapshotVersion) throw staleBase(headVersion ?? 0);
-  requireContent(base);
-  const { envelope } = base;
+  const { envelope } = requireContent(base);
   const { patchOps } = update;
   if (envelope === null || patchOps === null) throw new Error('an update or its base has no content');
   if (base.envelopeHash === null && loaded.chainEnforced) {

@@ -64,8 +64,7 @@ export class UpdateService {
       throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
-    requireContent(head);
-    const base = head.envelope ?? '{}';
+    const base = requireContent(head).envelope ?? '{}';
     const outcome = await underPolicy('open', async (policy) => {
       await this.work.run(actor, 'try_patch', { base, patchOps, at, limits: patchedLimits(this.settings), policy });
       const proposed = await this.updates.propose({

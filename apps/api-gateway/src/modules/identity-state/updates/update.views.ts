@@ -112,7 +112,7 @@ export const APPLIED_ENVELOPE = {
     created_by: 'oidc:dev#alice',
     created_at: '2026-01-16T09:00:00.000Z',
     source: 'entity_state_update',
-    request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+    request_id: EXAMPLE_IDS.request_id,
   },
   diff: { format: 'rfc6902' as const, ops: PATCH_EXAMPLE },
 };
@@ -123,7 +123,7 @@ export const PROPOSE: Route = {
     201: answer('The proposal; nothing is changed yet.', Update, PROPOSED),
     200: answer('The proposal stored earlier under the same request_id.', Update, PROPOSED),
   },
-  errors: ['conflict', 'erased'],
+  errors: ['conflict', 'erased', 'damaged'],
 };
 export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED], 50) } };
 export const READ: Route = { answers: { 200: answer('The update.', Update, PROPOSED) }, errors: ['not_found'] };
@@ -140,9 +140,9 @@ export const WITHDRAW: Route = {
 };
 export const APPLY: Route = {
   answers: { 201: answer('The envelope of the new snapshot.', Envelope, APPLIED_ENVELOPE) },
-  errors: ['not_found', 'conflict', 'erased'],
+  errors: ['not_found', 'conflict', 'erased', 'damaged'],
 };
 export const APPLY_FOR_SUBJECT: Route = {
   answers: { 200: answer('The new snapshot.', AppliedUpdate, APPLIED) },
-  errors: ['not_found', 'conflict', 'erased'],
+  errors: ['not_found', 'conflict', 'erased', 'damaged'],
 };

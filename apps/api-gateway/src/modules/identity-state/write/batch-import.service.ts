@@ -2,11 +2,14 @@ import { type Actor, DomainError, type SentEnvelope } from '@iss/domain';
 import { type SnapshotRecord, toDomainError } from '@iss/persistence';
 import { LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Founders } from '../../../access/founders';
+import { HeldPlaces } from '../../../access/held-places';
 import type { RequestTrace } from '../../../request-trace';
 import type { LineRefusal, SentLine } from '../../../sent-line';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { Work } from '../../../work/work';
 import { EntityStateService, type KnownParent, type StoredState } from './entity-state.service';
+import { LinePlaces } from './line-places';
 import { LinesInFlight } from './lines-in-flight';
 
 /** What became of a line: its snapshot, new or stored before, or why it was not stored. */
@@ -15,67 +18,87 @@ export type LineOutcome = { line: number } & ({ snapshot: SnapshotRecord; isNew:
 /** What a line stored, on which the next one of its subject may build; null where it stored nothing. */
 type Parent = KnownParent | null;
 
+/** The sender of a batch, and the founder of its tenant. */
+interface Sender {
+  actor: Actor;
+  trace: RequestTrace;
+  founderId: string;
+}
+
+/** Batches that may be open for one whose lines in flight are all there may be: most of them wait for their clients. */
+const OPEN_PER_FULL = 8;
+
 /**
  * Direct writes by the line: each is a transaction of its own, as if it had been sent alone. Lines of different subjects are
  * written at the same time, in statements that they share; those of one subject one after the other, in their order.
  */
 @Injectable()
 export class BatchImportService implements OnModuleDestroy {
-  /** Batches that are being read, with their principals. */
-  private readonly running = new Map<LinesInFlight<LineOutcome>, string>();
+  /** Batches that are being read. */
+  private readonly running = new Set<LinesInFlight<LineOutcome>>();
+  private readonly open: HeldPlaces;
+  private readonly places: LinePlaces;
 
   constructor(
     private readonly entityStates: EntityStateService,
     private readonly work: Work,
+    private readonly founders: Founders,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    const { batches } = settings.limits;
+    this.open = new HeldPlaces(OPEN_PER_FULL * batches, batches);
+    this.places = new LinePlaces(batches);
+  }
 
   /** Has nothing more read: what was read is written and answered, and the answers end unfinished. */
   onModuleDestroy(): void {
-    for (const inFlight of this.running.keys()) {
+    for (const inFlight of this.running) {
       inFlight.stop(new DomainError('unavailable', 'The service stops. Send the rest again.'));
     }
   }
 
   /**
    * What becomes of the lines, in their order, in groups as they are known. Lines are read as far as outcomes are taken, but
-   * for some that are in flight. Throws `unavailable` when too many batches are being read; what it gives throws what `lines`
+   * for some that are in flight. Throws `unavailable` when too many batches are open; what it gives throws what `lines`
    * throws, once what was read before is answered.
    */
-  import(
+  async import(
     actor: Actor,
     trace: RequestTrace,
     lines: AsyncIterable<readonly SentLine[]>,
-  ): AsyncGenerator<readonly LineOutcome[], void> {
-    const { batches } = this.settings.limits;
-    const ofPrincipal = [...this.running.values()].filter((one) => one === actor.principalId).length;
-    if (this.running.size >= batches || ofPrincipal >= Math.ceil(batches / 2)) {
-      throw new DomainError('unavailable', 'Too many batches are being read at the moment. Try again shortly.');
+  ): Promise<AsyncGenerator<readonly LineOutcome[], void>> {
+    const founderId = await this.founders.of(actor.tenantId);
+    const close = this.open.take(actor.principalId, founderId);
+    if (close === null) {
+      throw new DomainError(
+        'unavailable',
+        'You have too many batches open at the moment, or all have. Try again shortly.',
+      );
     }
-    return this.outcomes(actor, trace, lines);
+    return this.outcomes({ actor, trace, founderId }, lines, close);
   }
 
   private async *outcomes(
-    actor: Actor,
-    trace: RequestTrace,
+    sender: Sender,
     lines: AsyncIterable<readonly SentLine[]>,
+    close: () => void,
   ): AsyncGenerator<readonly LineOutcome[], void> {
     const inFlight = new LinesInFlight<LineOutcome>();
-    this.running.set(inFlight, actor.principalId);
+    this.running.add(inFlight);
     try {
-      inFlight.endWith(this.read(actor, trace, lines, inFlight));
+      inFlight.endWith(this.read(sender, lines, inFlight));
       yield* inFlight.outcomes();
     } finally {
       inFlight.stop();
       this.running.delete(inFlight);
+      close();
     }
   }
 
   /** Has each line begun as soon as there is room for it. */
   private async read(
-    actor: Actor,
-    trace: RequestTrace,
+    { actor, trace, founderId }: Sender,
     lines: AsyncIterable<readonly SentLine[]>,
     inFlight: LinesInFlight<LineOutcome>,
   ): Promise<void> {
@@ -84,8 +107,14 @@ export class BatchImportService implements OnModuleDestroy {
       for (const sent of group) {
         const bytes = 'bytes' in sent ? sent.bytes.length : 0;
         if (!inFlight.hasRoom(bytes)) await inFlight.room(bytes);
-        if (inFlight.isOver) return;
-        const settle = inFlight.begin(bytes);
+        const taken = this.places.take(founderId, bytes);
+        const giveBack = taken instanceof Promise ? await taken : taken;
+        if (inFlight.isOver) return giveBack();
+        const told = inFlight.begin(bytes);
+        const settle = (outcome: LineOutcome): void => {
+          giveBack();
+          told(outcome);
+        };
         // Large ones in a thread, one after the other: a batch has one thread at most.
         const parsed = this.parse(actor, sent);
         const envelope = parsed instanceof Promise ? await parsed : parsed;

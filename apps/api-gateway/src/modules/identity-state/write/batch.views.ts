@@ -98,10 +98,11 @@ function resultOf(outcome: LineOutcome, requestId: string): BatchResult {
       created_at: snapshot.createdAt.toISOString(),
     };
   }
-  const { error, retryAfterSeconds = error.code === 'unavailable' ? RETRY_AFTER_SECONDS : undefined } = outcome;
+  const { error, status = ERROR_STATUSES[error.code] } = outcome;
+  const { retryAfterSeconds = error.code === 'unavailable' ? RETRY_AFTER_SECONDS : undefined } = outcome;
   return {
     line,
-    status: ERROR_STATUSES[error.code],
+    status,
     ...errorBody(error, requestId, MAX_DETAILS),
     ...(retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds }),
   };

@@ -10,6 +10,7 @@ import {
   type TracedVersion,
 } from '@iss/domain';
 import {
+  opened,
   ProvenanceStore,
   type RefusedSnapshot,
   type SnapshotRecord,
@@ -89,7 +90,7 @@ export class EntityStateService {
   private async find(actor: Actor, { header: { snapshotId }, hash }: SentEnvelope): Promise<SnapshotRecord | null> {
     const { facts, snapshot } = await this.reads.read(actor, { kind: 'id', snapshotId }, { envelope: false });
     const isTheSame = snapshot?.envelopeHash === hash && decideAccess(facts, RULES.submitLaterState).allowed;
-    return isTheSame ? snapshot : null;
+    return isTheSame ? opened(snapshot) : null;
   }
 
   private async store(
@@ -142,7 +143,7 @@ export class EntityStateService {
     const { facts, snapshot, origins, evidencePolicy } = await this.provenance.parent(actor, subjectOf(header));
     requireAccess(facts, RULES.submitLaterState);
     if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
-    const { snapshotVersion, envelopeHash, envelope, erasure } = snapshot;
+    const { snapshotVersion, envelopeHash, envelope, erasure } = opened(snapshot);
     if (erasure !== null) return { snapshotVersion, envelopeHash, evidencePolicy, ...NOTHING_LEFT };
     return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy };
   }
@@ -170,7 +171,9 @@ export class EntityStateService {
   ): StoredState {
     if (outcome.kind === 'refused') throw refusal(outcome, written.snapshotVersion === 1);
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return { snapshot: { ...written, createdAt: outcome.createdAt, erasure: null }, asParent: { ...written, ...kept } };
+    const { principalId: writtenBy, requestId: writeRequestId } = written;
+    const snapshot = { ...written, writtenBy, writeRequestId, createdAt: outcome.createdAt, erasure: null };
+    return { snapshot, asParent: { ...written, ...kept } };
   }
 }
 
@@ -195,6 +198,15 @@ function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
       { path: '/snapshot_id', message: 'is taken', code: 'conflict' },
     ]);
   }
+  if (isFirst && !outcome.facts.ownsSubject && outcome.headVersion !== null) {
+    return new DomainError(
+      'conflict',
+      'Another tenant owns this subject_id. Ids are shared by all tenants: the first one to write an id owns it. Use an id in a ' +
+        'namespace of your own, such as your-tenant:id, or ask the owner for a grant. A subject changes hands only with its tenant, by a transfer offer.',
+      [{ path: '/subject/subject_id', message: 'is owned by another tenant', code: 'conflict' }],
+    );
+  }
+  if (isFirst && outcome.facts.ownsSubject) return notNext(outcome.headVersion ?? 0);
   if (isFirst) {
     return new DomainError('conflict', 'The subject exists. Its owner writes later versions through updates.', [
       { path: '/subject/subject_id', message: 'exists', code: 'conflict' },
@@ -206,7 +218,7 @@ function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
 function notNext(headVersion: number): DomainError {
   return new DomainError(
     'conflict',
-    `The latest version is ${headVersion}: a direct write must be version ${headVersion + 1}.`,
+    `The latest version of this subject is ${headVersion}: a direct write must be version ${headVersion + 1}. Or propose an update.`,
     [{ path: '/snapshot_version', message: `must be ${headVersion + 1}`, code: 'conflict' }],
   );
 }

@@ -33,7 +33,7 @@ export class EntityStatesController {
     {
       description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
       answers: WRITTEN,
-      errors: ['conflict'],
+      errors: ['conflict', 'damaged'],
     },
   )
   @ApiEnvelopeBody()
@@ -53,7 +53,7 @@ export class EntityStatesController {
       'order; read them meanwhile, or send at most 10,000 lines. If the connection breaks, send everything again: what was ' +
       'stored is answered 200. A line counts as one request against the rate; where that is used up, the answer waits for the ' +
       'next minute once, and then tells the line 429 with `retry_after`. No `Idempotency-Key`: a line is known by its ' +
-      '`snapshot_id`.',
+      '`snapshot_id`. Who sends so slowly that no line ends in 30 seconds gets a last result 408.',
     answers: { 200: BATCH_RESULTS },
     takesNoKey: true,
   })
@@ -63,6 +63,6 @@ export class EntityStatesController {
     @Trace() trace: RequestTrace,
     @BatchLines(RULES.submitFirstState.role) lines: AsyncIterable<readonly SentLine[]>,
   ): Promise<LiveStream> {
-    return batchAnswer(this.batches.import(actor, trace, lines), trace.requestId);
+    return batchAnswer(await this.batches.import(actor, trace, lines), trace.requestId);
   }
 }

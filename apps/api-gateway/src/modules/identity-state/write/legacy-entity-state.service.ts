@@ -42,8 +42,7 @@ export class LegacyEntityStateService implements OnModuleInit {
     for (const reader of [...(this.isPublic ? [legacy] : []), ...(principal === LEGACY ? [] : [own])]) {
       const { facts, snapshot } = await this.snapshots.read(reader, { kind: 'id', snapshotId }, { envelope: true });
       if (snapshot === null || !decideAccess(facts, RULES.readById).allowed) continue;
-      requireContent(snapshot);
-      return snapshot;
+      return requireContent(snapshot);
     }
     throw notFound();
   }

@@ -12,7 +12,7 @@ import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { EnvelopeBody } from './envelope-body.decorator';
-import { ApiEnvelopeBody, STORED, WRITTEN } from '../snapshot/snapshot.openapi';
+import { ApiEnvelopeBody, STORED, WRITTEN_BY_ANYBODY } from '../snapshot/snapshot.openapi';
 import { IdleQuery } from '../snapshot/snapshot.query';
 import { snapshotText } from '../snapshot/snapshot.views';
 
@@ -35,8 +35,8 @@ export class LegacyEntityStatesController {
       `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
       'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',
     deprecated: true,
-    answers: WRITTEN,
-    errors: ['forbidden', 'conflict'],
+    answers: WRITTEN_BY_ANYBODY,
+    errors: ['forbidden', 'conflict', 'damaged'],
   })
   @ApiEnvelopeBody()
   async createLegacyEntityState(
@@ -56,7 +56,7 @@ export class LegacyEntityStatesController {
       'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
     deprecated: true,
     answers: STORED,
-    errors: ['not_found', 'erased'],
+    errors: ['not_found', 'erased', 'damaged'],
   })
   async getLegacyEntityState(
     @CurrentPrincipal() principal: Principal,

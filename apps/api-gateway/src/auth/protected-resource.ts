@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthSettings } from './auth-settings';
+
+/** The path of the metadata of a protected resource at its origin (RFC 9728, section 3). */
+export const METADATA_PATH = '/.well-known/oauth-protected-resource';
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Returns the origin under which a caller knows the service: `PUBLIC_ORIGIN`, else https with the `Host` of the request,
+ * or http on loopback. No forwarding header is read. Null if `Host` names no host.
+ */
+export function ownOrigin(
+  { headers: { host } }: Pick<IncomingMessage, 'headers'>,
+  settings: AuthSettings,
+): string | null {
+  if (settings.publicOrigin !== undefined) return settings.publicOrigin;
+  if (host === undefined || !HOST.test(host) || !URL.canParse(`https://${host}`)) return null;
+  const isLoopback = LOOPBACK.test(new URL(`https://${host}`).hostname);
+  return new URL(`${isLoopback ? 'http' : 'https'}://${host}`).origin;
+}

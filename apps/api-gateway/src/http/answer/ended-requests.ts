@@ -1,0 +1,29 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** Why a request that was held open was ended: by whom it was too slow, or what there was too little of. */
+export const ENDED_CAUSES = ['slow_batch', 'slow_reader', 'slow_stream', 'unsent_bytes'] as const;
+export type EndedCause = (typeof ENDED_CAUSES)[number];
+
+/** Counts requests that were ended before their time. */
+export class EndedRequests {
+  private readonly counts = new Map<EndedCause, number>(ENDED_CAUSES.map((cause) => [cause, 0]));
+
+  add(cause: EndedCause): void {
+    this.counts.set(cause, (this.counts.get(cause) ?? 0) + 1);
+  }
+
+  /** Adds the figure, in which each cause is there from the start. */
+  register(metrics: Registry): void {
+    const { counts } = this;
+    new Counter({
+      name: 'http_requests_ended_total',
+      help: 'Requests that were ended since their clients sent or read too slowly, by cause',
+      labelNames: ['cause'],
+      registers: [metrics],
+      collect() {
+        this.reset();
+        for (const [cause, count] of counts) this.inc({ cause }, count);
+      },
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { DomainError } from '@iss/domain';
+import { SecretBox, SecretBoxError } from '@iss/platform';
+import { Injectable } from '@nestjs/common';
+
+/** The longest `log_index` that is accepted. A sealed place has so many digits too, so that its length tells nothing. */
+const DIGITS = 15;
+
+/** `log_index` of an item, or a place as {@link FeedPlaces} seals it. */
+export const PLACE = new RegExp(`^(?:0|[1-9][0-9]{0,${DIGITS - 1}}|[\\w-]{1,64}(?:\\.[\\w-]{1,64}){3})$`);
+
+/**
+ * Seals the places up to which a feed was read. Such a place may be that of an entry which its reader must not know of. It
+ * opens for the feed of the same tenant alone. Equal places are equal texts there.
+ */
+@Injectable()
+export class FeedPlaces {
+  constructor(private readonly secrets: SecretBox) {}
+
+  seal(tenantId: string, place: number): string {
+    return this.secrets.sealAlike(String(place).padStart(DIGITS, '0'), sealedFor(tenantId));
+  }
+
+  /** Reads a sealed place, or the `log_index` of an item. Throws `validation_error`. */
+  read(tenantId: string, text: string): number {
+    if (!text.includes('.')) return Number(text);
+    try {
+      return Number(this.secrets.open(text, sealedFor(tenantId)));
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      throw new DomainError(
+        'validation_error',
+        'after is no place of this feed. Send `next_after` as this feed answered it, or the `log_index` of your last item.',
+        [{ path: '/query/after', message: 'must be a place of this feed', code: 'invalid_value' }],
+      );
+    }
+  }
+}
+
+function sealedFor(tenantId: string): string {
+  return `change feed of ${tenantId}`;
+}

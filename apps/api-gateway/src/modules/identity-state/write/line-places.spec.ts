@@ -1,0 +1,43 @@
+import { LinePlaces } from './line-places';
+
+/** Takes places for small lines until one has to wait; gives how many it got, and what waits. */
+function fill(places: LinePlaces, founder: string): { given: (() => void)[]; last: Promise<() => void> } {
+  const given: (() => void)[] = [];
+  for (;;) {
+    const taken = places.take(founder, 100);
+    if (taken instanceof Promise) return { given, last: taken };
+    given.push(taken);
+  }
+}
+
+it('gives a founder a quarter of the places, and the next one when one of its lines is written', async () => {
+  const places = new LinePlaces(8);
+  const { given, last } = fill(places, 'a');
+  expect(given).toHaveLength(512);
+  given[0]?.();
+  expect(await last).toEqual(expect.any(Function));
+});
+
+it('lets another founder in while one waits for its own share', () => {
+  const places = new LinePlaces(8);
+  fill(places, 'a');
+  expect(places.take('b', 100)).toEqual(expect.any(Function));
+});
+
+it('counts a large line by its bytes, one of any size as a quarter at most', () => {
+  const places = new LinePlaces(1);
+  for (const founder of ['a', 'b', 'c']) expect(places.take(founder, 1_000_000_000)).toEqual(expect.any(Function));
+  expect(places.take('a', 1)).toBeInstanceOf(Promise);
+  expect(places.take('d', 1_048_576)).toEqual(expect.any(Function));
+});
+
+it('keeps small lines from taking what a large one waits for', async () => {
+  const places = new LinePlaces(1);
+  const held = ['a', 'b', 'c', 'd'].map((founder) => places.take(founder, 1_048_576));
+  const waiting = places.take('e', 1_048_576);
+  expect(waiting).toBeInstanceOf(Promise);
+  const small = places.take('f', 1);
+  expect(small).toBeInstanceOf(Promise);
+  for (const giveBack of held.slice(0, 2)) if (!(giveBack instanceof Promise)) giveBack();
+  expect([await waiting, await small]).toEqual([expect.any(Function), expect.any(Function)]);
+});

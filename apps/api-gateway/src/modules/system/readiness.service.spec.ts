@@ -1,0 +1,31 @@
+import { statusOf } from './readiness.service';
+
+const ok = { status: 'ok' } as const;
+const checks = {
+  database: ok,
+  migrations: ok,
+  schema: ok,
+  clock: ok,
+  issuer: ok,
+  queue: ok,
+  outbox: ok,
+  log: ok,
+  feed: ok,
+};
+
+it.each(['database', 'migrations', 'schema', 'issuer'] as const)('is not ready without %s', (name) => {
+  expect(statusOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('not_ready');
+});
+
+it.each(['issuer', 'queue', 'outbox', 'log', 'clock'] as const)('is ready while %s is degraded', (name) => {
+  expect(statusOf({ ...checks, [name]: { status: 'degraded' } }, false)).toBe('ready');
+});
+
+it.each(['queue', 'outbox', 'log', 'feed', 'clock'] as const)('is ready without %s', (name) => {
+  expect(statusOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('ready');
+});
+
+it('is not ready while it drains', () => {
+  expect(statusOf(checks, false)).toBe('ready');
+  expect(statusOf(checks, true)).toBe('not_ready');
+});

@@ -1,0 +1,29 @@
+import { type Command, hasFlag } from '../command';
+import { LIST_OPTIONS, showList } from '../output';
+import { asCaller, PROFILE_OPTION } from '../service/caller';
+import { visible } from '../visible';
+
+/** Lists the tenants that invited the caller, or those that it blocks. */
+export const invitations: Command = {
+  about: 'You have no rights in a tenant that invited you until you join it.',
+  options: { blocked: { about: 'The tenants that you block instead.' }, ...LIST_OPTIONS, ...PROFILE_OPTION },
+  async run(options, context) {
+    await asCaller(options, context, async ({ iss }) => {
+      if (hasFlag(options, 'blocked')) {
+        return showList(options, context, iss.blockedTenants(), {
+          none: 'You block no tenant.',
+          asRow: ({ tenant_id: tenant, blocked_at: since }) => ({ tenant, since }),
+        });
+      }
+      return showList(options, context, iss.invitations(), {
+        none: 'No invitation is waiting.',
+        asRow: ({ tenant_id: tenant, name, api_functional_role: role, invited_by: by }) => ({
+          tenant,
+          name: visible(name),
+          role,
+          by: visible(by ?? ''),
+        }),
+      });
+    });
+  },
+};

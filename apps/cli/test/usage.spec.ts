@@ -1,0 +1,63 @@
+import { COMMANDS } from '../src/commands';
+import { settingsOf } from '../src/settings';
+import { iss } from './testing/run-iss';
+
+/** Names a service that does not run: a command checks its options before it sends a request. */
+const settings = settingsOf({ ISS_TOKEN: 'x', ISS_BASE_URL: 'http://127.0.0.1:1', ISS_TENANT: 'agency' }, 'linux');
+
+it.each([
+  ['whoami --profile lender', /^ISS_TOKEN is set, and --profile names another/],
+  ['get harbour --as-of 2026-13-01', /^--as-of takes a moment/],
+  ['subjects --type company', /^--type takes one of organization/],
+  ['api FETCH /v1/tenants', /takes one of GET/],
+  ['api GET v1/tenants', /^PATH begins with a slash/],
+  ['api GET /v1/tenants --query limit', /^--query takes NAME=VALUE/],
+  ['share harbour lender', /^--scopes is missing/],
+  ['share harbour lender --scopes all --until tomorrow', /^--until takes a moment/],
+  ['who harbour --at 2026-13-45', /^--at takes a moment/],
+  ['grants harbour --held', /^--held lists/],
+  ['requests --status open', /^--status takes one of pending/],
+  ['changes --type snapshot', /^--type takes one of snapshot.created/],
+  ['export harbour --proofs --policy policy', /iss verify does/],
+  ['import missing.ndjson', /^missing.ndjson cannot be read \(ENOENT\)/],
+  ['listen', /^--forward-to is missing/],
+  ['listen --forward-to localhost:8080', /^--forward-to takes a URL/],
+  ['listen --forward-to http://localhost --events update.applied', /update.applied is not forwarded/],
+  ['hooks create http://localhost --events update', /there is no event update/],
+  ['hooks change wsub_1', /^What is to change/],
+  ['hooks change wsub_1 --enable --disable', /^Name one/],
+  ['deliveries wsub_1 --status sent', /^--status takes one of pending/],
+  ['redeliver wsub_1', /^Name one: DELIVERY, or the period/],
+  ['redeliver wsub_1 --status dead', /name --from T/],
+])('names the wrong or missing option: iss %s', async (words, sentence) => {
+  expect(await iss(words.split(' '), { settings })).toMatchObject({
+    exitCode: 2,
+    printed: '',
+    complaint: expect.stringMatching(sentence),
+  });
+});
+
+it.each(Object.entries(COMMANDS))('iss %s --help has an example, in 80 columns', async (name, { example }) => {
+  const { exitCode, printed } = await iss([...name.split(' '), '-h']);
+  expect(exitCode).toBe(0);
+  expect(printed).toContain(`Example:\n  ${example}\n`);
+  expect(example).toContain(`iss ${name}`);
+  for (const line of printed.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+it('iss -h lists every command in 80 columns', async () => {
+  const { exitCode, printed } = await iss(['-h']);
+  expect(exitCode).toBe(0);
+  for (const name of Object.keys(COMMANDS)) expect(printed).toContain(`  iss ${name} `);
+  for (const line of printed.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+it('every usage line names every option of its command', async () => {
+  for (const [name, { load }] of Object.entries(COMMANDS)) {
+    const { usage, options } = await load();
+    for (const [option, { value }] of Object.entries(options)) {
+      if (usage !== undefined)
+        expect(`${name} ${usage}`).toContain(`--${option}${value === undefined ? '' : ` ${value}`}`);
+    }
+  }
+});

@@ -1,0 +1,361 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import {
+  actAs, address, api, buttons, copied, field, fill, fireEvent, go, letUseGrants, open, press, rows, screen, see, sends, session, shown, unsee, waitFor,
+} from '../testing/page.tsx'; // prettier-ignore
+
+const PAGE = '/t/acme/subjects';
+const SUBJECTS = 'GET /v1/tenants/{tenant_id}/subjects';
+const CHANGES = 'GET /v1/tenants/{tenant_id}/changes';
+const ACCESSIBLE = 'GET /v1/tenants/{tenant_id}/accessible-subjects';
+
+/** The element that has the focus, where none has it: the page. */
+const focused = (): Element => document.activeElement ?? document.body;
+
+describe('the frame', () => {
+  it('asks to sign in, at the address that was asked for', async () => {
+    session.turn('signed_out');
+    await open(`${PAGE}?type=organization`);
+    await see('Sign in to see what you may see');
+    expect(api.calls).toEqual([]);
+    await press('Sign in');
+    expect(session.asked).toEqual([`/console${PAGE}?type=organization`]);
+  });
+
+  it('shows who is signed in, and nothing more once they have signed out', async () => {
+    await open(PAGE);
+    await see('alice', 'acme-corp');
+    await press('Sign out');
+    await see('Sign in to see');
+    expect(shown()).not.toContain('acme-corp');
+  });
+
+  it('says that a sign-in expired, keeps the page, and asks anew after the next one', async () => {
+    await open(PAGE);
+    await see('acme-corp');
+    api.refuse(SUBJECTS, 401);
+    await fill('Search', 'what I look for');
+    fireEvent.submit(await field('Search'));
+    await see('Your sign-in has expired');
+    api.restore(SUBJECTS);
+    await press('Sign in again');
+    await unsee('Your sign-in has expired');
+    expect((await field('Search')).value).toBe('what I look for');
+    await see('By name', 'acme-corp');
+  });
+
+  it('says that there is no connection, while there is none', async () => {
+    await open(PAGE);
+    const isOnline = jest.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+    fireEvent(window, new Event('offline'));
+    await see('No connection: what is shown may be old.');
+    isOnline.mockReturnValue(true);
+    fireEvent(window, new Event('online'));
+    await unsee('No connection');
+  });
+
+  it('is gone through by keys: search and commands', async () => {
+    await open(PAGE);
+    await see('acme-corp');
+    fireEvent.keyDown(document.body, { key: '/' });
+    expect(focused().getAttribute('aria-label')).toBe('Search');
+    expect(fireEvent.keyDown(focused(), { key: '/' })).toBe(true);
+    await fill('Search', ' acme ');
+    fireEvent.submit(focused());
+    await waitFor(() => expect(address()).toBe(`${PAGE}?find=acme`));
+    fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true });
+    const box = await screen.findByPlaceholderText('Where to, or what?');
+    fireEvent.change(box, { target: { value: 'webh' } });
+    const option = await waitFor(() => {
+      const options = screen.getAllByRole('option');
+      expect(options).toHaveLength(1);
+      return options[0];
+    });
+    expect(option?.textContent).toBe('Webhooksacme');
+    fireEvent.click(option ?? box);
+    await waitFor(() => expect(address()).toBe('/t/acme/webhooks'));
+  });
+
+  it('says that the caller is no member, and that there is no such page', async () => {
+    await open('/t/other/subjects');
+    await see('You are no member of other', 'Signed in as oidc:dev#alice');
+    await press('Copy your principal id');
+    await waitFor(() => expect(copied).toEqual(['oidc:dev#alice']));
+    await go('/nowhere');
+    await see('There is no such page');
+  });
+
+  const withBeta = (): void =>
+    api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
+      ...page,
+      items: [...page.items.map((item) => ({ ...item, tenant_id: 'aaa', name: 'Stranger' })), ...page.items],
+    }));
+
+  it('leads to the only tenant, and lets one be made where there is none', async () => {
+    await open('/');
+    await waitFor(() => expect(address()).toBe(PAGE));
+    api.answer('GET /v1/tenants', { items: [] });
+    const message = api.refuse('POST /v1/tenants', 409);
+    await open('/');
+    await see('You belong to no tenant yet');
+    await fill('Id of the new tenant', 'acme');
+    await fill('Its name', 'Acme');
+    await press('Make the tenant');
+    await see(message);
+    expect((await field('Its name')).value).toBe('Acme');
+    api.restore('POST /v1/tenants');
+    await press('Make the tenant');
+    const body = { tenant_id: 'acme', name: 'Acme' };
+    await sends(['POST', '/v1/tenants', body], ['POST', '/v1/tenants', body]);
+    await waitFor(() => expect(address()).toBe(PAGE));
+  });
+
+  it('opens the tenant that was worked in last, and never one that comes first by its name', async () => {
+    withBeta();
+    await open('/');
+    await see('Your tenants', 'Stranger');
+    expect(address()).toBe('/');
+    await open(PAGE);
+    await see('acme-corp');
+    await open('/');
+    await waitFor(() => expect(address()).toBe(PAGE));
+  });
+
+  it('shows invitations, which the caller accepts, declines or blocks', async () => {
+    await open(PAGE);
+    await press(/1 invitation/);
+    await see('Beta Bank', 'oidc:dev#bob');
+    await press('Accept the invitation of beta');
+    await press('Decline the invitation of beta');
+    await press('Block beta');
+    await see('Block beta?');
+    await press('Block');
+    await unsee('Block beta?');
+    await sends(
+      ['POST', '/v1/tenants/beta/membership/accept'],
+      ['POST', '/v1/tenants/beta/membership/leave'],
+      ['PUT', '/v1/tenants/beta/membership/block'],
+    );
+    const message = api.refuse('POST /v1/tenants/{tenant_id}/membership/accept', 404);
+    await press('Accept the invitation of beta');
+    await see(message);
+  });
+
+  it('shows the invitation where an invited caller opens the tenant', async () => {
+    await open('/t/beta/subjects');
+    await see('You are no member of beta', 'Beta Bank');
+  });
+
+  it('lets the caller leave a tenant, and unblock one', async () => {
+    await open('/tenants');
+    await see('Give your principal id to an administrator who invites you: oidc:dev#alice');
+    await press('Leave acme');
+    await see('Leave acme?');
+    await press('Leave');
+    await unsee('Leave acme?');
+    await press('Unblock legacy');
+    await sends(['POST', '/v1/tenants/acme/membership/leave'], ['DELETE', '/v1/tenants/legacy/membership/block']);
+  });
+
+  it('changes the tenant', async () => {
+    api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
+      ...page,
+      items: [...page.items, ...page.items.map((item) => ({ ...item, tenant_id: 'beta', name: 'Beta' }))],
+    }));
+    await open(PAGE);
+    await see('Beta');
+    await fill('Tenant', 'beta');
+    await waitFor(() => expect(address()).toBe('/t/beta/subjects'));
+  });
+});
+
+describe('what is live', () => {
+  it('is found behind what others wrote since', async () => {
+    api.reply('GET /log/checkpoint', () => new Response('log.example/iss\n1000000\n'));
+    api.answer<object>(CHANGES, (page, { query }) =>
+      Number(query['after'] ?? -1) < 500_000 ? page : { ...page, items: [] },
+    );
+    await open(PAGE);
+    await see('Changed lately Live', 'Version 1');
+  });
+
+  it('says so only while the feed answers, and asks again for everything when it came back', async () => {
+    await open(PAGE);
+    await see('Changed lately Live');
+    api.hangUp();
+    await see('Changed lately Reconnecting', 'The service does not answer: what is shown may be old.');
+    const before = api.asked(SUBJECTS).length;
+    api.hangUp(false);
+    await see('Changed lately Live');
+    await unsee('The service does not answer');
+    await waitFor(() => expect(api.asked(SUBJECTS).length).toBeGreaterThan(before));
+  });
+
+  it('shows an error no longer than its cause is there', async () => {
+    const repeat = jest.spyOn(globalThis, 'setInterval');
+    const message = api.refuse(SUBJECTS, 500);
+    await open(PAGE);
+    await see(message);
+    api.restore(SUBJECTS);
+    for (const [again] of repeat.mock.calls) again();
+    await unsee(message);
+  });
+});
+
+describe('the first subjects', () => {
+  it('are created in a form, which leads to the subject', async () => {
+    api.answer(SUBJECTS, { items: [] });
+    await open(PAGE);
+    await press('New subject');
+    await see('Put a namespace first');
+    await fill('Type', 'individual');
+    await fill('Id', 'acme:ann');
+    await fill('Legal name, or full name', 'Ann');
+    await press('Create');
+    await sends([
+      'POST',
+      '/v1/tenants/acme/entity-states',
+      expect.objectContaining({
+        subject: { subject_type: 'individual', subject_id: 'acme:ann' },
+        attributes: { biographic: { name: { formatted_name: 'Ann' } } },
+      }),
+    ]);
+    await waitFor(() => expect(address()).toBe('/t/acme/subjects/individual/acme%3Aann'));
+  });
+
+  it('are imported from a file, and refused lines say why', async () => {
+    const refused = { line: 1, status: 409, error: { code: 'conflict', message: 'It is there.', request_id: 'r' } };
+    api.reply('POST /v1/tenants/{tenant_id}/entity-states/batch', () => {
+      return new Response(`${JSON.stringify(refused)}\n`, {
+        headers: { 'Content-Type': 'application/x-ndjson' },
+      });
+    });
+    await open(PAGE);
+    await press('Import');
+    const input = await field('File of versions');
+    Object.defineProperty(input, 'files', { value: [new File(['{}\n'], 'a.ndjson')] });
+    fireEvent.change(input);
+    await see('0 stored, 0 known before, 1 refused.', 'It is there.');
+  });
+
+  it('are not made by a reader', async () => {
+    actAs('tenant_reader');
+    await open(PAGE);
+    await see('acme-corp');
+    expect(shown()).not.toContain('New subject');
+  });
+});
+
+describe('grants on all subjects', () => {
+  const offerAll = (): void =>
+    api.answer<{ items: object[] }>('GET /v1/tenants/{tenant_id}/grants', (page, { query }) => ({
+      ...page,
+      items: page.items.map((item) =>
+        query['direction'] === 'offered' ? { ...item, subject_type: '*', subject_id: '*' } : item,
+      ),
+    }));
+
+  it('are accepted where subjects of others are listed', async () => {
+    offerAll();
+    await open(`${PAGE}?of=granted`);
+    await press('Accept the grant of acme');
+    await sends(['POST', expect.stringMatching(/^\/v1\/tenants\/acme\/grants\/[\w-]+\/accept$/)]);
+    const message = api.refuse('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept', 409);
+    await press('Accept the grant of acme');
+    await see(message);
+  });
+
+  it('are accepted by admins alone', async () => {
+    offerAll();
+    actAs('tenant_editor');
+    await open(`${PAGE}?of=granted`);
+    await see('once it accepts');
+    expect(buttons()).not.toContain('Accept the grant of acme');
+  });
+});
+
+describe('the subjects', () => {
+  it.each([
+    ['?type=individual', SUBJECTS, { subject_type: 'individual' }],
+    ['?evidence=missing', SUBJECTS, { evidence: 'missing' }],
+    ['?find=acme', SUBJECTS, { q: 'acme' }],
+    ['?find=acme', SUBJECTS, { subject_id_prefix: 'acme' }],
+    ['?find=lei:5299', SUBJECTS, { identifier: 'lei:5299' }],
+    ['?find=lei:5299', ACCESSIBLE, { identifier: 'lei:5299' }],
+    ['?find=acme&type=entity', SUBJECTS, { q: 'acme', subject_type: 'entity' }],
+    ['?of=granted', ACCESSIBLE, {}],
+  ])('are asked for by the address: %s', async (search, route, query) => {
+    await open(PAGE + search);
+    await see('acme-corp');
+    await waitFor(() => expect(api.asked(route)).toContainEqual(query));
+  });
+
+  it('are filtered by a form that the address follows', async () => {
+    await open(PAGE);
+    await fill('Type', 'individual');
+    await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual`));
+    await fill('Evidence', 'carried');
+    await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual&evidence=carried`));
+    await press('Clear');
+    await waitFor(() => expect(address()).toBe(PAGE));
+  });
+
+  it('that are found twice are shown once', async () => {
+    await open(`${PAGE}?find=acme`);
+    await see('By name', 'Shared with us');
+    expect(shown()).not.toContain('By id');
+    expect(rows('Subjects of this tenant: By name')).toHaveLength(1);
+  });
+
+  it('of others are not asked for by whom may not use them', async () => {
+    letUseGrants(false);
+    await open(`${PAGE}?find=acme`);
+    await see('By name', 'acme-corp');
+    await go(`${PAGE}?of=granted`);
+    await see('You may not use what others share');
+    await go('/t/acme/sharing?show=held');
+    await see('You may not use what others share');
+    expect(api.asked(ACCESSIBLE)).toEqual([]);
+  });
+
+  it('say what to do where none is found, or there is none yet', async () => {
+    api.answer(SUBJECTS, { items: [] });
+    api.answer(ACCESSIBLE, { items: [] });
+    await open(`${PAGE}?find=nothing+of+that`);
+    await see('Nothing is found by “nothing of that”');
+    await go(PAGE);
+    await see('No subject here yet');
+    const copies = [...document.querySelectorAll<HTMLElement>('button')].filter(
+      (one) => one.textContent === 'Copy as curl',
+    );
+    copies.at(-1)?.click();
+    await waitFor(() => expect(copied[0]).toContain('-X POST'));
+  });
+
+  it('that change appear by themselves, an import once', async () => {
+    api.answer(CHANGES, { items: [] });
+    await open(PAGE);
+    await see('Nothing that this tenant may see changed lately.', 'acme-corp');
+    const before = api.asked(SUBJECTS).length;
+    const change = {
+      type: 'snapshot.created',
+      tenant_id: 'acme',
+      subject: { subject_type: 'organization', subject_id: 'new-corp' },
+      subject_type: 'organization',
+      subject_id: 'new-corp',
+      snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
+      envelope_hash: 'a'.repeat(64),
+      prev_hash: null,
+      created_at: '2026-01-16T09:00:00.000Z',
+    };
+    api.tell({ ...change, log_index: 4, ...{ snapshot_version: 1 } });
+    await see('Version 1');
+    api.tell({
+      ...change,
+      log_index: 5,
+      ...{ snapshot_version: 2, prev_hash: 'a'.repeat(64), envelope_hash: 'b'.repeat(64) },
+    });
+    await see('Version 2');
+    expect(shown().match(/new-corp/g)).toHaveLength(1);
+    expect(api.asked(SUBJECTS).length).toBeGreaterThan(before);
+  });
+});

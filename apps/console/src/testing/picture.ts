@@ -1,0 +1,2 @@
+/** Stands for a picture: its address. */
+export default '/console/assets/picture.svg';

@@ -1,0 +1,17 @@
+import type { TrustStore } from '@identity-state/client';
+
+/** The checkpoints that the browser keeps, in memory. */
+export const checkpoints = new Map<string, string>();
+
+/** Stands for the store in IndexedDB, which jsdom does not have. */
+export class IndexedDbTrustStore implements TrustStore {
+  async read(origin: string): Promise<string | undefined> {
+    return checkpoints.get(origin);
+  }
+
+  async replace(origin: string, before: string | undefined, note: string): Promise<boolean> {
+    if (checkpoints.get(origin) !== before) return false;
+    checkpoints.set(origin, note);
+    return true;
+  }
+}

@@ -1,0 +1,151 @@
+import {
+  carriedOver,
+  contentFrom,
+  fitOf,
+  type JsonObject,
+  patchOf,
+  pathsOf,
+  stepsOf,
+  withItem,
+  withMended,
+  without,
+  withRole,
+  withSupport,
+  withValue,
+  withValueAt,
+} from './content.ts';
+
+const item = (id: string): JsonObject => ({
+  evidence_id: id,
+  evidence_type: 'registry_extract',
+  source: 'register',
+  captured_at: '2026-01-01T00:00:00Z',
+});
+const reference = (id: string): JsonObject => ({ evidence_id: id, evidence_type: 'registry_extract' });
+const primary = (id: string): JsonObject => ({ ...reference(id), role: 'primary' });
+
+const NAME = '/attributes/name';
+const BASE: JsonObject = {
+  attributes: { name: 'Old Ltd', list: ['a', 'b', 'c'], group: { x: 1 } },
+  evidence: [item('old')],
+  attribute_paths: {
+    [NAME]: [reference('old')],
+    '/attributes/list/1': [reference('old')],
+    '/attributes/list/2': [reference('old')],
+    '/attributes/group': [reference('old')],
+  },
+};
+
+describe('the content of a draft', () => {
+  it('changes a place and nothing of what was there', () => {
+    const text = JSON.stringify(BASE);
+    const changed = withValue(BASE, ['attributes', 'group', '__proto__'], 'own');
+    expect(patchOf(BASE, changed)).toEqual([{ op: 'add', path: '/attributes/group/__proto__', value: 'own' }]);
+    expect(changed['evidence']).toBe(BASE['evidence']);
+    expect(JSON.stringify(BASE)).toBe(text);
+  });
+
+  it('lets go of what was named for a place that is taken out, and moves up what comes after it in a list', () => {
+    expect(without(BASE, ['attributes', 'list', '1'])).toEqual({
+      ...BASE,
+      attributes: { name: 'Old Ltd', list: ['a', 'c'], group: { x: 1 } },
+      attribute_paths: {
+        [NAME]: [reference('old')],
+        '/attributes/list/1': [reference('old')],
+        '/attributes/group': [reference('old')],
+      },
+    });
+  });
+
+  it('says of a value whether its evidence is of the value before', () => {
+    const changed = withValueAt(BASE, BASE, NAME, 'New Ltd');
+    expect(fitOf(BASE, changed, NAME, true)).toBe('carried');
+    expect(fitOf(BASE, BASE, NAME, false)).toBe('kept');
+    expect(fitOf(BASE, BASE, '/attributes/list/0', false)).toBe('none');
+    expect(fitOf(BASE, { ...BASE, evidence: [] }, '/attributes/group/x', false)).toBe('missing');
+    const added = { ...changed, evidence: [item('old'), item('new')] };
+    const named = withSupport(BASE, added, item('new'), { pointer: NAME, isOn: true });
+    expect(named['attribute_paths']).toMatchObject({ [NAME]: [primary('new')] });
+    expect(fitOf(BASE, named, NAME, true)).toBe('current');
+    expect(withSupport(BASE, named, item('new'), { pointer: NAME, isOn: false })).toEqual(added);
+  });
+
+  it('keeps old evidence beside new as long as the value stands', () => {
+    const added = { ...BASE, evidence: [item('old'), item('new')] };
+    const named = withSupport(BASE, added, item('new'), { pointer: NAME, isOn: true });
+    const both = [reference('old'), reference('new')];
+    expect(named['attribute_paths']).toMatchObject({ [NAME]: both });
+    const changed = withValueAt(BASE, named, NAME, 'New Ltd');
+    expect(changed['attribute_paths']).toMatchObject({ [NAME]: [reference('new')] });
+    expect(withValueAt(BASE, changed, NAME, 'Old Ltd')).toEqual(named);
+  });
+
+  it('replaces a dangling reference wherever it is, and evidence of older values', () => {
+    const gone = [reference('gone')];
+    const paths = { ...pathsOf(BASE), [NAME]: [reference('old'), ...gone], '/attributes/list': gone };
+    const draft = { ...BASE, attribute_paths: paths, evidence: [item('old'), item('new')] };
+    const mended = withMended(BASE, draft, item('new'), { pointer: '/attributes/list/0', stale: [] });
+    expect(mended['attribute_paths']).toEqual({
+      ...paths,
+      [NAME]: [reference('old'), primary('new')],
+      '/attributes/list': [primary('new')],
+    });
+    const stale = ['/attributes/group/x', '/attributes/list/2'];
+    const renewed = withMended(BASE, draft, item('new'), { pointer: '/attributes/group/x', stale });
+    expect(renewed['attribute_paths']).toEqual({
+      ...paths,
+      '/attributes/group/x': [primary('new')],
+      '/attributes/list/2': [primary('new')],
+    });
+    expect(withRole(renewed, item('new'), 'corroborating')['attribute_paths']).toMatchObject({
+      '/attributes/list/2': [{ ...reference('new'), role: 'corroborating' }],
+    });
+  });
+
+  it('lets go of a dangling reference where the value changes', () => {
+    const draft = { ...BASE, evidence: [item('new')] };
+    const changed = withValueAt(BASE, draft, NAME, 'New Ltd');
+    const named = withSupport(BASE, changed, item('new'), { pointer: NAME, isOn: true });
+    expect(named['attribute_paths']).toMatchObject({ [NAME]: [primary('new')] });
+  });
+
+  it('follows an item that gets another id, and forgets one that goes', () => {
+    const added = { ...BASE, evidence: [item('old'), item('new')] };
+    const named = withSupport(BASE, added, item('new'), { pointer: '/attributes/list/0', isOn: true });
+    const renamed = withItem(BASE, named, 1, item('newer'));
+    expect(renamed['attribute_paths']).toMatchObject({ '/attributes/list/0': [reference('newer')] });
+    expect(withItem(BASE, renamed, 1, null)).toEqual(BASE);
+  });
+
+  it('is made anew on a newer version: what fits, what both changed, and what does not fit any more', () => {
+    const draft = withValue(
+      withValue(withValue(BASE, ['attributes', 'name'], 'Ours'), ['attributes', 'group', 'x'], 2),
+      ['evidence', '1'],
+      item('ours'),
+    );
+    const head: JsonObject = { ...BASE, attributes: { name: 'Theirs', list: ['a'] }, evidence: [] };
+    const over = carriedOver(BASE, draft, head);
+    expect(over.content).toEqual({ ...head, attributes: { name: 'Ours', list: ['a'] }, evidence: [item('ours')] });
+    expect(over.both).toEqual([NAME]);
+    expect(over.left.map(({ path }) => path)).toEqual(['/attributes/group/x']);
+  });
+
+  it('shows each step with what was there when it is taken', () => {
+    const to = without(without(BASE, ['attributes', 'list', '0']), ['attributes', 'list', '0']);
+    const removed = stepsOf(BASE, to, 10).steps.filter(({ path }) => path.startsWith('/attributes/list'));
+    expect(removed.map(({ op, before }) => [op, before]).sort()).toEqual([
+      ['remove', 'a'],
+      ['remove', 'b'],
+    ]);
+    expect(stepsOf(BASE, to, 1).more).toBe(patchOf(BASE, to).length - 1);
+  });
+
+  it.each([
+    ['[]', 'object'],
+    ['{"a": 1, "a": 2}', 'a'],
+    ['{"snapshot_id": "x"}', 'snapshot_id'],
+    ['{', ''],
+  ])('refuses %s as content, and says why', (text, reason) => {
+    expect(() => contentFrom(text)).toThrow(reason);
+  });
+});

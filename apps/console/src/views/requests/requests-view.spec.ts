@@ -1,0 +1,166 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import {
+  address,
+  answerItem,
+  api,
+  buttons,
+  check,
+  field,
+  fill,
+  letUseGrants,
+  open,
+  press,
+  see,
+  sends,
+  shown,
+  unsee,
+} from '../../testing/page.tsx';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const OF_SUBJECT = '/v1/subjects/{subject_type}/{subject_id}/refresh-requests';
+const LIST = `GET ${TENANT}/refresh-requests`;
+const PAGE = '/t/acme/requests';
+const SUBJECT_PAGE = '/t/acme/subjects/organization/acme-corp/requests';
+const REQUESTS = '/v1/subjects/organization/acme-corp/refresh-requests';
+const REQUEST = `${REQUESTS}/9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14`;
+const SNAPSHOT = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
+
+it('a request is answered with the newest version', async () => {
+  await open(PAGE);
+  await press('Fulfil');
+  await see('Version 1, the latest: confirms it');
+  await press('Fulfil');
+  await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: SNAPSHOT }]);
+});
+
+it('a request is answered with the version that is suggested, or another one', async () => {
+  const suggested = { snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e', snapshot_version: 2 };
+  answerItem(LIST, { suggested_fulfilment: suggested });
+  await open(PAGE);
+  await press('Fulfil');
+  await see('Version 2 has what was asked for, with new evidence.', 'Version 1');
+  await press('Fulfil');
+  await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: suggested.snapshot_id }]);
+});
+
+it('a request is declined with a reason, which stays where the service fails', async () => {
+  const message = api.refuse(`POST ${OF_SUBJECT}/{refresh_request_id}/decline`, 500);
+  await open(PAGE);
+  await press('Decline');
+  await fill('Reason', 'It is right.');
+  await press('Decline');
+  await see(message);
+  expect((await field('Reason')).value).toBe('It is right.');
+  await sends(['POST', `${REQUEST}/decline`, { reason: 'It is right.' }]);
+});
+
+it('a request of our own is cancelled, and answered by nobody of us', async () => {
+  answerItem(LIST, { requesting_tenant_id: 'acme' });
+  await open(`${PAGE}?direction=outgoing`);
+  await see('acme-corp');
+  expect(buttons().filter((name) => /^(Fulfil|Decline)$/.test(name))).toEqual([]);
+  await press('Cancel it');
+  await press('Cancel it');
+  await sends(['POST', `${REQUEST}/cancel`]);
+});
+
+it.each([
+  ['', { status: 'pending' }],
+  ['?direction=outgoing', { status: 'pending', direction: 'outgoing' }],
+  ['?status=fulfilled', { status: 'fulfilled' }],
+  ['?type=individual', { status: 'pending', subject_type: 'individual' }],
+])('requests are listed by the address: "%s"', async (search, query) => {
+  await open(PAGE + search);
+  await see('stale_data');
+  expect(api.asked(LIST).at(-1)).toMatchObject(query);
+});
+
+it.each([
+  [{ status: 'fulfilled', resolved_snapshot_version: 1, fulfilled_at: '2026-01-16T10:00:00.000Z' }, 'with version 1'],
+  [{ status: 'declined', decline_reason: 'It is right.' }, 'because: It is right.'],
+  [{ status: 'cancelled' }, 'Cancelled'],
+  [{ due_at: '2026-01-16T10:00:00.000Z' }, 'overdue'],
+  [{ expires_at: '2026-01-16T10:00:00.000Z' }, 'over'],
+])('a request says what became of it: %j', async (changes, words) => {
+  answerItem(LIST, changes);
+  await open(`${PAGE}?status=`);
+  await see(words);
+  expect(buttons().includes('Fulfil')).toBe(!('status' in changes));
+});
+
+it('a request is asked for with what was chosen, and a refusal stands at its field', async () => {
+  api.answer<{ items: object[] }>(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/owners`, (page) => ({
+    ...page,
+    items: page.items.map((item) => ({ ...item, owner_tenant_id: 'beta' })),
+  }));
+  answerItem(`GET ${TENANT}/accessible-subjects`, { scopes: ['read_latest', 'read_lineage'] });
+  api.reply(`POST ${OF_SUBJECT}`, () =>
+    Response.json(
+      {
+        error: {
+          code: 'validation_error',
+          message: 'Wrong.',
+          request_id: 'r-1',
+          details: [{ path: '/expires_at', code: 'invalid_value', message: 'It has passed.' }],
+        },
+      },
+      { status: 400 },
+    ),
+  );
+  await open(`${SUBJECT_PAGE}?ask=yes`);
+  await fill('Reason', 'annual_review');
+  await fill('Message to the owner', 'Please.');
+  await check('Legal name Legal');
+  await see('1 value chosen.');
+  await fill('Of use until', '2020-01-01T00:00');
+  await press('Ask');
+  await see('It has passed.');
+  expect((await field('Of use until')).getAttribute('aria-invalid')).toBe('true');
+  api.restore(`POST ${OF_SUBJECT}`);
+  await fill('Of use until', '');
+  await fill('Due', '2999-01-01T00:00');
+  await press('Ask');
+  const body = {
+    requesting_tenant_id: 'acme',
+    reason_code: 'annual_review',
+    message: 'Please.',
+    requested_paths: ['/attributes/legal/legal_name'],
+    due_at: null,
+    expires_at: new Date('2020-01-01T00:00').toISOString(),
+  };
+  await sends(
+    ['POST', REQUESTS, body],
+    ['POST', REQUESTS, { ...body, due_at: new Date('2999-01-01T00:00').toISOString(), expires_at: null }],
+  );
+});
+
+it('a subject to ask for is chosen of those that are shared', async () => {
+  await open(PAGE);
+  await press('Ask for a refresh');
+  await press('acme-corp');
+  await see('Ask for a newer version of acme-corp');
+  expect(address()).toContain('/t/acme/subjects/organization/acme-corp/requests?ask=');
+});
+
+it('a request for the whole subject says so', async () => {
+  answerItem(LIST, { requested_paths: [], message: null, reason_code: null });
+  await open(PAGE);
+  await see('the whole subject');
+  expect(shown()).not.toContain('null');
+});
+
+it('the list follows what others do', async () => {
+  const repeat = jest.spyOn(globalThis, 'setInterval');
+  await open(PAGE);
+  await see('stale_data');
+  api.answer(LIST, { items: [] });
+  for (const [again] of repeat.mock.calls) again();
+  await unsee('stale_data');
+});
+
+it('nobody is offered to ask who may not use what others share', async () => {
+  letUseGrants(false);
+  await open(PAGE);
+  await see('stale_data');
+  expect(buttons()).not.toContain('Ask for a refresh');
+});

@@ -1,0 +1,253 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import { generateKeys } from '@iss/tlog';
+import {
+  actAs,
+  address,
+  answerItem,
+  api,
+  buttons,
+  check,
+  field,
+  fill,
+  open,
+  press,
+  rows,
+  see,
+  sends,
+} from '../../testing/page.tsx';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const PAGE = '/t/acme/sharing';
+const SUBJECT_PAGE = '/t/acme/subjects/organization/acme-corp/sharing';
+const GRANTS = '/v1/tenants/acme/grants';
+const GRANT = `${GRANTS}/3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52`;
+
+describe('sharing', () => {
+  it('makes one grant of what was typed, and keeps that where the service fails', async () => {
+    const message = api.refuse(`POST ${TENANT}/grants`, 500);
+    await open(PAGE);
+    await press('Share');
+    await fill('Who may read', 'beta');
+    await fill('Subjects', 'organization/acme-corp\n');
+    await check(/^Lineage/);
+    await fill('What for', ' Loan ');
+    await see('This makes one grant.');
+    await press('Share');
+    await see(message);
+    expect((await field('What for')).value).toBe(' Loan ');
+    api.restore(`POST ${TENANT}/grants`);
+    await press('Share');
+    await see('One grant was made.');
+    const body = {
+      grantee_tenant_id: 'beta',
+      subject_type: 'organization',
+      subject_id: 'acme-corp',
+      scopes: ['read_latest', 'read_lineage'],
+      purpose: 'Loan',
+    };
+    await sends(['POST', GRANTS, body], ['POST', GRANTS, body]);
+  });
+
+  it('makes a grant for each tenant and subject at once, and tries those again that were refused', async () => {
+    api.answer<{ items: object[] }>(`POST ${TENANT}/grants/batch`, (results) => ({
+      items: [
+        { index: 0, status: 403, error: { code: 'forbidden', message: 'No such tenant.', request_id: 'r-1' } },
+        ...results.items.filter((item) => !('error' in item)).map((item) => ({ ...item, index: 1 })),
+      ].slice(0, 2),
+    }));
+    await open(PAGE);
+    await press('Share');
+    await fill('Who may read', 'beta, gamma\nbeta');
+    await check(/^All subjects/);
+    await fill('Until when', '2999-01-01T00:00:00');
+    await see('This makes 2 grants, each of its own.');
+    await press('Share');
+    await see('One was refused');
+    expect(rows('Refused grants')).toEqual([['beta', 'All subjects', 'No such tenant.']]);
+    await press('Try these again');
+    await see('2 grants were made.');
+    const common = {
+      subject_type: '*',
+      scopes: ['read_latest'],
+      expires_at: new Date('2999-01-01T00:00:00').toISOString(),
+    };
+    const toBeta = { grantee_tenant_id: 'beta', ...common };
+    await sends(
+      ['POST', `${GRANTS}/batch`, { grants: [toBeta, { grantee_tenant_id: 'gamma', ...common }] }],
+      ['POST', GRANTS, toBeta],
+    );
+  });
+
+  it.each([
+    ['Who may read', '-beta', '-beta is no id of a tenant'],
+    ['Subjects', 'acme-corp', 'acme-corp is no subject'],
+    ['Until when', '2000-01-01T00:00', 'The end must be in the future.'],
+  ])('sends nothing of a wrong %s', async (label, value, words) => {
+    await open(SUBJECT_PAGE);
+    await press('Share');
+    await fill('Who may read', 'beta');
+    await see('This makes one grant.');
+    await fill(label, value);
+    await see(words, 'Name who may read');
+    await press('Share');
+    expect(api.sent()).toEqual([]);
+  });
+
+  it('finds a subject by its name', async () => {
+    await open(PAGE);
+    await press('Share');
+    await fill('Find one to add', 'Acme');
+    await press('Add organization/acme-corp');
+    expect((await field('Subjects')).value).toBe('organization/acme-corp\n');
+    expect(api.asked(`GET ${TENANT}/subjects`)).toContainEqual({ q: 'Acme', limit: '6' });
+  });
+
+  it.each([
+    ['scopes', async () => check(/^Differences/), { scopes: ['read_latest', 'read_diff'] }],
+    [
+      'the end',
+      async () => fill('Until when', '2999-01-01T00:00:00'),
+      { expires_at: new Date('2999-01-01T00:00:00').toISOString() },
+    ],
+    ['the purpose', async () => fill('What for', 'Audit'), { purpose: 'Audit' }],
+  ] as const)('changes %s of a grant, and sends nothing else', async (_what, change, body) => {
+    await open(PAGE);
+    await press('Change the grant to beta');
+    await see('Nothing is different yet.');
+    await change();
+    await press('Change');
+    await sends(['PATCH', GRANT, body]);
+  });
+
+  it('says what a change takes away and adds', async () => {
+    await open(PAGE);
+    await press('Change the grant to beta');
+    await check(/^Lineage/);
+    await check(/^Latest/);
+    await fill('Why', ' narrower ');
+    await see('Takes away: Latest.', 'Adds: Lineage.');
+    await press('Change');
+    await sends(['PATCH', GRANT, { scopes: ['read_lineage'], reason: 'narrower' }]);
+  });
+
+  it('revokes after a question', async () => {
+    await open(PAGE);
+    await press('Revoke the grant to beta');
+    await press('Cancel');
+    expect(api.sent()).toEqual([]);
+    await press('Revoke the grant to beta');
+    await press('Revoke');
+    await sends(['POST', `${GRANT}/revoke`]);
+  });
+
+  it.each([
+    ['as it was answered', (entry: string) => entry, 'agrees with the keys that this service shows'],
+    ['of another entry', (entry: string) => ` ${entry}`, 'The proof does not hold'],
+  ])('verifies the proof of a grant %s', async (_what, tamper, words) => {
+    api.answer<{ entry: string }>(`GET ${TENANT}/grants/{grant_id}/log-proof`, (proof) => ({
+      ...proof,
+      entry: tamper(proof.entry),
+    }));
+    await open(PAGE);
+    await press('Proof of the grant to beta');
+    await see(words);
+    // The example is of another fact than is asked about now.
+    await fill('Fact', 'changed');
+    await see('The proof does not hold');
+    expect(api.asked(`GET ${TENANT}/grants/{grant_id}/log-proof`)).toEqual([
+      { fact: 'created', wait: '10' },
+      { fact: 'changed', wait: '10' },
+    ]);
+  });
+
+  it.each([
+    ['by another log', async () => (await generateKeys('log.example/other', 'ed25519')).verifierKey, 'does not name'],
+    ['about another tenant', async () => null, 'tenant_id is acme, and has to be other'],
+  ])('refuses the proof of a grant %s', async (_what, policyOf, words) => {
+    const policy = await policyOf();
+    if (policy !== null) localStorage.setItem('identity-state.policy', policy);
+    const tenant = policy === null ? 'other' : 'acme';
+    answerItem('GET /v1/tenants', { tenant_id: tenant });
+    await open(`/t/${tenant}/sharing`);
+    await press('Proof of the grant to beta');
+    await see('Refused', words);
+  });
+
+  it.each([
+    ['', 1],
+    ['?status=live', 1],
+    ['?status=expiring', 0],
+    ['?status=revoked', 0],
+    ['?grantee=bet', 1],
+    ['?grantee=gamma', 0],
+    ['?on=single', 1],
+    ['?on=all', 0],
+    ['?find=ACME', 1],
+    ['?find=other', 0],
+  ])('filters grants by the address: %s', async (search, count) => {
+    await open(PAGE + search);
+    await see(count === 1 ? 'beta acme-corp Live' : 'No grant fits these filters');
+  });
+
+  it('filters grants by the figures', async () => {
+    await open(PAGE);
+    await press(/^0 ?Revoked/);
+    await see('No grant fits these filters');
+    expect(address()).toBe(`${PAGE}?status=revoked`);
+  });
+
+  it.each(['tenant_reader', 'tenant_admin'] as const)('offers a %s what it may do', async (role) => {
+    actAs(role);
+    await open(PAGE);
+    await see('beta acme-corp Live');
+    const actions = buttons().filter((name) => /^(Share|Change |Revoke )/.test(name));
+    expect(actions).toEqual(
+      role === 'tenant_admin' ? ['Share', 'Change the grant to beta', 'Revoke the grant to beta'] : [],
+    );
+  });
+});
+
+describe('the sharing of a subject', () => {
+  it('tells a reader who may see who could and who did', async () => {
+    actAs('tenant_reader');
+    await open(SUBJECT_PAGE);
+    await see('Only a tenant_admin sees who could read it');
+    expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/access-history`)).toEqual([]);
+  });
+
+  it('asks who could read at the moment of the address, and goes to the changes before and after it', async () => {
+    const path = `GET ${TENANT}/subjects/{subject_type}/{subject_id}/access-history`;
+    await open(`${SUBJECT_PAGE}?at=2026-01-20T00:00:00.000Z`);
+    await see('One grant let it be read then', 'Revoked');
+    expect(api.asked(path).map(({ at }) => at)).toContain('2026-01-20T00:00:00.000Z');
+    await press('← Previous change');
+    expect(address()).toBe(`${SUBJECT_PAGE}?at=2026-01-15T10%3A00%3A00.000Z`);
+    await press('Next change →');
+    expect(address()).toBe(`${SUBJECT_PAGE}?at=2026-02-01T00%3A00%3A00.000Z`);
+    await press('Now');
+    expect(address()).toBe(SUBJECT_PAGE);
+  });
+
+  it('filters who read it', async () => {
+    await open(SUBJECT_PAGE);
+    await see('oidc:dev#bob');
+    await fill('From', '2026-01-01');
+    await see('oidc:dev#bob');
+    expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/disclosures`).at(-1)).toMatchObject({
+      from: '2026-01-01',
+    });
+  });
+});
+
+it('what is held is found by how its name begins', async () => {
+  await open(`${PAGE}?show=held`);
+  await fill('Name', 'Ac');
+  await see('acme-corp acme');
+  expect(api.asked(`GET ${TENANT}/accessible-subjects`).at(-1)).toMatchObject({ q: 'Ac' });
+});
+
+it('a grant that ends soon is told apart', async () => {
+  answerItem(`GET ${TENANT}/grants`, { expires_at: new Date(Date.now() + 86_400_000).toISOString() });
+  await open(PAGE);
+  await see(/1 ?Live ?1 ?Ends within 30 days/);
+});

@@ -1,0 +1,196 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import '../../testing/dom.ts';
+import type { api } from '@identity-state/client';
+import '../../testing/dom.ts';
+import { boundsOf, changesOf, lanesOf } from './access.tsx';
+import { type Disclosure, daysOf, keyOfDisclosure } from './disclosures.tsx';
+import { type Grant, hasStatus, instantOf, isOnAll, localOf, namesOf, statusOf } from './grants.ts';
+import { wantedOf } from './make-grants.tsx';
+
+const DAY = 86_400_000;
+const grant = (changes: Partial<Grant>): Grant => ({
+  grant_id: 'g-1',
+  grantor_tenant_id: 'acme',
+  grantee_tenant_id: 'beta',
+  subject_type: 'organization',
+  subject_id: 'acme-corp',
+  scopes: ['read_latest'],
+  expires_at: null,
+  created_at: '2026-01-01T00:00:00Z',
+  revoked_at: null,
+  status: 'active',
+  granted_by: 'oidc:dev#alice',
+  purpose: null,
+  accepted_at: null,
+  ...changes,
+});
+const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
+
+describe('the status of a grant', () => {
+  it.each([
+    [{}, 'live', ['live']],
+    [{ expires_at: inDays(31) }, 'live', ['live']],
+    [{ expires_at: inDays(29) }, 'expiring', ['live', 'expiring']],
+    [{ status: 'expired' }, 'expired', ['expired']],
+    [{ status: 'revoked' }, 'revoked', ['revoked']],
+  ] as const)('of %j is %s', (changes, status, fits) => {
+    const all = ['live', 'expiring', 'expired', 'revoked'];
+    expect(statusOf(grant(changes))).toBe(status);
+    expect(all.filter((wanted) => hasStatus(grant(changes), wanted))).toEqual(fits);
+    expect(hasStatus(grant(changes), undefined)).toBe(true);
+  });
+});
+
+it.each([
+  ['2026-01-15T09:30:45.000Z', '2026-01-15T09:30:45.000Z'],
+  ['', null],
+  ['no time', null],
+])('%s as a local time and back', (at, expected) => {
+  expect(instantOf(expected === null ? at : localOf(at))).toBe(expected);
+});
+
+it('no end is no local time', () => expect(localOf(null)).toBe(''));
+it('scopes are named in words', () => expect(namesOf(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
+it.each([
+  ['*', true],
+  ['organization', false],
+] as const)('a grant on %s is on all: %s', (type, expected) => {
+  expect(isOnAll({ subject_type: type })).toBe(expected);
+});
+
+describe('what the form of grants wants', () => {
+  const form = {
+    grantees: 'beta',
+    isAll: false,
+    subjects: 'organization/a',
+    scopes: ['read_latest'],
+    until: '',
+    purpose: '',
+  } as const;
+  const each = (changes: object): unknown[] =>
+    wantedOf({ ...form, ...changes }).bodies.map((body) => [
+      body.grantee_tenant_id,
+      body.subject_type,
+      body.subject_id,
+    ]);
+
+  it.each([
+    [{}, [['beta', 'organization', 'a']]],
+    [
+      { grantees: 'beta, gamma\n beta' },
+      [
+        ['beta', 'organization', 'a'],
+        ['gamma', 'organization', 'a'],
+      ],
+    ],
+    [
+      { subjects: 'entity/a/b\n\nindividual/c\nentity/a/b' },
+      [
+        ['beta', 'entity', 'a/b'],
+        ['beta', 'individual', 'c'],
+      ],
+    ],
+    [{ isAll: true, subjects: 'wrong' }, [['beta', '*', undefined]]],
+    [{ grantees: '' }, []],
+    [{ subjects: '' }, []],
+    [{ scopes: [] }, []],
+    [{ grantees: '-beta' }, []],
+    [{ grantees: 'b'.repeat(129) }, []],
+    [{ subjects: 'organization/' }, []],
+    [{ subjects: 'company/a' }, []],
+    [{ until: '2000-01-01T00:00' }, []],
+    [{ until: 'x' }, []],
+  ])('of %j', (changes, expected) => {
+    expect(each(changes)).toEqual(expected);
+  });
+
+  it.each([
+    [{ grantees: '-beta' }, 'granteeFault'],
+    [{ subjects: 'x' }, 'subjectFault'],
+    [{ until: '2000-01-01T00:00' }, 'untilFault'],
+  ] as const)('says what is wrong with %j', (changes, fault) => {
+    const faults = Object.entries(wantedOf({ ...form, ...changes })).filter(([name]) => name.endsWith('Fault'));
+    expect(faults.flatMap(([name, value]) => (value === undefined ? [] : [name]))).toEqual([fault]);
+  });
+
+  it('sends the end and the purpose where they are named', () => {
+    const until = '2999-01-01T00:00';
+    const [body] = wantedOf({ ...form, until, purpose: ' Loan ' }).bodies;
+    expect(body).toMatchObject({ expires_at: new Date(until).toISOString(), purpose: 'Loan', scopes: ['read_latest'] });
+  });
+});
+
+describe('who could read', () => {
+  const period = (from: string, until: string | null, grantee = 'beta'): api.AccessPeriod => ({
+    grant_id: 'g-1',
+    grantee_tenant_id: grantee,
+    subject_type: 'organization',
+    subject_id: 'acme-corp',
+    scopes: ['read_latest'],
+    from,
+    until,
+    ended_by: until === null ? null : 'revoked',
+    granted: { log_index: 1 },
+    ended: { log_index: null },
+  });
+  const at = (day: number): string => new Date(day * DAY).toISOString();
+
+  it.each([
+    ['ends before now', [period(at(10), at(20))], 110, { from: 2 * DAY, to: 118 * DAY }],
+    ['ends after now', [period(at(10), at(110))], 20, { from: 2 * DAY, to: 118 * DAY }],
+    ['goes on', [period(at(10), null)], 110, { from: 2 * DAY, to: 118 * DAY }],
+    ['begins after now', [period(at(110), null)], 10, { from: 10 * DAY - 60_000, to: 10 * DAY + 60_000 }],
+  ])('the axis holds one that %s, and now', (_what, periods, now, expected) => {
+    expect(boundsOf(periods, now * DAY)).toEqual(expected);
+  });
+
+  it('an axis of one moment is two minutes long', () => {
+    expect(boundsOf([], 0)).toEqual({ from: -60_000, to: 60_000 });
+  });
+
+  it('changes rise, each once, and lanes keep the order of tenants', () => {
+    const periods = [period(at(3), at(5)), period(at(1), at(3), 'gamma'), period(at(5), null)];
+    expect(changesOf(periods)).toEqual([1, 3, 5].map((day) => day * DAY));
+    expect(lanesOf(periods).map(([name, all]) => [name, all.length])).toEqual([
+      ['beta', 2],
+      ['gamma', 1],
+    ]);
+  });
+});
+
+describe('who did read', () => {
+  const on = (day: string): Disclosure => ({
+    disclosed_on: day,
+    subject_type: 'organization',
+    subject_id: 'acme-corp',
+    from_version: 1,
+    to_version: 1,
+    grantee_tenant_id: 'beta',
+    grant_id: null,
+    purpose: null,
+    principal_id: 'oidc:dev#bob',
+    via: 'snapshot',
+    first_at: `${day}T08:15:00.000Z`,
+    request_id: 'r-1',
+  });
+
+  it.each([
+    [[], 0, undefined, undefined],
+    [['2026-01-20'], 15, '2026-01-07', '2026-01-21'],
+    [['2026-01-20', '2025-12-20'], 34, '2025-12-19', '2026-01-21'],
+    [['2026-01-20', '2020-01-01'], 367, '2025-01-20', '2026-01-21'],
+    [['no day'], 0, undefined, undefined],
+  ])('days of %j are plotted with those around them', (days, count, first, last) => {
+    const all = daysOf(days.map(on));
+    expect([all.length, all[0], all.at(-1)]).toEqual([count, first, last]);
+  });
+
+  it('disclosures are told apart', () => {
+    const keys = [
+      on('2026-01-20'),
+      { ...on('2026-01-20'), via: 'diff' as const },
+      { ...on('2026-01-20'), to_version: 2 },
+    ];
+    expect(new Set(keys.map(keyOfDisclosure)).size).toBe(3);
+  });
+});

@@ -1,0 +1,320 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import {
+  actAs, address, answerItem, api, buttons, copied, downloads, fill, fireEvent, open, press, rows, see, shown, unsee, waitFor,
+} from '../../testing/page.tsx'; // prettier-ignore
+import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const OF_SUBJECT = `${TENANT}/subjects/{subject_type}/{subject_id}`;
+const VERSION = `GET ${OF_SUBJECT}/snapshots/{snapshot_version}`;
+const LATEST = `GET ${OF_SUBJECT}/snapshots/latest`;
+const PAGE = '/t/acme/subjects/organization/acme-corp';
+
+const SECOND = snapshotOf(
+  2,
+  { attributes: { legal: { legal_name: 'Acme 2 AG', seat: 'Zug' }, people: ['Ann'] } },
+  FIRST_HASH,
+);
+
+/** The subject has two versions; the first is that of the example. */
+function haveTwoVersions(): void {
+  api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
+    ...page,
+    items: [headerOf(SECOND), ...page.items],
+  }));
+  api.answer<object>(VERSION, (first, { path }) => (path.endsWith('/2') ? SECOND : first));
+  api.answer(LATEST, () => SECOND);
+}
+
+/** The subject is another tenant's, which shares it. */
+function share(...scopes: readonly string[]): void {
+  answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
+  answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'beta', scopes });
+}
+
+describe('the attributes', () => {
+  it('show each value with since when and what backs it', async () => {
+    await open(PAGE);
+    await see('✓ Current 1', '– None 1', 'registry_extract');
+    expect(rows('Values of the attributes').map((cells) => cells.slice(0, 3))).toEqual([
+      ['identifiers / lei', '529900T8BM49AURSDO55', expect.any(String)],
+      ['jurisdiction / country', 'CH', expect.any(String)],
+      ['legal / legal_form', 'AG', expect.stringContaining('Version 1')],
+      ['legal / legal_name', 'Acme Corporation AG', expect.stringContaining('Version 1')],
+    ]);
+  });
+
+  it.each([
+    ['?find=LEI', '1 of 4 values', 'identifiers / lei'],
+    ['?find=acme+corp', '1 of 4 values', 'legal / legal_name'],
+    ['?status=current', '1 of 4 values', 'legal / legal_name'],
+    ['?status=none', '1 of 4 values', 'legal / legal_form'],
+  ])('are filtered by the address: %s', async (search, count, name) => {
+    await open(PAGE + search);
+    await see(count, name);
+    expect(rows('Values of the attributes')).toHaveLength(1);
+  });
+
+  it('say that nothing fits', async () => {
+    await open(`${PAGE}?find=nothing+of+that`);
+    await see('No value fits');
+    await press('Clear');
+    await see('4 values');
+    expect(address()).toBe(PAGE);
+  });
+
+  it('go to any version and moment', async () => {
+    haveTwoVersions();
+    await open(PAGE);
+    await see('Version 2, the latest', 'Acme 2 AG');
+    await press('‹ Previous');
+    await see('not the latest, which is 2', 'Acme Corporation AG');
+    expect(address()).toBe(`${PAGE}?version=1`);
+    await press('Next ›');
+    await see('Version 2, the latest');
+    expect(address()).toBe(`${PAGE}?version=2`);
+    await fill('By', 'effective');
+    await fill('As of', '2026-03-01T12:00:00');
+    const moment = new Date('2026-03-01T12:00:00').toISOString();
+    fireEvent.submit(document.querySelectorAll('form')[2] ?? document.body);
+    await waitFor(() =>
+      expect(address()).toBe(`${PAGE}?${new URLSearchParams({ as_of: moment, basis: 'effective' })}`),
+    );
+    await see('The newest version at');
+    expect(api.asked(LATEST).at(-1)).toMatchObject({ as_of: moment, basis: 'effective' });
+  });
+
+  it.each([
+    ['The content does not have the hash', { envelope_hash: 'a'.repeat(64) }],
+    ['another version than was asked for', { snapshot_version: 3 }],
+    ['The answer is about another subject.', { subject: { subject_type: 'organization', subject_id: 'other' } }],
+  ])('show nothing of an answer that does not hold: %s', async (words, changes) => {
+    api.answer<object>(VERSION, (snapshot) => ({ ...snapshot, ...changes }));
+    await open(PAGE);
+    await see('Not verified.', words);
+    expect(document.querySelectorAll('main [role=table], main table')).toHaveLength(0);
+  });
+
+  it('show a version without a hash as such', async () => {
+    api.answer(VERSION, { envelope_hash: null });
+    await open(PAGE);
+    await see('Nothing to verify', '4 values');
+  });
+
+  it('show the envelope, to take away', async () => {
+    await open(`${PAGE}?show=envelope`);
+    await press('Download');
+    const [file] = downloads;
+    expect(file?.name).toBe('acme-corp-v1.json');
+    expect(JSON.parse((await file?.blob.text()) ?? '')).toMatchObject({ snapshot_version: 1, evidence: [{}] });
+  });
+
+  it('say what was erased, when the feed tells of it', async () => {
+    await open(PAGE);
+    await see('Verified here');
+    const change = {
+      log_index: 4,
+      type: 'subject.erased',
+      erased_indexes: [0],
+      tenant_id: 'acme',
+      subject: { subject_type: 'organization', subject_id: 'acme-corp' },
+      subject_type: 'organization',
+      subject_id: 'acme-corp',
+      erased_at: '2026-02-01T00:00:00.000Z',
+    };
+    const erased = {
+      erasure_id: 'e-1',
+      snapshot_id: SECOND.snapshot_id,
+      snapshot_version: 1,
+      envelope_hash: FIRST_HASH,
+      prev_hash: null,
+      erased_at: '2026-02-01T00:00:00.000Z',
+    };
+    const error = { code: 'erased', message: 'Erased.', request_id: 'r-1', erased };
+    api.reply(VERSION, () => Response.json({ error }, { status: 410 }));
+    api.tell(change);
+    await see(/The content of version \d+ was erased/);
+    await unsee('Verified here');
+  });
+
+  it('copy the call behind them', async () => {
+    await open(PAGE);
+    await press('Copy as curl');
+    await waitFor(() => expect(copied).toHaveLength(1));
+    expect(copied[0]).toContain(
+      "curl -sS 'https://console.example/v1/tenants/acme/subjects/organization/acme-corp/snapshots/1'",
+    );
+  });
+});
+
+describe('what a grant lets be seen', () => {
+  it.each([
+    ['read_latest', ['Attributes', 'Timeline', 'Requests'], 'are shown only to tenants that may read all versions'],
+    ['read_lineage', ['Attributes', 'Timeline', 'Compare', 'Proof', 'Requests'], '✓ Current 1'],
+    ['read_snapshot_by_id', ['Attributes', 'Compare', 'Proof', 'Requests'], 'Which version?'],
+    ['read_diff', ['Compare', 'Requests'], 'let you compare versions, but not read them'],
+  ])('%s', async (scope, tabs, words) => {
+    share(scope);
+    await open(PAGE);
+    await see('Owned by beta', words);
+    const links = [...document.querySelectorAll('nav[aria-label="Views of acme-corp"] a')];
+    expect(links.map((link) => link.textContent)).toEqual(tabs);
+    expect(shown()).not.toContain('Propose a change');
+    // A moment may lead to a version that is not the latest.
+    const ofMoments = scope === 'read_lineage' || scope === 'read_snapshot_by_id';
+    expect(shown().includes('As of')).toBe(ofMoments);
+  });
+
+  it('says what was lost when a grant ends', async () => {
+    share('read_lineage');
+    await open(PAGE);
+    await see('You can read: all versions', '4 values');
+    api.answer(`GET ${TENANT}/accessible-subjects`, { items: [] });
+    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
+    api.tell({
+      ...{ log_index: 4, type: 'grant.revoked', tenant_id: 'beta', subject, ...subject, grantee_tenant_id: 'acme' },
+      ...{ grant_id: '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52', revoked_at: '2026-02-01T00:00:00.000Z' },
+    });
+    await see('A grant has ended. You can no longer read all versions and where values come from.');
+    await unsee('4 values');
+  });
+
+  it.each([
+    ['tenant_reader', false],
+    ['tenant_proposer', true],
+  ] as const)('a %s of the owner is offered to propose: %s', async (role, offered) => {
+    actAs(role);
+    await open(PAGE);
+    await see('Verified here');
+    expect(shown().includes('Propose a change')).toBe(offered);
+  });
+});
+
+describe('the timeline', () => {
+  it('shows what happened newest first, and opens it', async () => {
+    await open(`${PAGE}/timeline`);
+    await see('5 in sight');
+    expect(rows('What is in sight').map(([, what, state]) => [what, state])).toEqual([
+      ['beta was shown version 1', expect.stringContaining('Disclosure')],
+      ['Proposal on version 1', expect.stringContaining('proposed')],
+      ['beta asks for a refresh', expect.stringContaining('pending')],
+      ['beta may read', expect.stringContaining('revoked')],
+      ['Version 1', expect.stringContaining('Version')],
+    ]);
+    await press('Proposal on version 1');
+    await waitFor(() => expect(address()).toBe(`${PAGE}/proposals/0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2`));
+  });
+
+  it('asks again for what failed', async () => {
+    const message = api.refuse(`GET ${OF_SUBJECT}/updates`, 403);
+    await open(`${PAGE}/timeline`);
+    await see(message);
+    api.restore(`GET ${OF_SUBJECT}/updates`);
+    await press('Try again');
+    await unsee(message);
+    await see('Proposal on version 1');
+  });
+
+  it('shows the range of the address, and opens a mark of the plot', async () => {
+    await open(`${PAGE}/timeline?from=2026-01-15T00:00:00.000Z&to=2026-01-15T09:45:00.000Z`);
+    await see('1 in sight');
+    expect(rows('What is in sight')).toHaveLength(1);
+    const mark = document.querySelector('[data-kind=version] rect');
+    if (mark === null) throw new Error('No mark');
+    fireEvent.click(mark);
+    await waitFor(() => expect(address()).toBe(`${PAGE}?version=1`));
+  });
+
+  it('keeps the range in the address: keys, wheel and buttons', async () => {
+    await open(`${PAGE}/timeline`);
+    await see('5 in sight');
+    const plot = document.querySelector('[role=group][aria-label^="Timeline"]');
+    if (plot === null) throw new Error('No plot');
+    fireEvent.keyDown(plot, { key: '+' });
+    await waitFor(() => expect(address()).toMatch(/\?from=.*&to=/));
+    fireEvent.keyDown(plot, { key: '0' });
+    await waitFor(() => expect(address()).toBe(`${PAGE}/timeline`));
+    fireEvent.wheel(plot, { deltaY: -2_000, clientX: 0 });
+    await waitFor(() => expect(address()).toMatch(/\?from=/));
+    await press('All of it');
+    await waitFor(() => expect(address()).toBe(`${PAGE}/timeline`));
+    expect(buttons()).toEqual(expect.arrayContaining(['Earlier', 'Later']));
+  });
+
+  it.each([
+    ['a grantee of the latest version', () => share('read_latest'), 'Only the latest version is shared.'],
+    ['a reader', () => actAs('tenant_reader'), /tenant_admin/],
+  ])('says to %s what is not shown', async (_who, prepare, words) => {
+    prepare();
+    await open(`${PAGE}/timeline`);
+    await see(words);
+    expect(api.asked(`GET ${OF_SUBJECT}/disclosures`)).toEqual([]);
+  });
+});
+
+describe('the comparison', () => {
+  it('shows both versions beside each other, and the evidence of what changed', async () => {
+    haveTwoVersions();
+    await open(`${PAGE}/compare?show=sides`);
+    await see(
+      'Versions 1 and 2',
+      '"legal_name": "Acme Corporation AG"',
+      '"legal_name": "Acme 2 AG"',
+      'ev-1 · registry_extract',
+      'added',
+      'removed',
+    );
+    expect(api.asked(`GET ${OF_SUBJECT}/diff`).at(-1)).toMatchObject({ from_version: '1', to_version: '2' });
+  });
+
+  it('tells what became of each value, with its evidence', async () => {
+    haveTwoVersions();
+    await open(`${PAGE}/compare`);
+    await see('Versions 1 and 2');
+    await see('Legal name');
+    const values = rows('Values').map((cells) => cells.join(' | '));
+    expect(values).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^Legal name Legal changed \| Acme Corporation AG \| Acme 2 AG \| no evidence$/),
+      ]),
+    );
+    expect(api.asked(`GET ${OF_SUBJECT}/diff`)).toEqual([]);
+  });
+
+  it('shows the operations, and gives them away', async () => {
+    haveTwoVersions();
+    await open(`${PAGE}/compare?from=1&to=2&show=ops`);
+    await see('Copy as JSON Patch', 'replace');
+    await press('Copy as JSON Patch');
+    await waitFor(() => expect(copied).toHaveLength(1));
+    expect(JSON.parse(copied[0] ?? '')).toContainEqual({
+      op: 'replace',
+      path: '/attributes/legal/legal_name',
+      value: 'Acme 2 AG',
+    });
+    await press('Download');
+    expect(downloads[0]?.name).toBe('acme-corp.v1-v2.patch.json');
+  });
+
+  it('says that two versions are the same', async () => {
+    haveTwoVersions();
+    await open(`${PAGE}/compare?from=2&to=2`);
+    await see('The content is the same');
+  });
+
+  it('refuses a version that was changed on its way', async () => {
+    haveTwoVersions();
+    api.answer<object>(VERSION, (first, { path }) =>
+      path.endsWith('/2') ? { ...SECOND, envelope_hash: FIRST_HASH } : first,
+    );
+    await open(`${PAGE}/compare?from=1&to=2`);
+    await see('The content has another hash than the service says');
+  });
+
+  it('shows the rest where the evidence is refused', async () => {
+    haveTwoVersions();
+    api.refuse(`GET ${OF_SUBJECT}/diff`, 403, 'No read_diff.');
+    await open(`${PAGE}/compare?from=1&to=2&show=sides`);
+    await see('No read_diff.', '"legal_name": "Acme 2 AG"');
+  });
+});

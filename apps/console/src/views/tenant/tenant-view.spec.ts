@@ -1,0 +1,284 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import {
+  actAs,
+  address,
+  answerItem,
+  api,
+  buttons,
+  check,
+  field,
+  fill,
+  open,
+  press,
+  rows,
+  see,
+  sends,
+  shown,
+} from '../../testing/page.tsx';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const CAROL = '/v1/tenants/acme/principals/oidc%3Adev%23carol';
+const PAGE = '/t/acme/tenant';
+
+describe('members', () => {
+  it.each([
+    ['carol', 'service_account', { role: 'tenant_editor', principal_type: 'service_account' }],
+    ['carol', '', { role: 'tenant_editor' }],
+  ])('are added by their principal: %s of kind "%s"', async (name, kind, body) => {
+    await open(PAGE);
+    await press('Add a member');
+    await fill('Principal', name);
+    await press('Add a member');
+    await see('Write it as oidc:dev#carol');
+    expect(api.sent()).toEqual([]);
+    await fill('Principal', ` oidc:dev#${name} `);
+    await fill('Role', 'tenant_editor');
+    await fill('Kind', kind);
+    await press('Add a member');
+    await sends(['PUT', '/v1/tenants/acme/members/oidc%3Adev%23carol', body]);
+  });
+
+  it('are changed by what became different alone', async () => {
+    await open(PAGE);
+    await press('Change oidc:dev#carol');
+    await see('Nothing is different yet.');
+    await fill('Role', 'tenant_proposer');
+    await fill('Kind', 'ai_agent');
+    await check('Account admin');
+    await check(/^May read what other/);
+    await press('Save');
+    await sends([
+      'PUT',
+      CAROL,
+      {
+        api_functional_role: 'tenant_proposer',
+        principal_type: 'ai_agent',
+        tenancy_role: 'account_admin',
+        allow_counterparty_access: false,
+      },
+    ]);
+  });
+
+  it('are removed after a question, and stay where the service refuses', async () => {
+    const message = api.refuse(`DELETE ${TENANT}/members/{principal_id}`, 409);
+    await open(PAGE);
+    await press('Remove oidc:dev#carol');
+    await press('Cancel');
+    await press('Remove oidc:dev#carol');
+    await press('Remove');
+    await see(message);
+    await sends(['DELETE', '/v1/tenants/acme/members/oidc%3Adev%23carol']);
+  });
+
+  it.each([
+    ['', { status: 'active', limit: '200' }],
+    ['removed', { status: 'removed', limit: '200' }],
+    ['any', { limit: '200' }],
+  ])('are listed by the status of the address: "%s"', async (status, query) => {
+    await open(PAGE);
+    if (status !== '') await fill('Which', status);
+    await see('oidc:dev#carol');
+    expect(address()).toBe(status === '' ? PAGE : `${PAGE}?status=${status}`);
+    expect(api.asked(`GET ${TENANT}/principals`).at(-1)).toEqual(query);
+  });
+
+  it.each([
+    ['tenant_reader', 'member', [], null],
+    ['tenant_editor', 'member', [], null],
+    ['tenant_admin', 'member', ['Change oidc:dev#carol', 'Remove oidc:dev#carol'], 4],
+    [
+      'tenant_owner',
+      'member',
+      ['Change oidc:dev#alice', 'Remove oidc:dev#alice', 'Change oidc:dev#carol', 'Remove oidc:dev#carol'],
+      5,
+    ],
+    ['tenant_reader', 'account_admin', ['Change oidc:dev#alice', 'Change oidc:dev#carol'], 5],
+  ] as const)('are managed by a %s who is %s as far as it may', async (role, tenancyRole, expected, roles) => {
+    actAs(role, tenancyRole);
+    await open(PAGE);
+    await see('oidc:dev#carol');
+    expect(buttons().filter((name) => name.includes('oidc:'))).toEqual(expected);
+    expect(buttons().includes('Add a member')).toBe(roles !== null);
+    if (roles === null) return;
+    await press('Add a member');
+    expect((await field('Role')).querySelectorAll('option')).toHaveLength(roles);
+  });
+
+  it('offer an admin nothing that an account admin gives', async () => {
+    actAs('tenant_admin');
+    answerItem(`GET ${TENANT}/principals`, { allow_counterparty_access: false, principal_type: 'ai_agent' });
+    await open(PAGE);
+    await press('Change oidc:dev#carol');
+    expect(document.querySelectorAll('[role=dialog] input[type=checkbox]')).toHaveLength(0);
+    expect(shown(await field('Kind'))).toBe('Service account AI agent');
+  });
+});
+
+describe('settings', () => {
+  it('send what became different, and keep what is typed where the service fails', async () => {
+    const body = {
+      name: 'Acme Holding',
+      slug: null,
+      evidence_policy: 'resolved',
+      erasure_confirmation: 'off',
+      chain_enforced: false,
+    };
+    api.refuse(`PATCH ${TENANT}`, 500);
+    await open(`${PAGE}?show=settings`);
+    await fill('Name', 'Acme Holding');
+    await fill('Slug', '');
+    await fill(/^Evidence that is demanded/, 'resolved');
+    await fill('Erasures', 'off');
+    await check(/^Refuse to apply/);
+    await press('Save');
+    await see('The service failed.');
+    expect((await field('Name')).value).toBe('Acme Holding');
+    // What is read afterwards is what was stored.
+    api.answer(`GET ${TENANT}`, { ...body });
+    api.restore(`PATCH ${TENANT}`);
+    await press('Save');
+    await see('Saved.');
+    await sends(['PATCH', '/v1/tenants/acme', body], ['PATCH', '/v1/tenants/acme', body]);
+  });
+
+  it.each([
+    ['tenant_editor', 'Changed by a tenant_admin.', false],
+    ['tenant_admin', 'Name', true],
+  ] as const)('are shown to a %s', async (role, words, mayChange) => {
+    actAs(role);
+    await open(`${PAGE}?show=settings`);
+    await see(words);
+    expect(buttons().includes('Save')).toBe(mayChange);
+  });
+});
+
+describe('offers of the ownership', () => {
+  it('are made with a message and an end', async () => {
+    api.answer(`GET ${TENANT}/transfer-offers`, { items: [] });
+    await open(`${PAGE}?show=offers`);
+    await press('Offer the ownership');
+    await fill('To', ' oidc:dev#dora ');
+    await fill('Message', ' Yours. ');
+    await fill('Until', '2000-01-01T00:00');
+    await press('Offer');
+    await see('The end must be in the future.');
+    expect(api.sent()).toEqual([]);
+    await fill('Until', '2999-01-01T00:00');
+    await press('Offer');
+    const body = {
+      to_principal_id: 'oidc:dev#dora',
+      message: 'Yours.',
+      expires_at: new Date('2999-01-01T00:00').toISOString(),
+    };
+    await sends(['POST', '/v1/tenants/acme/transfer-offers', body]);
+  });
+
+  it('are cancelled by who made them', async () => {
+    await open(`${PAGE}?show=offers`);
+    await press('Cancel the offer');
+    await press('Cancel the offer');
+    await sends(['POST', '/v1/tenants/acme/transfer-offers/0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60/cancel']);
+  });
+
+  it.each([
+    ['Accept', 'accept', 'You own acme from the answer on, and oidc:dev#bob is its admin.'],
+    ['Decline', 'decline', 'The owner of acme stays.'],
+  ])('are answered by the one who is offered: %s', async (button, path, words) => {
+    answerItem(`GET ${TENANT}/transfer-offers`, {
+      from_principal_id: 'oidc:dev#bob',
+      to_principal_id: 'oidc:dev#alice',
+    });
+    api.answer('GET /v1/tenants', { items: [] });
+    await open('/t/acme/tenant');
+    await see('You are offered the ownership of this tenant');
+    await press(button);
+    await see(words);
+    await press(button);
+    await sends(['POST', `/v1/tenants/acme/transfer-offers/0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60/${path}`]);
+  });
+});
+
+describe('erasures', () => {
+  const prepare = (status: 'pending' | 'erased'): void => {
+    answerItem(`GET ${TENANT}/audit`, {
+      action: 'erasure.requested',
+      target: { subject_type: 'organization', subject_id: 'acme-corp', erasure_id: 'e-1' },
+      details: {},
+    });
+    const requested_by = 'oidc:dev#bob';
+    api.answer(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}`, { status, requested_by });
+  };
+
+  it('that one asked for oneself are confirmed by somebody else', async () => {
+    prepare('pending');
+    api.restore(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}`);
+    await open(`${PAGE}?show=erasures`);
+    await see('Waits to be confirmed');
+    expect(buttons().filter((name) => /^(Confirm|Cancel)$/.test(name))).toEqual(['Cancel']);
+  });
+
+  it.each([
+    ['Confirm', 'Erase', 'confirm'],
+    ['Cancel', 'Cancel', 'cancel'],
+  ])('that wait are answered: %s', async (button, _confirm, path) => {
+    prepare('pending');
+    await open(`${PAGE}?show=erasures`);
+    await see('Waits to be confirmed');
+    expect(api.asked(`GET ${TENANT}/audit`)).toContainEqual({ action: 'erasure.requested', limit: '20' });
+    await press(button);
+    await see(/\?/);
+    const all = [...document.querySelectorAll<HTMLElement>('[role=alertdialog] button')];
+    all.at(-1)?.click();
+    await sends(['POST', `/v1/tenants/acme/subjects/organization/acme-corp/erasures/e-1/${path}`]);
+  });
+
+  it('that were done offer nothing', async () => {
+    prepare('erased');
+    await open(`${PAGE}?show=erasures`);
+    await see('Erased');
+    expect(buttons().filter((name) => /^(Confirm|Cancel)$/.test(name))).toEqual([]);
+  });
+});
+
+it.each([
+  ['action', 'What', 'member.removed', { action: 'member.removed' }],
+  ['from', 'From', '2026-01-01', { from: '2026-01-01' }],
+  ['to', 'To', '2026-02-01', { to: '2026-02-01' }],
+  ['principal', 'Who did it', 'oidc:dev#alice', { principal_id: 'oidc:dev#alice' }],
+  ['principal', 'Who did it', 'oidc:dev', {}],
+])('the audit trail is filtered by the address: %s', async (name, label, value, query) => {
+  await open(`${PAGE}?show=audit`);
+  await fill(label, value);
+  await see('Member changed');
+  expect(address()).toBe(`${PAGE}?show=audit&${new URLSearchParams({ [name]: value })}`);
+  expect(api.asked(`GET ${TENANT}/audit`).at(-1)).toEqual(query);
+});
+
+it.each([
+  ['tenant_reader', ['Members', 'Offers', 'Settings', 'Owners']],
+  [
+    'tenant_admin',
+    ['Members', 'Offers', 'Settings', 'Limits and usage', 'Owners', 'Audit trail', 'What we were shown'],
+  ],
+] as const)('a %s is offered the views that it may see', async (role, expected) => {
+  actAs(role);
+  await open(PAGE);
+  await see('oidc:dev#carol');
+  const links = [...document.querySelectorAll('main nav a')].map((link) => link.textContent);
+  expect(links).toEqual(expect.arrayContaining([...expected]));
+  expect(links.includes('Audit trail')).toBe(role === 'tenant_admin');
+});
+
+it('an address that names more than the caller may see says who may', async () => {
+  actAs('tenant_reader');
+  await open(`${PAGE}?show=audit`);
+  await see('This is shown to a tenant_admin.');
+  expect(api.asked(`GET ${TENANT}/audit`)).toEqual([]);
+});
+
+it('an owner shows the proof of a change', async () => {
+  await open(`${PAGE}?show=owners`);
+  await press(/^Proof/);
+  await see('agrees with the keys that this service shows');
+  expect(rows('Changes of the owner').length).toBe(1);
+});

@@ -1,0 +1,48 @@
+import type { api } from '@identity-state/client';
+import { tenantPath, useAction, useList } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
+import { SCOPE_NAMES } from '../../text/scopes.ts';
+import { TEXT } from '../../text/tenants.ts';
+import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Table } from '../../ui/table.tsx';
+
+/** Shows the live grants on all subjects of other tenants that this one has not accepted, and lets an admin accept them. */
+export function OfferedGrants({ tenantId }: { tenantId: string }) {
+  const may = useMay(tenantId)('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept');
+  const { items } = useList<api.Grant>(tenantPath(tenantId, 'grants'), { direction: 'offered' });
+  const action = useAction(tenantPath(tenantId));
+  const offered = items.filter(({ status, subject_type: type }) => status === 'active' && type === '*');
+  if (offered.length === 0) return null;
+  return (
+    <>
+      <p>{TEXT.offeredText}</p>
+      {action.error !== null && <Problem error={action.error} />}
+      <Table
+        caption={TEXT.offered}
+        items={offered}
+        keyOf={({ grant_id: id }) => id}
+        columns={[
+          { title: TEXT.id, isHeader: true, cell: ({ grantor_tenant_id: id }) => id },
+          { title: TEXT.scopes, cell: ({ scopes }) => scopes.map((scope) => SCOPE_NAMES[scope]).join(', ') },
+          { title: TEXT.purpose, cell: ({ purpose }) => purpose },
+          {
+            title: TEXT.actions,
+            cell: ({ grant_id: id, grantor_tenant_id: from }) =>
+              may && (
+                <Button
+                  small
+                  kind="primary"
+                  aria-label={TEXT.acceptGrantOf(from)}
+                  isPending={action.isPending}
+                  onClick={() => action.mutate({ method: 'POST', path: tenantPath(tenantId, 'grants', id, 'accept') })}
+                >
+                  {TEXT.accept}
+                </Button>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { ProvedVersion } from '@identity-state/client/bundle';
+import { TEXT } from '../../text/verify.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { FramedTable } from '../../ui/framed-table.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Answer, Notice } from '../../ui/state.tsx';
+import ui from '../../ui/ui.module.css';
+import { leavesOf, namesOf } from '../subject/leaves.ts';
+import type { VersionValues } from './job.ts';
+import styles from './verify.module.css';
+
+const ROW_HEIGHT = 40;
+const MAX_SHOWN = 600;
+
+/** Reads a version of the file that was verified. */
+export type ReadValues = (version: ProvedVersion) => Promise<VersionValues>;
+
+/** Shows the values of a verified version, and what of its line no hash covers. */
+export function ValuesDialog({
+  version,
+  read,
+  onClose,
+}: {
+  version: ProvedVersion;
+  read: ReadValues;
+  onClose: () => void;
+}) {
+  const [data, setData] = useState<VersionValues>();
+  const [error, setError] = useState<Error | null>(null);
+  const load = (): void => void read(version).then(setData, setError);
+  useEffect(load, [version]);
+  return (
+    <Dialog title={TEXT.valuesOf(version.version)} isOpen onClose={onClose}>
+      <Answer query={{ data, error, refetch: load }}>{(values) => <Values values={values} />}</Answer>
+      <div className={ui.dialogFoot}>
+        <Button onClick={onClose}>{TEXT.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Values({ values: { attributes, unhashed } }: { values: VersionValues }) {
+  const leaves = useMemo(() => leavesOf(attributes), [attributes]);
+  return (
+    <>
+      <FramedTable
+        label={TEXT.values}
+        titles={[TEXT.attribute, TEXT.value]}
+        count={leaves.length}
+        rowHeight={ROW_HEIGHT}
+        styles={{ frame: styles.lines, head: styles.pair, space: styles.pairs, row: styles.pair }}
+      >
+        {(index) => {
+          const { path = '', value } = leaves[index] ?? {};
+          const text = typeof value === 'string' ? value : JSON.stringify(value);
+          return (
+            <>
+              <span role="cell">{namesOf(path).slice(1).join(' / ')}</span>
+              <span role="cell">{text?.slice(0, MAX_SHOWN)}</span>
+            </>
+          );
+        }}
+      </FramedTable>
+      <Notice tone="warn">{TEXT.unhashed}</Notice>
+      <Json label={TEXT.unhashedLabel} value={unhashed} />
+    </>
+  );
+}

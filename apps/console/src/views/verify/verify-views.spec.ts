@@ -1,0 +1,280 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import { decodeHash, formatCheckpoint, formatLogProof, generateKeys, leafHash, signNote } from '@iss/tlog';
+import { bundleText, lineageBundle } from '../../../../../tools/testing/lineage-bundle.ts';
+import { witness } from '../../../../../tools/testing/signed-log.ts';
+import {
+  address,
+  api,
+  checkpoints,
+  downloads,
+  drawn,
+  field,
+  fill,
+  fireEvent,
+  go,
+  open,
+  press,
+  rows,
+  see,
+  session,
+  unsee,
+  waitFor,
+} from '../../testing/page.tsx';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const OF_SUBJECT = `${TENANT}/subjects/{subject_type}/{subject_id}`;
+const PROOF_PAGE = '/t/acme/subjects/organization/acme-corp/proof';
+const LOG_PROOF = `GET ${TENANT}/snapshots/{snapshot_id}/log-proof`;
+const ORIGIN = 'log.example/iss';
+
+const FORGED = formatCheckpoint({
+  ...{ origin: 'log.example/test', size: 6, root: leafHash('another') },
+  extensionLines: [],
+});
+
+/** Lets the page trust these keys alone. */
+async function trust(policy: string, button = 'Use keys of my own'): Promise<void> {
+  await press(button);
+  await fill('Policy or key', policy);
+  await press('Trust these keys');
+}
+
+/** Chooses a file on the page. */
+async function choose(name: string, text: string): Promise<void> {
+  const input = await field('A bundle or a proof');
+  Object.defineProperty(input, 'files', { configurable: true, value: [new File([text], name)] });
+  fireEvent.change(input);
+}
+
+describe('the proof of a version', () => {
+  const states = (): Record<string, string> =>
+    Object.fromEntries(
+      [...document.querySelectorAll<HTMLElement>('[data-step]')].map(({ dataset }) => [
+        dataset['step'] ?? '',
+        dataset['state'] ?? '',
+      ]),
+    );
+  const HOLDS = {
+    ...{ content: 'holds', chain: 'holds', entry: 'holds', inclusion: 'holds' },
+    // The keys come from the service.
+    ...{ checkpoint: 'open', witnesses: 'open', consistency: 'open' },
+  };
+
+  it('holds, keeps the checkpoint that it saw, and compares the next one with it', async () => {
+    await open(PROOF_PAGE);
+    await see('What was recomputed holds; 3 steps are open.', 'This browser had seen no checkpoint');
+    expect(states()).toEqual(HOLDS);
+    expect(checkpoints.get(ORIGIN)).toContain(`${ORIGIN}\n4\n`);
+    await open(PROOF_PAGE);
+    await see('What was recomputed holds; 2 steps are open.');
+    expect(states()).toEqual({ ...HOLDS, consistency: 'holds' });
+    await press('Download proof');
+    expect(downloads[0]?.name).toBe('acme-corp.v1.log-proof.json');
+  });
+
+  it.each([
+    ['content', { attributes: { legal: { legal_name: 'Somebody Else' } } }],
+    ['evidence', { evidence: [] }],
+  ])('shows a version of other %s red, and keeps nothing', async (_what, changes) => {
+    api.answer<{ envelope: object }>(`GET ${OF_SUBJECT}/snapshots/{snapshot_version}`, (snapshot) => ({
+      ...snapshot,
+      envelope: { ...snapshot.envelope, ...changes },
+    }));
+    await open(PROOF_PAGE);
+    await see('One step does not hold: this version must not be believed.');
+    expect(states()).toEqual({ ...HOLDS, content: 'fails' });
+    expect(checkpoints.size).toBe(0);
+  });
+
+  it.each([
+    [404, 'not_logged_yet'],
+    [500, 'internal_error'],
+  ])('is open where the log answers %i', async (status) => {
+    const message = api.refuse(LOG_PROOF, status);
+    await open(PROOF_PAGE);
+    await see(message);
+    if (status === 500) return;
+    expect(states()).toMatchObject({ content: 'holds', entry: 'open', inclusion: 'open', checkpoint: 'open' });
+  });
+
+  it('verifies the whole bundle, and gives it away as it came', async () => {
+    const { log, head, lines } = await lineageBundle(3);
+    const text = bundleText(head, lines);
+    api.reply(
+      `GET ${OF_SUBJECT}/export`,
+      () => new Response(text, { headers: { 'Content-Type': 'application/x-ndjson' } }),
+    );
+    api.reply(`GET ${OF_SUBJECT}/export.ndjson`, () => new Response(text));
+    await open(PROOF_PAGE);
+    await trust(log.vkey);
+    await see('Your own keys');
+    await press('Verify every version');
+    await see('acme-corp.bundle.ndjson proves what it shows');
+    expect(rows('Lines')).toHaveLength(3);
+    await press('Download bundle');
+    await see('Verify every version');
+    expect(await downloads[0]?.blob.text()).toBe(text);
+  });
+});
+
+describe('a file that is verified without a service', () => {
+  let made: Awaited<ReturnType<typeof lineageBundle>>;
+  beforeAll(async () => {
+    made = await lineageBundle(3);
+  });
+
+  it('is proved, with a report of what it proves', async () => {
+    const { log, head, lines } = made;
+    await open('/verify');
+    await trust(log.vkey);
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see(
+      'acme.ndjson proves what it shows',
+      'organization acme-corp, of the tenant acme',
+      '1 to 3, none left out between',
+    );
+    expect(rows('Lines').map(([version, outcome]) => [version, outcome])).toEqual([
+      ['1', '✓ holds'],
+      ['2', '✓ holds'],
+      ['3', '✓ holds'],
+    ]);
+    expect(api.calls.filter(({ route }) => route !== 'GET /log/keys')).toEqual([]);
+    await press('Show the values of version 2');
+    await see('legal / legal_name', 'Acme Corp', 'they are the service’s word');
+    await press('Close');
+    await fill('The entry, as it was logged', 'x');
+    await unsee('proves what it shows');
+  });
+
+  it.each([
+    ['goes on from an older checkpoint', 2, 'with the checkpoint of 2 entries that you have'],
+    ['is of two histories', null, 'The log shows two trees of 6 entries'],
+  ])('%s', async (_what, size, words) => {
+    const { log, head, lines } = made;
+    const forged = await signNote({ text: FORGED }, [log.signer], Math.floor(Date.UTC(2026, 0, 15) / 1000));
+    api.reply('GET /log/consistency', () => new Response(consistency));
+    const consistency = JSON.stringify({ from: 2, to: 6, proof: (await log.consistency(2)).proof });
+    await open('/verify');
+    await trust(log.vkey);
+    await fill('Older checkpoint', size === null ? forged : await log.checkpoint(size));
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see(words);
+  });
+
+  it('is refused where it came behind an older checkpoint, and says that it is older', async () => {
+    const { log, head, lines } = made;
+    const seen = await witness('witness.example/w');
+    await open('/verify');
+    await trust(`log ${log.vkey}\n${seen.line}\nquorum none\n`);
+    await fill('Older checkpoint', await seen.cosign(await log.checkpoint(2)));
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see('Refused', 'and the log did not have it at');
+  });
+
+  it('is refused at the line that was forged', async () => {
+    const { log, head, lines } = made;
+    const [first, second, third] = lines;
+    const envelope = { ...second?.snapshot.envelope, attributes: { legal: { legal_name: 'X' } } };
+    const forged = { ...second, snapshot: { ...second?.snapshot, envelope } };
+    await open('/verify');
+    await trust(log.vkey);
+    await choose('forged.ndjson', bundleText(head, [first ?? {}, forged, third ?? {}]));
+    await see('forged.ndjson does not hold', 'Line 3, version 2', 'The 1 versions before it hold.');
+    expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
+  });
+
+  it('is refused by the keys of another log, and no policy is taken that cannot be read', async () => {
+    const { head, lines } = made;
+    const other = await generateKeys('log.example/other', 'ed25519');
+    await open('/verify');
+    await press('Use keys of my own');
+    await fill('Policy or key', 'quorum nobody\n');
+    await press('Trust these keys');
+    await see('no line before it defines nobody');
+    await fill('Policy or key', other.verifierKey);
+    await press('Trust these keys');
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see('which the policy does not name');
+    await press('Forget them');
+    await see('The keys that this service shows');
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('that was pasted proves one entry, which it may not hold itself', async () => {
+    const { log, note, lines } = made;
+    const { entry = '', log_index: index = 0, inclusion = [] } = lines[0] ?? {};
+    const hashes = inclusion.map((hash) => decodeHash(hash, 'hash'));
+    await open('/verify');
+    await trust(log.vkey);
+    await see('Your own keys');
+    await fill('Bundle or proof', formatLogProof({ extra: null, index, inclusion: hashes, checkpoint: note }));
+    await press('Verify what was pasted');
+    await see('The proof does not hold its entry');
+    await fill('The entry, as it was logged', entry);
+    await press('Verify again');
+    await see('What was pasted proves what it shows');
+    await fill('The entry, as it was logged', entry.replace('acme', 'ecma'));
+    await press('Verify again');
+    await see('it leads to another root');
+  });
+
+  it('that was pasted is told from one that is none', async () => {
+    await open('/verify');
+    await fill('Bundle or proof', '{"log_index": "1"}');
+    await press('Verify what was pasted');
+    await see('What was pasted cannot be read as a bundle or a proof.', 'no member');
+  });
+});
+
+describe('the log', () => {
+  it('tells the newest checkpoint, its signatures, and that it goes on from the one before', async () => {
+    await open('/t/acme/log');
+    await see('This browser keeps this checkpoint, of 4 entries', 'It satisfies the keys that this service shows.');
+    expect(rows('Signatures of the checkpoint').map((cells) => cells.slice(0, 3))).toEqual([
+      [expect.stringContaining(ORIGIN), 'the log’s', '✓ verified'],
+      [expect.stringContaining('witness.example/w1'), 'a witness’s', '✓ verified'],
+    ]);
+    await waitFor(() => expect(drawn.at(-1)?.data[1]).toEqual([1, 2, 3]));
+    await go('/t/acme/subjects');
+    await go('/t/acme/log');
+    await see('4 entries');
+  });
+
+  it.each([
+    ['another size', (note: string) => note.replace('\n4\n', '\n5\n'), 'does not verify'],
+    ['nobody’s signature', (note: string) => note.replace(/\n— .*/gs, '\n'), 'Try again'],
+  ])('does not believe a checkpoint with %s', async (_what, tamper, words) => {
+    api.reply('GET /log/checkpoint', ({ responses }) => {
+      const example = responses['200']?.content?.['text/plain']?.example;
+      return new Response(tamper(String(example)));
+    });
+    await open('/t/acme/log');
+    await see(words);
+    expect(checkpoints.size).toBe(0);
+  });
+
+  it.each([
+    ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', 'agrees with the keys that this service shows'],
+    ['0', 'agrees with the keys that this service shows'],
+    ['99', 'Entry 99 concerns another tenant'],
+    ['<b>', 'neither the id of a snapshot nor a whole number'],
+  ])('proves what is named: %s', async (what, words) => {
+    if (what === '99') api.answer(`GET ${TENANT}/changes`, { items: [] });
+    await open('/t/acme/log');
+    await see('Newest checkpoint', '4');
+    await fill('Snapshot id or log index', what);
+    fireEvent.submit(await field('Snapshot id or log index'));
+    await see(words);
+    if (!words.startsWith('agrees')) return;
+    await press('Step by step, with its content');
+    await see('Proof of version 1', 'What was recomputed holds');
+    expect(address()).toBe(`${PROOF_PAGE}?version=1`);
+  });
+
+  it('is shown without signing in', async () => {
+    session.turn('signed_out');
+    await open('/log');
+    await see('It satisfies the keys that this service shows.', 'witness.example/w1');
+    expect(api.calls.filter(({ route }) => !route.startsWith('GET /log/'))).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { accessibilityFindings, withConsole } from './testing/scene.ts';
+import { envelope, makeTenant, OWNER, write } from './testing/subjects-of-tests.ts';
+
+withConsole('sharing', (scene) => {
+  let owner: string;
+  let bank: string;
+
+  const grants = (method: string, below = '', body?: unknown): ReturnType<typeof scene.api> =>
+    scene.api(OWNER, method, `/v1/tenants/${owner}/grants${below}`, body);
+
+  beforeAll(async () => {
+    owner = await makeTenant(scene);
+    bank = await makeTenant(scene);
+    await write(scene, owner, envelope('third'));
+  });
+  afterEach(() => expect(scene.faults()).toEqual([]));
+
+  it('shares, narrows and revokes: one grant by keys alone, many at once with what was refused', async () => {
+    const page = await scene.open(OWNER, `/t/${owner}/sharing?find=third`);
+    await page.getByRole('button', { name: 'Share', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Who may read').focus();
+    await page.keyboard.type(bank);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('organization/third');
+    await dialog.getByText('This makes one grant.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await dialog.getByLabel('What for').focus();
+    await page.keyboard.type('Audit');
+    // What is typed stays where the service fails.
+    await page.route('**/grants', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '' }) : route.continue(),
+    );
+    await dialog.getByLabel('What for').press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByLabel('What for').inputValue()).toBe('Audit');
+    await page.unroute('**/grants');
+    await dialog.getByLabel('What for').press('Enter');
+    await dialog.getByText('One grant was made.').waitFor();
+    await page.keyboard.press('Escape');
+    const row = page.getByRole('row').filter({ hasText: 'third' });
+    await row.getByText('Audit').waitFor();
+
+    await row.getByRole('button', { name: /^Change/ }).click();
+    await dialog.getByRole('checkbox', { name: /read_diff/ }).check();
+    await dialog.getByRole('checkbox', { name: /read_latest/ }).uncheck();
+    await dialog.getByText('Takes away: Latest.').waitFor();
+    await dialog.getByRole('button', { name: 'In 30 days' }).click();
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+    await row.getByText('Ends within 30 days').waitFor();
+    const changed = (await grants('GET')).body.items[0];
+    expect(changed).toMatchObject({ scopes: ['read_diff'], purpose: 'Audit', subject_id: 'third' });
+    expect(Date.parse(changed.expires_at)).toBeGreaterThan(Date.now());
+
+    await row.getByRole('button', { name: /^Proof/ }).click();
+    await dialog.getByText(/agrees with the keys/).waitFor();
+    await page.route('**/log-proof?*', async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      await route.fulfill({ response, body: text.replace('"entry":"{', '"entry":"{ ') });
+    });
+    await dialog.getByLabel('Fact').selectOption('changed');
+    await dialog.getByText('The proof does not hold').waitFor();
+    await page.unroute('**/log-proof?*');
+    await page.keyboard.press('Escape');
+    await row.getByRole('button', { name: /^Revoke/ }).click();
+    const question = page.getByRole('alertdialog');
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await row.getByRole('button', { name: /^Revoke/ }).click();
+    await question.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('Revoked').waitFor();
+    expect((await grants('GET')).body.items[0].status).toBe('revoked');
+
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    await dialog.getByLabel('Who may read').fill(`${bank}, nobody-of-this-name`);
+    await dialog.getByRole('radio', { name: /All subjects/ }).check();
+    await dialog.getByText('This makes 2 grants').waitFor();
+    await dialog.getByRole('button', { name: 'Share' }).click();
+    await dialog.getByText('One grant was made.').waitFor();
+    expect(await dialog.getByRole('table').innerText()).toContain('nobody-of-this-name');
+    const made = (await grants('GET')).body.items[0];
+    expect(made).toMatchObject({ subject_type: '*', grantee_tenant_id: bank, status: 'active' });
+    await grants('POST', `/${made.grant_id}/revoke`);
+  });
+});

@@ -1,0 +1,52 @@
+import { jsonEquals } from '@iss/domain/pure';
+import { VerificationError } from '../errors.ts';
+import { jsonOf } from '../json.ts';
+import { decode } from './answer.ts';
+import type { Shape } from './shape.ts';
+import type { CallOptions, Method, Transport } from './transport.ts';
+
+/**
+ * Sends one request, and returns its answer.
+ *
+ * @param says what the answer must say, where it has the member: what was sent, unless given
+ * @throws VerificationError `written` where it says otherwise
+ */
+export async function call<T extends object>(
+  transport: Transport,
+  [method, path]: readonly [Method, string],
+  shape: Shape<T>,
+  options: CallOptions,
+  body?: object,
+  says: object = body ?? {},
+): Promise<T> {
+  const answer = decode<T>(await transport.text({ method, path, body: textOf(body) }, options), shape);
+  requireSays(says, answer);
+  return answer;
+}
+
+/** A body as it is sent; none stays none. */
+export function textOf(body: unknown): string | undefined {
+  return JSON.stringify(body);
+}
+
+/** @throws VerificationError `written` where an answer has a member of another value than was sent */
+export function requireSays(sent: object, answer: object): void {
+  for (const [name, value] of Object.entries(sent)) {
+    const found: unknown = Object.hasOwn(answer, name) ? Reflect.get(answer, name) : undefined;
+    if (value === undefined || found === undefined || isSame(value, found)) continue;
+    throw new VerificationError('written', `The answer has another ${name} than was sent.`);
+  }
+}
+
+/** Whether both are one value: texts of a list in any order, times in any zone, ids in any case. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one === 'string' && typeof other === 'string') {
+    const isTime = /^\d{4}-\d\d-\d\d/.test(one);
+    return isTime ? Date.parse(one) === Date.parse(other) : one.toLowerCase() === other.toLowerCase();
+  }
+  return jsonEquals(jsonOf([sorted(one)]), jsonOf([sorted(other)]));
+}
+
+function sorted(value: unknown): unknown {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [...value].sort() : value;
+}

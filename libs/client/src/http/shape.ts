@@ -1,0 +1,45 @@
+import { ProtocolError } from '../errors.ts';
+
+/**
+ * What an answer must look like before anybody reads it, as an example: `''` is a text, `0` a number, `false` a truth value,
+ * `null` none of an object and a list. A list has one example of its items, an object the members that are relied on, or
+ * `*` for all of its members. `{ '?': … }` may be absent or null.
+ */
+export type Shape<T> = Example<T> | { readonly '?': Example<T> };
+type Example<T> = T extends readonly (infer Item)[]
+  ? readonly [Shape<Item>]
+  : T extends object
+    ? { readonly [Name in keyof T]?: Shape<NonNullable<T[Name]>> } | { readonly '*': Shape<T[keyof T]> }
+    : '' | 0 | false | null;
+
+/** @throws ProtocolError for a value that does not look like the example */
+export function requireShape<T>(value: unknown, shape: Shape<T>): asserts value is T {
+  requireLike<T>(value, shape);
+}
+
+/** As {@link requireShape}, for a type that is a parameter. */
+export function requireLike<T>(value: unknown, shape: unknown): asserts value is T {
+  const place = misfit(value, shape, '');
+  if (place !== null) throw notOfThisApi(place);
+}
+
+export function notOfThisApi(place = '', cause?: unknown): ProtocolError {
+  return new ProtocolError(`The answer is not one of this API${place && ` (${place})`}. Is baseUrl right?`, { cause });
+}
+
+/** Returns the first place that differs from the example; null: there is none. */
+function misfit(value: unknown, shape: unknown, at: string): string | null {
+  const isNothing = value === null || value === undefined;
+  if (typeof shape !== 'object' || shape === null) {
+    return (shape === null ? isNothing || typeof value !== 'object' : typeof value === typeof shape) ? null : at;
+  }
+  if ('?' in shape) return isNothing ? null : misfit(value, shape['?'], at);
+  if (isNothing || typeof value !== 'object' || Array.isArray(value) !== Array.isArray(shape)) return at;
+  const each: unknown = Array.isArray(shape) ? shape[0] : Reflect.get(shape, '*');
+  for (const name of Object.keys(each === undefined ? shape : value)) {
+    const found: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+    const place = misfit(found, each ?? Reflect.get(shape, name), `${at}/${name}`);
+    if (place !== null) return place;
+  }
+  return null;
+}

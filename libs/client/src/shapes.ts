@@ -1,0 +1,53 @@
+import type * as api from './generated/types.ts';
+import type { Shape } from './http/shape.ts';
+
+// What is relied on of each answer, as an example (see `Shape`): what names it, and every list and object that is read into.
+
+const REFERENCE = { evidence_id: '', evidence_type: '' } as const;
+export const SUBJECT = { subject_type: '', subject_id: '' } as const;
+export const GRANT = { grant_id: '', scopes: [''] } as const satisfies Shape<api.Grant>;
+export const CREATED_GRANT: Shape<api.CreatedGrant> = GRANT;
+export const REFRESH_REQUEST: Shape<api.RefreshRequest> = {
+  refresh_request_id: '',
+  subject: SUBJECT,
+  requested_paths: [''],
+};
+export const SUBSCRIPTION: Shape<api.WebhookSubscription> = { subscription_id: '', event_types: [''] };
+export const DELIVERY: Shape<api.Delivery> = { delivery_id: '', attempts: [{ latency_ms: 0 }] };
+export const OPERATION: Shape<api.PatchOperation> = { op: '', path: '' };
+export const UPDATE: Shape<api.Update> = { update_id: '', patch_ops: { '?': [OPERATION] } };
+export const HEADER = {
+  snapshot_id: '',
+  snapshot_version: 0,
+  envelope_hash: null,
+  prev_hash: null,
+} as const satisfies Shape<api.SnapshotHeader>;
+/** A version; an erased one has no content. */
+export const VERSION: Shape<api.Snapshot> = {
+  ...HEADER,
+  subject: SUBJECT,
+  generated_at: '',
+  created_at: '',
+  written_by: null,
+  write_request_id: null,
+  erased: { '?': { erasure_id: '', erased_at: '' } },
+  envelope: {
+    '?': {
+      snapshot_id: '',
+      snapshot_version: 0,
+      generated_at: '',
+      subject: SUBJECT,
+      attributes: {},
+      audit: { created_by: '', source: '' },
+      evidence: [REFERENCE],
+      attribute_paths: { '?': { '*': [REFERENCE] } },
+    },
+  },
+};
+export const PERIOD: Shape<api.AccessPeriod> = GRANT;
+export const ACCESSIBLE: Shape<api.AccessibleSubject> = { ...SUBJECT, ...GRANT };
+export const ERASURE: Shape<api.Erasure> = { erasure_id: '', versions: [0] };
+export const DISCLOSURE: Shape<api.Disclosure> = { via: '' };
+export const LEAF: Shape<api.ProvedLeaf> = { path: '', since_version: 0, since: {}, evidence: [REFERENCE] };
+export const TENANT: Shape<api.TenantOfMember> = { tenant_id: '' };
+export const PRINCIPAL: Shape<api.Principal> = { principal_id: '' };

@@ -1,0 +1,73 @@
+import { logEntryText, type LogFact, type LogOwnFact } from './entry';
+
+const at = new Date('2026-01-31T12:00:00Z');
+const time = '2026-01-31T12:00:00.000Z';
+const salt = new Uint8Array(16).fill(0xfb);
+const subject = { subjectType: 'entity', subjectId: 'acme' };
+const subjectMembers = { subject_type: 'entity', subject_id: 'acme' };
+const version = {
+  snapshotId: 's',
+  snapshotVersion: 2,
+  envelopeHash: 'e',
+  prevHash: 'p',
+  createdAt: at,
+  writtenBy: 'p',
+  writeRequestId: 'r',
+};
+const versionMembers = { snapshot_id: 's', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p', created_at: time };
+
+test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
+  [
+    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: true },
+    { tenant_id: 't', ...subjectMembers, ...versionMembers, written_by: 'p', write_request_id: 'r' },
+  ],
+  [
+    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: false },
+    { tenant_id: 't', ...subjectMembers, ...versionMembers },
+  ],
+  [
+    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: ['b', 'a'], expiresAt: at, createdAt: at },
+    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: ['a', 'b'], expires_at: time, created_at: time },
+  ],
+  [
+    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: [], expiresAt: null, createdAt: at },
+    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: [], expires_at: null, created_at: time },
+  ],
+  [
+    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['b', 'a'], expiresAt: null, changedAt: at },
+    { tenant_id: 't', grant_id: 'g', scopes: ['a', 'b'], expires_at: null, changed_at: time },
+  ],
+  [
+    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['a'], expiresAt: at, changedAt: at },
+    { tenant_id: 't', grant_id: 'g', scopes: ['a'], expires_at: time, changed_at: time },
+  ],
+  [
+    { type: 'grant.revoked', tenantId: 't', grantId: 'g', revokedAt: at },
+    { tenant_id: 't', grant_id: 'g', revoked_at: time },
+  ],
+  [
+    { type: 'tenant.owner_changed', tenantId: 't', principalId: 'p', fromPrincipalId: null, changedAt: at },
+    { tenant_id: 't', principal_id: 'p', from_principal_id: null, changed_at: time },
+  ],
+  [
+    { type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [1, 3], erasedAt: at },
+    { tenant_id: 't', ...subjectMembers, erased_indexes: [1, 3], erased_at: time },
+  ],
+  [
+    { type: 'log.restarted', previousOrigin: 'o', previousSize: 3, previousRoot: new Uint8Array(2).fill(0xfb), previousCheckpointHash: 'c', reason: 'r', restartedAt: at },
+    { previous_origin: 'o', previous_size: 3, previous_root: '+/s=', previous_checkpoint_hash: 'c', reason: 'r', restarted_at: time },
+  ],
+  [
+    { type: 'log.key_announced', vkey: 'log.example/x+00000001+AQ+/=', announcedBy: 'iss_owner', announcedAt: at },
+    { vkey: 'log.example/x+00000001+AQ+/=', log_origin: 'log.example/x', announced_by: 'iss_owner', announced_at: time },
+  ],
+])('the entry of %j holds its members and no others', (fact, members) => {
+  const entry: unknown = JSON.parse(logEntryText(fact, salt));
+  expect(entry).toEqual({ entry_version: 'iss_log_entry_v1', type: fact.type, salt: '-_v7-_v7-_v7-_v7-_v7-w', ...members });
+}); // prettier-ignore
+
+test('scopes of a fact keep their order in the fact', () => {
+  const scopes = ['b', 'a'];
+  logEntryText({ type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, expiresAt: null, changedAt: at }, salt);
+  expect(scopes).toEqual(['b', 'a']);
+});

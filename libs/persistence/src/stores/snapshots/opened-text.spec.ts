@@ -1,0 +1,62 @@
+import { hashText } from '@iss/domain';
+import { DAMAGED_TEXTS, DamagedText, opened, openedBesideVerdict, openedIfWhole, unchecked } from './opened-text';
+import type { SnapshotRow, UnopenedText } from './snapshot-record';
+
+const TEXT = '{"attributes":{"name":"Zürich"}}';
+
+function isUnopened(text: unknown): text is UnopenedText {
+  return typeof text === 'string';
+}
+
+function row(text: string | null, envelopeHash: string | null = hashText(TEXT)): SnapshotRow {
+  const envelope: unknown = text;
+  return {
+    snapshotId: '6f1c9f0e-6f43-4f6c-9a55-0d8f8f2f7a10',
+    subjectType: 'company',
+    subjectId: 'acme',
+    snapshotVersion: 2,
+    generatedAt: '2026-01-01T00:00:00Z',
+    createdAt: new Date(0),
+    envelopeHash,
+    prevHash: null,
+    writtenBy: null,
+    writeRequestId: null,
+    envelope: isUnopened(envelope) ? envelope : null,
+    erasure: null,
+  };
+}
+
+const told: unknown[] = [];
+const hear = (found: unknown): void => void told.push(found);
+beforeAll(() => DAMAGED_TEXTS.subscribe(hear));
+afterAll(() => DAMAGED_TEXTS.unsubscribe(hear));
+beforeEach(() => told.splice(0));
+
+it.each([
+  ['has its hash', row(TEXT)],
+  ['has no hash yet', row('{"later":1}', null)],
+  ['was not asked for', row(null)],
+])('opens a row whose text %s', (_, given) => {
+  expect(opened(given)).toEqual(given);
+  expect(told).toEqual([]);
+});
+
+it.each([
+  ['changed by one character', row(TEXT.replace('ü', 'u')), 'hash'],
+  ['emptied', row(''), 'hash'],
+  ['broken before it got a hash', row('{"later":', null), 'syntax'],
+])('refuses a text that was %s, names its version, and tells it', (_, given, damage) => {
+  expect(() => opened(given)).toThrow(/^Version 2 of company\/acme /);
+  expect(openedIfWhole(given)).toBeNull();
+  expect(told).toHaveLength(2);
+  const [first] = told;
+  expect(first instanceof DamagedText && first.damage).toBe(damage);
+  expect(JSON.stringify(told)).not.toContain('attributes');
+});
+
+it('lets a text stand beside its verdict while it is JSON', () => {
+  const changed = row(TEXT.replace('ü', 'u'));
+  expect(openedBesideVerdict(changed)).toEqual(changed);
+  expect(() => openedBesideVerdict(row('{'))).toThrow(/is damaged/);
+  expect(unchecked(row('{')).envelope).toBe('{');
+});

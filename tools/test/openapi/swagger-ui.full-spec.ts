@@ -1,0 +1,267 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
+import { list, type Operation, operationsOf } from '../../testing/conformance.ts';
+import { idOf, successesOf } from '../../../apps/api-gateway/test/examples/documented.ts';
+import { ExampleWorld, type Stage } from '../../../apps/api-gateway/test/examples/world.ts';
+import { repositoryRoot } from '../../root.ts';
+import { BROWSERS, findBrowser } from '../../testing/browser.ts';
+import { type StartedService, startService } from '../../testing/started-service.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+jest.setTimeout(180_000);
+
+type Caller = 'alice' | 'bob' | 'carol';
+
+/** In which world and by whom an operation is executed. */
+interface Setting {
+  /** `seeded`: as `npm start` leaves it. The others are told by the examples, for what no seed can hold. */
+  world: 'seeded' | Stage;
+  /** Null: signed out. */
+  caller: Caller | null;
+}
+
+const USUAL: Setting = { world: 'seeded', caller: 'alice' };
+/** Those that the usual setting does not fit. */
+const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
+  // What the seed has made already, or gone beyond.
+  'POST /v1/tenants': { world: 'before all' },
+  'POST /v1/tenants/{tenant_id}/entity-states': { world: 'tenants' },
+  'POST /v1/tenants/{tenant_id}/entity-states/batch': { world: 'tenants' },
+  'POST /v1/entity-states': { world: 'tenants', caller: null },
+  'POST /v1/tenants/{tenant_id}/entity-state-updates': { world: 'first version' },
+  'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates': { world: 'first version' },
+  'POST /v1/tenants/{tenant_id}/grants': { world: 'first version' },
+  // What the service names itself: the seed cannot choose the ids of the examples.
+  ...inUse([
+    'GET /v1/tenants/{tenant_id}/entity-state-updates/{update_id}',
+    'POST /v1/tenants/{tenant_id}/entity-state-updates/{update_id}/apply',
+    'POST /v1/tenants/{tenant_id}/entity-state-updates/{update_id}/withdraw',
+    'GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}',
+    'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/apply',
+    'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/withdraw',
+    'GET /v1/tenants/{tenant_id}/transfer-offers/{offer_id}',
+    'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel',
+    'PATCH /v1/tenants/{tenant_id}/grants/{grant_id}',
+    'POST /v1/tenants/{tenant_id}/grants/{grant_id}/revoke',
+    'GET /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}',
+    'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill',
+    'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/decline',
+    'GET /v1/webhook-subscriptions/{subscription_id}',
+    'PATCH /v1/webhook-subscriptions/{subscription_id}',
+    'DELETE /v1/webhook-subscriptions/{subscription_id}',
+    'POST /v1/webhook-subscriptions/{subscription_id}/rotate-secret',
+    'GET /v1/webhook-subscriptions/{subscription_id}/deliveries',
+    'GET /v1/webhook-subscriptions/{subscription_id}/deliveries/{delivery_id}',
+    'POST /v1/webhook-subscriptions/{subscription_id}/deliveries/{delivery_id}/redeliver',
+    'POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay',
+    'POST /v1/webhook-subscriptions/{subscription_id}/test',
+  ]),
+  'GET /v1/tenants/{tenant_id}/grants/{grant_id}/log-proof': { world: 'logged' },
+  'GET /v1/tenants/{tenant_id}/owner-history/{log_index}/log-proof': { world: 'logged' },
+  'GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}': { world: 'to be erased' },
+  'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/confirm': {
+    world: 'to be erased',
+    caller: 'carol',
+  },
+  'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/cancel': {
+    world: 'to be erased',
+  },
+  'GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/log-proof': {
+    world: 'erased',
+  },
+  'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': { world: 'in use', caller: 'carol' },
+  'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { world: 'in use', caller: 'carol' },
+  // The last owner cannot leave.
+  'POST /v1/tenants/{tenant_id}/membership/leave': { world: 'in use', caller: 'carol' },
+  'PUT /v1/tenants/{tenant_id}/membership/block': { world: 'in use', caller: 'carol' },
+  'POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept': { world: 'in use', caller: 'bob' },
+  // What belongs to the grantee.
+  'GET /v1/tenants/{tenant_id}/accessible-subjects': { caller: 'bob' },
+  'GET /v1/tenants/{tenant_id}/disclosures': { caller: 'bob' },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': { caller: 'bob' },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/cancel': {
+    world: 'in use',
+    caller: 'bob',
+  },
+};
+
+function inUse(operations: readonly string[]): Record<string, Partial<Setting>> {
+  return Object.fromEntries(operations.map((operation) => [operation, { world: 'in use' }]));
+}
+
+const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
+const settingOf = (operation: Operation): Setting => ({ ...USUAL, ...SETTINGS[nameOf(operation)] });
+
+/** The seeded world first, since the others replace it; and nobody signs in twice for the same world. */
+function inOrder(operations: readonly Operation[]): Operation[] {
+  const rank = (operation: Operation): number => {
+    const { world, caller } = settingOf(operation);
+    return (world === 'seeded' ? 0 : 10) + ['alice', 'bob', 'carol', null].indexOf(caller);
+  };
+  return [...operations].sort((a, b) => rank(a) - rank(b));
+}
+
+/** May be left out where another parameter says the same, and one of the two has to be there: filled in. */
+const ONE_OF_TWO = ['from_version', 'to_version'];
+
+/** Optional parameters that were sent although they have no default: filled in from an example, as nobody has asked. */
+function unasked(operation: Operation, sent: Request): string[] {
+  const query = new URL(sent.url()).searchParams;
+  const headers = sent.headers();
+  return list(operation.description['parameters'])
+    .filter(({ required, schema }) => required !== true && !('default' in Object(schema)))
+    .map(({ name }) => String(name))
+    .filter((name) => !ONE_OF_TWO.includes(name) && (query.has(name) || name.toLowerCase() in headers));
+}
+
+const takesHeaders = ({ description }: Operation): boolean =>
+  list(description['parameters']).some((parameter) => parameter['in'] === 'header');
+
+const document: unknown = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
+const operations = operationsOf(document);
+
+it('every setting belongs to an operation', () => {
+  const names = operations.map(nameOf);
+  expect(Object.keys(SETTINGS).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+const executablePath = findBrowser();
+if (executablePath === undefined)
+  process.stdout.write(`Skipped: no ${BROWSERS.join(', ')} on the PATH to open /docs with.\n`);
+const withBrowser = executablePath === undefined ? describe.skip : describe;
+
+withBrowser('at /docs', () => {
+  let service: StartedService;
+  let browser: Browser;
+  let page: Page;
+  let examples: ExampleWorld;
+  let signedInAs: Caller | null = null;
+
+  beforeAll(async () => {
+    // The examples' deliveries are older than what the worker keeps.
+    service = await startService({ WEBHOOK_RETENTION_DAYS: '36500' });
+    examples = await ExampleWorld.open(service.databaseUrl);
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(`${service.baseUrl}/docs`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await examples?.close();
+    await service?.close();
+  });
+
+  /** Opens the dialog behind "Authorize". */
+  async function openAuthorize(): Promise<Locator> {
+    await page.locator('.scheme-container button.authorize').click();
+    return page.locator('.dialog-ux');
+  }
+
+  /** Signs out, and in again as somebody else, as a person does it. */
+  async function signIn(caller: Caller | null): Promise<void> {
+    if (signedInAs === caller) return;
+    const dialog = await openAuthorize();
+    const flow = dialog.locator('.auth-container', { hasText: 'Flow: authorization_code' });
+    if (signedInAs !== null) await flow.getByRole('button', { name: 'Remove authorization' }).click();
+    if (caller !== null) {
+      const popup = page.waitForEvent('popup');
+      await flow.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+      const identityProvider = await popup;
+      await identityProvider.fill('#user', caller);
+      await Promise.all([
+        identityProvider.waitForEvent('close'),
+        identityProvider.getByRole('button', { name: 'Sign in' }).click(),
+      ]);
+      await flow.getByRole('button', { name: 'Remove authorization' }).waitFor();
+    }
+    signedInAs = caller;
+    await dialog.locator('.btn-done').first().click();
+  }
+
+  /** Tells the examples' story anew. A worker that is at it may be in the way, and is gone at the next try. */
+  async function enter(stage: Stage): Promise<void> {
+    await waitFor(async () => examples.reset(stage).then(() => true), { what: `the world ${stage}` });
+  }
+
+  it('"Authorize" offers one way to sign in, without a secret, and then a token', async () => {
+    const dialog = await openAuthorize();
+    const offers = await dialog.locator('.auth-container h4').allInnerTexts();
+    expect(await dialog.locator('label[for^="client_secret"]').isVisible()).toBe(false);
+    await dialog.locator('.btn-done').first().click();
+    expect(offers).toEqual([
+      'oidc (OAuth2, authorization_code with PKCE)',
+      expect.stringMatching(/^bearer\s+\(http, Bearer\)$/),
+    ]);
+  });
+
+  it('signs in by a window of the issuer, and keeps no token where another page finds it', async () => {
+    const refused: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) refused.push(message.text());
+    });
+    await page.reload();
+    await signIn('alice');
+    expect(await page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }])).toEqual([{}, {}]);
+    expect(refused).toEqual([]);
+  });
+
+  /** Not what Swagger UI asks of the identity provider. */
+  const isCall = (request: Request): boolean =>
+    request.resourceType() === 'fetch' && request.url().startsWith(service.baseUrl);
+
+  interface Execution {
+    sent: Request;
+    status: number;
+    text: string;
+  }
+
+  /** Presses "Execute"; throws when Swagger UI refuses what it has filled in itself. */
+  async function execute(block: Locator): Promise<Execution> {
+    const answered = page.waitForResponse((response) => isCall(response.request()));
+    answered.catch(() => undefined);
+    await block.locator('button.execute').dispatchEvent('click');
+    const invalid = block.locator('input.invalid, select.invalid, textarea.invalid');
+    const refused = invalid
+      .first()
+      .waitFor()
+      .then(async () => {
+        const fields = await invalid.evaluateAll((all) =>
+          all.map((field) => field.closest('tr')?.dataset['paramName']),
+        );
+        throw new Error(`Swagger UI refuses its own ${fields.join(', ')}`);
+      });
+    refused.catch(() => undefined);
+    const response = await Promise.race([answered, refused]);
+    return { sent: response.request(), status: response.status(), text: await response.text() };
+  }
+
+  describe.each(inOrder(operations).map((operation) => [nameOf(operation), operation] as const))(
+    '%s',
+    (_, operation) => {
+      it('succeeds from its own example', async () => {
+        const { world, caller } = settingOf(operation);
+        await signIn(caller);
+        if (world !== 'seeded') await enter(world);
+        const block = page.locator(`.opblock[id$="-${idOf(operation)}"]`);
+        const summary = block.locator('.opblock-summary-control');
+        await summary.dispatchEvent('click');
+        try {
+          await block.locator('.try-out__btn').dispatchEvent('click');
+          const first = await execute(block);
+          expect([first.text, successesOf(operation)]).toEqual([
+            first.text,
+            expect.arrayContaining([String(first.status)]),
+          ]);
+          expect(unasked(operation, first.sent)).toEqual([]);
+          if (operation.method !== 'get' || !takesHeaders(operation)) return;
+          const second = await execute(block);
+          expect([second.status, second.text]).toEqual([first.status, second.text]);
+        } finally {
+          await summary.dispatchEvent('click');
+        }
+      });
+    },
+  );
+});

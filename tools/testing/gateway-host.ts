@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { openDatabase } from '@iss/persistence';
+import { APP_ROLES, createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
+import { openQueue } from '@iss/queue';
+import type { Registry } from 'prom-client';
+import { createGateway, drain } from '../../apps/api-gateway/dist/app.js';
+import { EventHandOver } from '../../apps/api-gateway/dist/events/event-hand-over.js';
+import { HandlerChain } from '../../apps/api-gateway/dist/http/fast/handler-chain.js';
+import { type Answer, Conformance } from './conformance.ts';
+import { createTestDatabase } from './test-database.ts';
+import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
+
+export { openQueue } from '@iss/queue';
+export { publishLog } from './publish-log.ts';
+
+/**
+ * Statements that belong to no request: the first request of a human's token sends one (`auth.int-spec.ts`), and a gateway
+ * with a replica sends the other once a second.
+ */
+const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
+
+/** The built gateway, on a database of its own and with an issuer of its own, in the process of the Jest worker. */
+export interface HostedGateway {
+  url: string;
+  databaseUrl: string;
+  issuer: TestIssuer;
+  /** Names of the statements sent since the last `sent.length = 0`, except {@link OF_NO_REQUEST}. */
+  sent: string[];
+  /** The same for those sent to a replica. */
+  sentToReplica: string[];
+  /** The routes of the hot lane, as `GET /v1/…/:id`. */
+  hotRoutes: readonly string[];
+  /** The registry of the metrics port. */
+  metrics: Registry;
+  /** Says how an answer differs from the OpenAPI document of the gateway; null when it conforms. */
+  faultOf(method: string, path: string, answer: Answer): string | null;
+  /** Throws unless the value conforms to the schema at this place of the document. */
+  checkValue(pointer: readonly string[], value: unknown): void;
+  /** Drains the gateway, as on SIGTERM where `noticed` resolves after `DRAIN_DELAY_MS`. */
+  drain(noticed: Promise<unknown>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  env: Record<string, string>;
+  /** A gateway whose database this one shares. It must be closed after this one. */
+  beside: { databaseUrl: string } | undefined;
+  /** Changes settings that the environment allows only together with others. */
+  change: (settings: GatewayEnv) => GatewayEnv;
+}
+
+/** Starts a gateway on a free port of loopback, over real PostgreSQL. */
+export async function startGateway(options: GatewayOptions): Promise<HostedGateway> {
+  const closings: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closing of closings.splice(0).reverse()) await closing();
+  };
+  try {
+    return { ...(await openGateway(closings, options)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openGateway(
+  closings: (() => Promise<void>)[],
+  { env, beside, change }: GatewayOptions,
+): Promise<Omit<HostedGateway, 'close'>> {
+  const created =
+    beside === undefined
+      ? await createTestDatabase({ migrated: 'service and queue' })
+      : { url: beside.databaseUrl, drop: async () => undefined };
+  closings.push(() => created.drop());
+  const issuer = await startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' });
+  closings.push(() => issuer.stop());
+  const settings = change(
+    gatewayEnv({
+      APP_ENV: 'local',
+      DATABASE_URL: created.url,
+      OIDC_ISSUER: issuer.oidcIssuer,
+      OIDC_PROJECT_ID: issuer.projectId,
+      SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      LOG_LEVEL: 'silent',
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      ...env,
+    }),
+  );
+  const sent: string[] = [];
+  const sentToReplica: string[] = [];
+  const database = await openDatabase({
+    url: created.url,
+    role: APP_ROLES.gateway,
+    replicaUrl: settings.databaseReplicaUrl,
+    poolSize: 8,
+    applicationName: 'test-gateway',
+    observe: (name, server) => {
+      if (!OF_NO_REQUEST.includes(name)) (server === 'primary' ? sent : sentToReplica).push(name);
+    },
+  });
+  closings.push(() => database.close());
+  const logger = createLogger({ name: 'test-gateway', level: settings.logLevel });
+  const warn = (): void => undefined;
+  const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, role: APP_ROLES.gateway, warn });
+  closings.push(() => queue.close());
+  const handOver = new EventHandOver(queue, warn);
+  closings.push(() => handOver.close());
+  const metrics = createRegistry('test-gateway');
+  const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
+  let ended: Promise<void> | undefined;
+  closings.push(() => ended ?? app.close());
+  await app.listen(0, '127.0.0.1');
+  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const conformance = await conformanceTo(url, settings);
+  return {
+    url,
+    databaseUrl: created.url,
+    issuer,
+    sent,
+    sentToReplica,
+    hotRoutes: app
+      .get(HandlerChain)
+      .hotRoutes()
+      .map(({ method, path }) => `${method} ${path}`),
+    metrics,
+    faultOf: (method, path, answer) => conformance.faultOf(method, path, answer),
+    checkValue: (pointer, value) => conformance.checkValue(pointer, value),
+    drain: (noticed) => (ended = drain(app, noticed)),
+  };
+}
+
+/** Compiled schemas, by the settings that the document names: nearly all gateways of a worker have the same ones. */
+const compiled = new Map<string, Promise<Conformance>>();
+
+function conformanceTo(url: string, { limits, auth, legacy, docs }: GatewayEnv): Promise<Conformance> {
+  const key = JSON.stringify([limits, auth.mode, legacy.enabled, docs.isOn]);
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const made = fetch(`${url}/openapi.json`).then(async (answer) => new Conformance(await answer.json()));
+  compiled.set(key, made);
+  return made;
+}

@@ -1,0 +1,57 @@
+import {
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
+import { generateKeys } from '@iss/tlog';
+import { CheckpointPublisher } from '../../apps/webhook-worker/dist/log/checkpoint-publisher.js';
+import { growTree } from '../../apps/webhook-worker/dist/log/grow-tree.js';
+import { openLogIdentity } from '../../apps/webhook-worker/dist/log/log-identity.js';
+
+/** One key for all logs of the process: a database accepts no other key later. */
+const ORIGIN = 'log.example/test';
+const KEYS = generateKeys(ORIGIN, 'ed25519');
+
+/** More than any test writes. */
+const ALL = 100_000;
+
+/**
+ * Integrates everything that waits into the log of a database and into the feeds, and publishes a checkpoint, as a worker
+ * does. Returns the verifier key and the size of the log.
+ */
+export async function publishLog(databaseUrl: string): Promise<{ vkey: string; size: number }> {
+  const database = await openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'test-log' });
+  try {
+    const { sql } = database;
+    const stores = {
+      integration: new LogIntegrationStore(sql),
+      checkpoints: new LogCheckpointStore(sql),
+      tiles: new LogTileStore(sql),
+    };
+    const round = await stores.integration.integrate(ALL, growTree);
+    if (round === null) throw new Error('Another process integrates the log.');
+    const feeds = new FeedIntegrationStore(sql);
+    while ((await feeds.feed())?.isMore === true);
+    while (await feeds.copy());
+    const { signingKey, verifierKey } = await KEYS;
+    const settings = {
+      origin: ORIGIN,
+      signingKeys: [signingKey],
+      pqSigningKey: undefined,
+      checkpointIntervalMs: 1000,
+      checkpointMaxAgeMs: 1000,
+      checkpointFile: undefined,
+      policyFile: undefined,
+    };
+    const identity = await openLogIdentity(settings);
+    if (identity === null) throw new Error('The log has no key.');
+    const nobody = (): void => undefined;
+    const publisher = await CheckpointPublisher.open(identity, settings, stores, nobody, nobody);
+    await publisher.publish(round.tree, round.takenAt);
+    return { vkey: verifierKey, size: round.tree.size };
+  } finally {
+    await database.close();
+  }
+}
