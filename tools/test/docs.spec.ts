@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ERROR_CODES } from '@iss/domain';
+import { ERROR_CODES, parseJsonText, policyProblems, validateEnvelope } from '@iss/domain';
 import { parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../root.ts';
 
@@ -44,19 +44,27 @@ it('docs/operations/asvs.md has each requirement of levels 1 and 2 once, with a 
   expect(rows.filter(([, , , text = '']) => !text.includes('](') && text.length < 20)).toEqual([]);
 });
 
-it.each(globSync('{README,CONTRIBUTING,SECURITY,docs/**/*}.md', { cwd: repositoryRoot }))(
-  'links of %s lead somewhere',
-  (page) => {
-    const targets = [...read(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');
-    const broken = targets.filter((target) => {
-      const [path = '', anchor] = target.split('#');
-      const file = path === '' ? page : join(dirname(page), path);
-      if (!existsSync(join(repositoryRoot, file))) return true;
-      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(read(file)).includes(anchor);
-    });
-    expect(broken).toEqual([]);
-  },
-);
+it('the record of docs/how-to/model.md is a valid envelope, and its evidence resolves', () => {
+  const [, text = ''] = /```json\n([\s\S]*?)```/.exec(read('docs/how-to/model.md')) ?? [];
+  const envelope = parseJsonText(text);
+  validateEnvelope(envelope);
+  expect(policyProblems('resolved', null, envelope)).toEqual([]);
+});
+
+it.each(
+  globSync('{README,CHANGELOG,CONTRIBUTING,SECURITY,docs/**/*,apps/*/README,libs/*/README}.md', {
+    cwd: repositoryRoot,
+  }),
+)('links of %s lead somewhere', (page) => {
+  const targets = [...read(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');
+  const broken = targets.filter((target) => {
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? page : join(dirname(page), path);
+    if (!existsSync(join(repositoryRoot, file))) return true;
+    return anchor !== undefined && file.endsWith('.md') && !anchorsOf(read(file)).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
 
 describe('docs/decisions/README.md', () => {
   const records = globSync('docs/decisions/[0-9]*.md', { cwd: repositoryRoot }).sort();

@@ -17,7 +17,7 @@ const RUN_MS = 60_000;
 
 /**
  * `npm run trial:runtimes`: the client's package is installed beside Deno, Bun and workerd (what Cloudflare's edge workers are). The
- * README's program runs in the first two as it stands; a worker does the same in the third.
+ * tour's program runs in the first two as it stands; a worker does the same in the third.
  */
 await runTrial('runtimes', async (trial) => {
   trial.atEnd(await startTestServices());
@@ -34,8 +34,8 @@ await runTrial('runtimes', async (trial) => {
   const packages = Object.entries(RUNTIMES).map(([name, version]) => `${name}@${version}`);
   npm('install', '--silent', '--no-audit', '--no-fund', './identity-state-client-1.0.0.tgz', ...packages);
 
-  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
-  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  const tour = readFileSync(join(repositoryRoot, 'docs/tour.md'), 'utf8');
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(tour) ?? [];
   writeFileSync(trial.path('tour.mjs'), program);
   const env = { ...process.env, BASE_URL: service.baseUrl, TOKEN: token, LOG_POLICY: service.logPolicyFile };
   for (const [runtime, words] of [

@@ -83,10 +83,10 @@ it('the doctor finds nothing beside npm start', async () => {
   expect(await service.tool('db/doctor')).toMatchObject({ code: 0, stdout: expect.stringContaining('All is well.') });
 });
 
-it("the README's tour does what it says", () => followTour(service));
+it('the tour does what it says', () => followTour(service));
 
-it("the README's program does what it says, as it stands", async () => {
-  const [program = ''] = blocksOf('README.md', 'ts');
+it("the tour's program does what it says", async () => {
+  const [program = ''] = blocksOf('docs/tour.md', 'ts');
   const { code, stdout, stderr } = await service.run('node', ['--input-type=module', '-e', program], {
     BASE_URL: service.baseUrl,
     TOKEN: await service.token('carol'),

@@ -151,9 +151,9 @@ it('the doctor says what is wrong elsewhere', async () => {
   expect(output).not.toContain('wrong');
 });
 
-it("the README's tour does what it says, the second time too, and with iss", async () => {
+it('the tour does what it says, the second time too, and with iss', async () => {
   await followTour(service);
-  const [iss = '', ...others] = blocksOf('README.md', 'sh', '### The same with `iss`', '### The same in TypeScript');
+  const [iss = '', ...others] = blocksOf('docs/tour.md', 'sh', '## The same with `iss`', '## The same in TypeScript');
   expect(others).toEqual([]);
   const printed = await followTour(service, iss);
   expect(printed).toMatch(/^- "Tour Ltd"\n\+ "Tour Holding Ltd"$/m);
