@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { costTable, profileTable, type Run, sizingTable, table } from './run.ts';
+import { profileTable, type Run, sizingTable, table } from './run.ts';
 
 const RESULTS = join(repositoryRoot, 'bench', 'results');
 
@@ -81,8 +81,7 @@ export function document(run: Run, name: string): void {
     '',
     table(run.lines),
     '',
-    ...(run.costs.length === 0 ? [] : ['Where the processor time goes:', '', costTable(run.costs), '']),
-    ...(run.profiles.length === 0 ? [] : ["And the gateway's, by a CPU profile:", '', profileTable(run.profiles), '']),
+    ...(run.profiles.length === 0 ? [] : ["The gateway's processor time for a request, from a CPU profile:", '', profileTable(run.profiles), '']),
     ...plotsOf(run, name).map(({ file }) => `![${file}](../bench/results/${file})`),
   ]);
   if (run.costs.length > 0) fill('scaling.md', [sizingTable(run.costs)]);
