@@ -1163,7 +1163,7 @@ LEFT JOIN LATERAL (SELECT * FROM erasures er
 ORDER BY (-er.erasure_id);
 
 -- events_wanted
---   asked by wanted (stores/webhooks/event-writes.ts)
+--   asked by wanted, announceDue (stores/webhooks/event-writes.ts)
 --   $1 inputs.tenantId text[]
 --   $2 inputs.type text[]
 --   $3 inputs.at text[]
@@ -1177,7 +1177,7 @@ FROM unnest($1::text[], $2::text[], $3::text[])
 ORDER BY i.ord;
 
 -- events_write
---   asked by writeEvents (stores/webhooks/event-writes.ts)
+--   asked by writeEvents, announceDue (stores/webhooks/event-writes.ts)
 --   $1 inputs.eventId uuid[]
 --   $2 inputs.tenantId text[]
 --   $3 inputs.type text[]
@@ -4195,7 +4195,8 @@ RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS lim
 --   enters memberships_pkey, refresh_requests_pkey, subjects_identity_key
 PREPARE refresh_request_cancelled (text, uuid, text, text, text) AS
 WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, CASE
+    WHEN r.status = 'pending' AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS status
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -4209,8 +4210,8 @@ WITH facts AS MATERIALIZED (
 done AS (
   UPDATE refresh_requests r SET status = 'cancelled', closed_at = now(), decline_reason = $5::text
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
-    AND f.member_status = 'active'
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending'
+      AND coalesce(r.expires_at, 'infinity') > statement_timestamp()) IS TRUE AND f.member_status = 'active'
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
   RETURNING r.*
 )
@@ -4224,7 +4225,8 @@ SELECT f.role AS "facts.membership?.role",
   f.subject_id AS "request?.subjectId",
   r.requesting_tenant_id AS "request?.requestingTenantId",
   r.origin_type AS "request?.originType",
-  r.status AS "request?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
   r.reason_code AS "request?.reasonCode",
   r.message AS "request?.message",
   r.requested_paths AS "request?.requestedPaths",
@@ -4234,7 +4236,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
   r.due_at AS "request?.dueAt",
-  r.closed_at AS "request?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
   r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN done r ON true;
 
@@ -4310,7 +4315,8 @@ SELECT f.role AS "facts.membership?.role",
   f.subject_id AS "request?.subjectId",
   r.requesting_tenant_id AS "request?.requestingTenantId",
   r.origin_type AS "request?.originType",
-  r.status AS "request?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
   r.reason_code AS "request?.reasonCode",
   r.message AS "request?.message",
   r.requested_paths AS "request?.requestedPaths",
@@ -4320,7 +4326,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
   r.due_at AS "request?.dueAt",
-  r.closed_at AS "request?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
   r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN made r ON true;
 
@@ -4334,7 +4343,8 @@ FROM facts f LEFT JOIN made r ON true;
 --   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, subjects_identity_key
 PREPARE refresh_request_declined (text, uuid, text, text, text) AS
 WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, CASE
+    WHEN r.status = 'pending' AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS status
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -4360,7 +4370,8 @@ WITH facts AS MATERIALIZED (
 done AS (
   UPDATE refresh_requests r SET status = 'declined', closed_at = now(), decline_reason = $5::text
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE AND f.owns_subject
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending'
+      AND coalesce(r.expires_at, 'infinity') > statement_timestamp()) IS TRUE AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
   RETURNING r.*
 )
@@ -4374,7 +4385,8 @@ SELECT f.role AS "facts.membership?.role",
   f.subject_id AS "request?.subjectId",
   r.requesting_tenant_id AS "request?.requestingTenantId",
   r.origin_type AS "request?.originType",
-  r.status AS "request?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
   r.reason_code AS "request?.reasonCode",
   r.message AS "request?.message",
   r.requested_paths AS "request?.requestedPaths",
@@ -4384,7 +4396,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
   r.due_at AS "request?.dueAt",
-  r.closed_at AS "request?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
   r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN done r ON true;
 
@@ -4406,7 +4421,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "request?.subjectId",
   r.requesting_tenant_id AS "request?.requestingTenantId",
   r.origin_type AS "request?.originType",
-  r.status AS "request?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
   r.reason_code AS "request?.reasonCode",
   r.message AS "request?.message",
   r.requested_paths AS "request?.requestedPaths",
@@ -4416,7 +4432,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
   r.due_at AS "request?.dueAt",
-  r.closed_at AS "request?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
   r.decline_reason AS "request?.declineReason"
 FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4450,7 +4469,8 @@ LEFT JOIN LATERAL (
 --   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
 PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
 WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, r.status, n.snapshot_id, n.snapshot_version,
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, CASE WHEN r.status = 'pending'
+    AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS status, n.snapshot_id, n.snapshot_version,
     n.subject_key = s.subject_key AS is_of_subject
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4480,7 +4500,8 @@ done AS (
   SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
     resolved_snapshot_version = f.snapshot_version
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending'
+      AND coalesce(r.expires_at, 'infinity') > statement_timestamp()) IS TRUE
     AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
     AND f.is_of_subject
@@ -4498,7 +4519,8 @@ SELECT f.role AS "facts.membership?.role",
   f.subject_id AS "request?.subjectId",
   r.requesting_tenant_id AS "request?.requestingTenantId",
   r.origin_type AS "request?.originType",
-  r.status AS "request?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
   r.reason_code AS "request?.reasonCode",
   r.message AS "request?.message",
   r.requested_paths AS "request?.requestedPaths",
@@ -4508,7 +4530,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
   r.due_at AS "request?.dueAt",
-  r.closed_at AS "request?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
   r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN done r ON true;
 
@@ -4589,6 +4614,44 @@ FROM unnest($1::uuid[]) i (snapshot_id)
 CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n
 CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s;
 
+-- refresh_requests_expired
+--   asked by RefreshDeadlineStore.announceExpired (stores/refresh-requests/refresh-deadline.store.ts)
+--   $1 limit bigint
+--   enters refresh_requests_expiring, refresh_requests_pkey, subjects_pkey
+PREPARE refresh_requests_expired (bigint) AS
+WITH due AS MATERIALIZED (
+  SELECT r.refresh_request_id FROM refresh_requests r
+  WHERE r.status = 'pending' AND r.expires_at <= statement_timestamp() AND r.expires_at IS NOT NULL
+  ORDER BY r.expires_at LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+), r AS (
+  UPDATE refresh_requests r SET status = 'expired', closed_at = r.expires_at FROM due
+  WHERE r.refresh_request_id = due.refresh_request_id RETURNING r.*
+)
+SELECT r.refresh_request_id AS "request.refreshRequestId",
+  s.subject_type AS "request.subjectType",
+  s.subject_id AS "request.subjectId",
+  r.requesting_tenant_id AS "request.requestingTenantId",
+  r.origin_type AS "request.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request.status",
+  r.reason_code AS "request.reasonCode",
+  r.message AS "request.message",
+  r.requested_paths AS "request.requestedPaths",
+  r.created_at AS "request.createdAt",
+  r.expires_at AS "request.expiresAt",
+  r.resolved_at AS "request.resolvedAt",
+  r.resolved_snapshot_id AS "request.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request.resolvedSnapshotVersion",
+  r.due_at AS "request.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request.closedAt",
+  r.decline_reason AS "request.declineReason", s.owner_tenant_id AS "ownerTenantId"
+FROM r
+CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = r.subject_key LIMIT 1) s;
+
 -- refresh_requests_incoming
 --   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
 --   $1 tenantId text
@@ -4610,7 +4673,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "item?.subjectId",
   r.requesting_tenant_id AS "item?.requestingTenantId",
   r.origin_type AS "item?.originType",
-  r.status AS "item?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
   r.reason_code AS "item?.reasonCode",
   r.message AS "item?.message",
   r.requested_paths AS "item?.requestedPaths",
@@ -4620,7 +4684,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
   r.due_at AS "item?.dueAt",
-  r.closed_at AS "item?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
@@ -4635,7 +4702,8 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT r.*
-      FROM unnest($3::text[]) state
+      FROM unnest($3::text[]) wanted
+      CROSS JOIN unnest(CASE wanted WHEN 'expired' THEN '{expired,pending}' ELSE ARRAY[wanted] END) state
       CROSS JOIN unnest($4::text[]) kind
       CROSS JOIN LATERAL (
         SELECT * FROM refresh_requests r
@@ -4643,6 +4711,8 @@ LEFT JOIN LATERAL (
           AND (r.owner_tenant_id, r.status, r.subject_type) >= (i.tenant_id, state, kind)
           AND (r.owner_tenant_id, r.status, r.subject_type, r.created_at, r.refresh_request_id)
           < (i.tenant_id, state, kind, $5::timestamptz, $6::uuid)
+          AND CASE WHEN r.status = 'pending'
+          AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = wanted
         ORDER BY r.owner_tenant_id DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
         LIMIT $7
       ) r
@@ -4673,7 +4743,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "item?.subjectId",
   r.requesting_tenant_id AS "item?.requestingTenantId",
   r.origin_type AS "item?.originType",
-  r.status AS "item?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
   r.reason_code AS "item?.reasonCode",
   r.message AS "item?.message",
   r.requested_paths AS "item?.requestedPaths",
@@ -4683,7 +4754,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
   r.due_at AS "item?.dueAt",
-  r.closed_at AS "item?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
@@ -4738,7 +4812,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "item?.subjectId",
   r.requesting_tenant_id AS "item?.requestingTenantId",
   r.origin_type AS "item?.originType",
-  r.status AS "item?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
   r.reason_code AS "item?.reasonCode",
   r.message AS "item?.message",
   r.requested_paths AS "item?.requestedPaths",
@@ -4748,7 +4823,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
   r.due_at AS "item?.dueAt",
-  r.closed_at AS "item?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
@@ -4804,7 +4882,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "item?.subjectId",
   r.requesting_tenant_id AS "item?.requestingTenantId",
   r.origin_type AS "item?.originType",
-  r.status AS "item?.status",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
   r.reason_code AS "item?.reasonCode",
   r.message AS "item?.message",
   r.requested_paths AS "item?.requestedPaths",
@@ -4814,7 +4893,10 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
   r.due_at AS "item?.dueAt",
-  r.closed_at AS "item?.closedAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
@@ -4829,13 +4911,16 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT r.*
-      FROM unnest($3::text[]) state
+      FROM unnest($3::text[]) wanted
+      CROSS JOIN unnest(CASE wanted WHEN 'expired' THEN '{expired,pending}' ELSE ARRAY[wanted] END) state
       CROSS JOIN unnest($4::text[]) kind
       CROSS JOIN LATERAL (
         SELECT * FROM refresh_requests r
         WHERE f.member_status = 'active' AND (r.outgoing_of, r.status, r.subject_type) >= (i.tenant_id, state, kind)
           AND (r.outgoing_of, r.status, r.subject_type, r.created_at, r.refresh_request_id)
           < (i.tenant_id, state, kind, $5::timestamptz, $6::uuid)
+          AND CASE WHEN r.status = 'pending'
+          AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = wanted
         ORDER BY r.outgoing_of DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
         LIMIT $7
       ) r
@@ -4844,6 +4929,44 @@ LEFT JOIN LATERAL (
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_overdue
+--   asked by RefreshDeadlineStore.announceOverdue (stores/refresh-requests/refresh-deadline.store.ts)
+--   $1 limit bigint
+--   enters refresh_requests_due, refresh_requests_pkey, subjects_pkey
+PREPARE refresh_requests_overdue (bigint) AS
+WITH due AS MATERIALIZED (
+  SELECT r.refresh_request_id FROM refresh_requests r
+  WHERE r.status = 'pending' AND r.due_at <= statement_timestamp() AND r.overdue_told_at IS NULL
+  ORDER BY r.due_at LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+), r AS (
+  UPDATE refresh_requests r SET overdue_told_at = statement_timestamp() FROM due
+  WHERE r.refresh_request_id = due.refresh_request_id RETURNING r.*
+)
+SELECT r.refresh_request_id AS "request.refreshRequestId",
+  s.subject_type AS "request.subjectType",
+  s.subject_id AS "request.subjectId",
+  r.requesting_tenant_id AS "request.requestingTenantId",
+  r.origin_type AS "request.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request.status",
+  r.reason_code AS "request.reasonCode",
+  r.message AS "request.message",
+  r.requested_paths AS "request.requestedPaths",
+  r.created_at AS "request.createdAt",
+  r.expires_at AS "request.expiresAt",
+  r.resolved_at AS "request.resolvedAt",
+  r.resolved_snapshot_id AS "request.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request.resolvedSnapshotVersion",
+  r.due_at AS "request.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request.closedAt",
+  r.decline_reason AS "request.declineReason", s.owner_tenant_id AS "ownerTenantId"
+FROM r
+CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = r.subject_key LIMIT 1) s;
 
 -- retention_delete_deliveries
 --   asked by RetentionStore.deleteDeliveries (stores/webhooks/retention.store.ts)

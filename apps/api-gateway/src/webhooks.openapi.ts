@@ -22,7 +22,9 @@ import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import {
   CANCELLED,
   DECLINED,
+  EXPIRED,
   FULFILLED,
+  OVERDUE,
   PENDING,
   RefreshRequestData,
 } from './modules/refresh-requests/refresh-request.views';
@@ -165,6 +167,18 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     when: 'A counterparty cancels its refresh request of a subject of the tenant.',
     data: RefreshRequestData,
     example: RefreshRequestData.of(CANCELLED),
+  },
+  'refresh_request.overdue': {
+    name: 'RefreshRequestOverdue',
+    when: 'The `due_at` of a refresh request has passed while it was `pending`. Its owner and its requesting tenant get it once.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(OVERDUE),
+  },
+  'refresh_request.expired': {
+    name: 'RefreshRequestExpired',
+    when: 'A refresh request has expired. Its owner and its requesting tenant get it once.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(EXPIRED),
   },
   'subject.erased': {
     name: 'SubjectErased',

@@ -121,6 +121,7 @@ describe('a new refresh request', () => {
     const { subject_type, subject_id } = subject;
     expect(made).toEqual({
       due_at: null,
+      overdue_at: null,
       closed_at: null,
       decline_reason: null,
       refresh_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -347,12 +348,11 @@ describe('fulfilling', () => {
     expect(read.body).toEqual(answer.body);
   });
 
-  it('takes a later snapshot, both names at once when they agree, and a request that has expired', async () => {
+  it('takes a later snapshot, and both names at once when they agree', async () => {
     const { subject, id } = await makeRequest('reader', 'acme');
     const { subject_type, subject_id } = subject;
     const next = envelope({ subject: { subject_type, subject_id }, snapshot_version: 2 });
     await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(next).expect(201);
-    await superuser.query('UPDATE refresh_requests SET expires_at = created_at WHERE refresh_request_id = $1', [id]);
     const body = { resolved_snapshot_id: next['snapshot_id'], snapshot_id: next['snapshot_id'] };
     const answer = await fulfil('reader', subject, id, body).expect(200);
     expect(answer.body.refresh_request).toMatchObject({ origin_type: 'owner', resolved_snapshot_version: 2 });
@@ -537,6 +537,53 @@ describe('a request that is ended without a snapshot', () => {
     const statuses = (await Promise.all(ends)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 409)).toHaveLength(9);
+  });
+});
+
+describe('a deadline that has passed', () => {
+  const inbox = async (query: string): Promise<unknown[]> => {
+    const { body } = await gateway
+      .as('alice', 'get', `/v1/tenants/acme/refresh-requests?limit=200&${query}`)
+      .expect(200);
+    return body.items.map((item: { refresh_request_id: string }) => item.refresh_request_id);
+  };
+
+  // The worker stores it some seconds later: nobody can see whether it has.
+  it.each([
+    ['before', 'SELECT $1::uuid'],
+    [
+      'after',
+      `UPDATE refresh_requests SET status = 'expired', closed_at = expires_at, overdue_told_at = now() WHERE refresh_request_id = $1`,
+    ],
+  ])('ends the request, %s the worker has stored that', async (_, worker) => {
+    const { subject, id } = await makeRequest();
+    await superuser.query(
+      `UPDATE refresh_requests SET due_at = created_at, expires_at = created_at + interval '1 microsecond'
+        WHERE refresh_request_id = $1`,
+      [id],
+    );
+    await superuser.query(worker, [id]);
+    const { body } = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+    const { expires_at, due_at, overdue_at, closed_at, status } = body.refresh_request;
+    expect([status, closed_at, overdue_at]).toEqual(['expired', expires_at, due_at]);
+    expect(await inbox('status=expired')).toContain(id);
+    expect(await inbox('status=pending')).not.toContain(id);
+    expect((await inbox('')).filter((one) => one === id)).toHaveLength(1);
+    const answers = [
+      fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }),
+      gateway.as('alice', 'post', `${subject.path}/${id}/decline`).send({ reason: '' }),
+      gateway.as('bob', 'post', `${subject.path}/${id}/cancel`),
+    ];
+    for (const answer of answers) expect((await answer.expect(409)).body.error.message).toContain('is expired');
+  });
+
+  it('makes the request overdue while it is pending, and an answer late', async () => {
+    const { subject, id } = await makeRequest();
+    await superuser.query('UPDATE refresh_requests SET due_at = created_at WHERE refresh_request_id = $1', [id]);
+    const { body } = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+    expect(body.refresh_request).toMatchObject({ status: 'pending', overdue_at: body.refresh_request.created_at });
+    const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
+    expect(done.body.refresh_request).toMatchObject({ status: 'fulfilled', overdue_at: body.refresh_request.due_at });
   });
 });
 

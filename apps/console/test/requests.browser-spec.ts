@@ -67,11 +67,11 @@ withConsole('refresh requests', (scene) => {
     await page.getByLabel('Message to the owner').fill(HOSTILE);
     await page.getByLabel('Legal name').check();
     await page.getByText('1 value chosen.').waitFor();
-    await page.getByLabel('Of use until').fill('2020-01-01T00:00');
+    await page.getByLabel('Expires').fill('2020-01-01T00:00');
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('alert').waitFor();
-    const until = page.getByLabel('Of use until');
+    const until = page.getByLabel('Expires');
     expect(await until.getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('Message to the owner').inputValue()).toBe(HOSTILE);
     await until.fill('2099-01-01T00:00');

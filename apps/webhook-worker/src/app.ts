@@ -7,9 +7,9 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
-import { GrantEndsService } from './feed/grant-ends.service';
 import { openLogIdentity } from './log/log-identity';
 import { LogService } from './log/log.service';
+import { DeadlinesService } from './sweep/deadlines.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
@@ -42,7 +42,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
   app.disable('x-powered-by');
   const [fanout, dispatcher] = [app.get(FanoutService), app.get(Dispatcher)];
   const [sweep, retention, log] = [app.get(SweepService), app.get(RetentionService), app.get(LogService)];
-  const grantEnds = app.get(GrantEndsService);
+  const deadlines = app.get(DeadlinesService);
   return {
     async start(port) {
       await (settings.host === undefined ? app.listen(port) : app.listen(port, settings.host));
@@ -53,12 +53,12 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
       sweep.start();
       retention.start();
       log.start();
-      grantEnds.start();
+      deadlines.start();
       return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
     // One list, and no hooks of Nest: those go by the distance of modules, and a failure in them is only logged.
     async stop() {
-      await Promise.all([sweep.stop(), retention.stop(), log.stop(), grantEnds.stop(), queue.stopConsuming()]);
+      await Promise.all([sweep.stop(), retention.stop(), log.stop(), deadlines.stop(), queue.stopConsuming()]);
       const idle = dispatcher.close();
       const grace = new AbortController();
       await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);

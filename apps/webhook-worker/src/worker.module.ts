@@ -8,7 +8,6 @@ import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { FeedService } from './feed/feed.service';
-import { GrantEndsService } from './feed/grant-ends.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
@@ -18,6 +17,7 @@ import { LogMetrics } from './log/log-metrics';
 import { LogService } from './log/log.service';
 import { NewestCheckpoint } from './log/newest-checkpoint';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
+import { DeadlinesService } from './sweep/deadlines.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 
@@ -45,7 +45,7 @@ export interface WorkerResources {
     SweepService,
     RetentionService,
     FeedService,
-    GrantEndsService,
+    DeadlinesService,
     LogService,
     LogMetrics,
     NewestCheckpoint,

@@ -13,6 +13,8 @@ export type WebhookEvent =
   | api.RefreshRequestFulfilledEvent
   | api.RefreshRequestDeclinedEvent
   | api.RefreshRequestCancelledEvent
+  | api.RefreshRequestOverdueEvent
+  | api.RefreshRequestExpiredEvent
   | api.SubjectErasedEvent
   | api.GrantCreatedEvent
   | api.GrantChangedEvent

@@ -84,6 +84,8 @@ it('knows every type that the service sends', () => {
     'refresh_request.fulfilled': true,
     'refresh_request.declined': true,
     'refresh_request.cancelled': true,
+    'refresh_request.overdue': true,
+    'refresh_request.expired': true,
     'subject.erased': true,
     'grant.created': true,
     'grant.changed': true,

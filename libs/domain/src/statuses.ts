@@ -13,7 +13,7 @@ export type GrantStatus = (typeof GRANT_STATUSES)[number];
 export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
 export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
 
-export const REFRESH_REQUEST_STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled'] as const;
+export const REFRESH_REQUEST_STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'] as const;
 export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
 
 /** On whose behalf a refresh is asked for: the subject's owner's, or a counterparty's. */

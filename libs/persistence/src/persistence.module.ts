@@ -11,6 +11,7 @@ import { GrantEndStore } from './stores/grants/grant-end.store';
 import { AccessibleSubjectStore } from './stores/grants/accessible-subject.store';
 import { GrantStore } from './stores/grants/grant.store';
 import { LaterVersionStore } from './stores/refresh-requests/later-version.store';
+import { RefreshDeadlineStore } from './stores/refresh-requests/refresh-deadline.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
 import { ProvenanceStore } from './stores/provenance/provenance.store';
 import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
@@ -61,6 +62,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   OutboxStore,
   ProvenanceStore,
   RateLimitStore,
+  RefreshDeadlineStore,
   RefreshRequestStore,
   RetentionStore,
   SnapshotListStore,

@@ -83,11 +83,11 @@ constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
 constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
 constraint provenance_backfill_pkey of provenance_backfill: PRIMARYKEYis_one
 constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
-constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARRAY['declined'::text,'cancelled'::text]=closed_atISNOTNULL
+constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARRAY['declined'::text,'cancelled'::text,'expired'::text]=closed_atISNOTNULL
 constraint refresh_requests_origin_type_check of refresh_requests: CHECKorigin_type=ANYARRAY['owner'::text,'counterparty'::text]
 constraint refresh_requests_pkey of refresh_requests: PRIMARYKEYrefresh_request_id
 constraint refresh_requests_resolved_check of refresh_requests: CHECKstatus='fulfilled'::text=resolved_atISNOTNULLANDresolved_snapshot_idISNOTNULLANDresolved_snapshot_versionISNOTNULL
-constraint refresh_requests_status_check of refresh_requests: CHECKstatus=ANYARRAY['pending'::text,'fulfilled'::text,'declined'::text,'cancelled'::text]
+constraint refresh_requests_status_check of refresh_requests: CHECKstatus=ANYARRAY['pending'::text,'fulfilled'::text,'declined'::text,'cancelled'::text,'expired'::text]
 constraint search_backfill_is_one_check of search_backfill: CHECKis_one
 constraint search_backfill_pkey of search_backfill: PRIMARYKEYis_one
 constraint shared_feed_pkey of shared_feed: PRIMARYKEYtenant_id,log_index
@@ -190,6 +190,7 @@ migration LogRestarts1700000000021: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
 migration RefreshRequestInbox1700000000026: applied
+migration RefreshRequestsExpire1700000000038: applied
 migration SearchTerms1700000000023: applied
 migration SubscriptionsByType1700000000007: applied
 migration TimeOfVersions1700000000014: applied
@@ -360,7 +361,7 @@ privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on provenance_backfill: none
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
-privileges of iss_worker on refresh_requests: SELECT
+privileges of iss_worker on refresh_requests: SELECT, UPDATE (closed_at, overdue_told_at, status)
 privileges of iss_worker on search_backfill: none
 privileges of iss_worker on shared_feed: INSERT, SELECT
 privileges of iss_worker on snapshot_provenance: SELECT

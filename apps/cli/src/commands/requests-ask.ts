@@ -17,18 +17,23 @@ export const askRequest: Command = {
     reason: { value: 'CODE', about: 'Why, as a code of your own.' },
     message: { value: 'TEXT', about: 'Words to the owner.' },
     due: { value: 'T', about: 'When the answer is wanted: a moment, a day, or how long, as 14d.' },
+    expires: { value: 'T', about: 'When the request expires, if nobody has answered it: as --due.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
   async run(options, context) {
     const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
     const paths = textsOf(options, 'path');
-    const due = textOf(options, 'due');
+    const moment = (option: 'due' | 'expires'): string | null => {
+      const text = textOf(options, option);
+      return text === undefined ? null : momentToCome(option, text);
+    };
     const asked = {
       ...(paths.length === 0 ? {} : { requested_paths: [...paths] }),
       reason_code: textOf(options, 'reason') ?? null,
       message: textOf(options, 'message') ?? null,
-      due_at: due === undefined ? null : momentToCome('due', due),
+      due_at: moment('due'),
+      expires_at: moment('expires'),
     };
     await asCaller(options, context, async ({ tenant }) => {
       const { refreshRequests } = tenant.subject(type, id);

@@ -4,7 +4,7 @@ import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 
-const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled'];
+const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'];
 /** Paths that a row names. */
 const SHOWN_PATHS = 2;
 
@@ -35,7 +35,7 @@ export const requests: Command = {
           request: request.refresh_request_id,
           subject: visible(`${request.subject.subject_type}/${request.subject.subject_id}`),
           by: visible(request.requesting_tenant_id),
-          due: request.due_at ?? '',
+          due: dueText(request),
           status: statusText(request),
           asks: asksText(request),
         }),
@@ -49,6 +49,11 @@ function statusOf(text: string): api.RefreshRequest['status'] | null {
   if (status === undefined && text !== 'all')
     throw new UsageError(`--status takes one of ${STATUSES.join(', ')}, or all.`);
   return status ?? null;
+}
+
+/** When the answer is due, and that it is late. */
+function dueText({ due_at: due, overdue_at: overdue, status }: api.RefreshRequest): string {
+  return visible(`${due ?? ''}${overdue !== null && status === 'pending' ? ' overdue' : ''}`);
 }
 
 /** With the version that answers it, where the service knows one. */

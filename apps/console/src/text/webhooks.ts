@@ -35,6 +35,8 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['refresh_request.fulfilled', 'A request of this tenant was answered.'],
       ['refresh_request.declined', 'A request of this tenant was declined.'],
       ['refresh_request.cancelled', 'A counterparty needs no answer any more.'],
+      ['refresh_request.overdue', 'A request to or of this tenant is overdue.'],
+      ['refresh_request.expired', 'A request to or of this tenant has expired.'],
     ],
   ],
 ];

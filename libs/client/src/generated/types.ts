@@ -757,11 +757,11 @@ export type CreateRefreshRequestBody = {
      */
     requested_paths?: Array<string> | null;
     /**
-     * Until when the answer is of use; in the future. Says so to the owner: nothing happens at that time.
+     * When it expires, if it is still `pending` then; in the future. Both sides get `refresh_request.expired`.
      */
     expires_at?: string | null;
     /**
-     * When the answer is asked for; in the future. Says so to the owner: nothing happens at that time.
+     * When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.
      */
     due_at?: string | null;
 };
@@ -824,13 +824,13 @@ export type CreateWebhookSubscriptionBody = ({
     /**
      * The types of events that it gets.
      */
-    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * The id of a tenant.
      */
@@ -930,7 +930,7 @@ export type Delivery = {
     /**
      * What happened.
      */
-    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
      * The subscription that it goes to.
      */
@@ -1046,7 +1046,7 @@ export type DeliveryWithPayload = {
     /**
      * What happened.
      */
-    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
      * The subscription that it goes to.
      */
@@ -1123,7 +1123,7 @@ export type DeliveryWithPayload = {
         /**
          * What happened.
          */
-        type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+        type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
         /**
          * When it was made.
          */
@@ -3307,7 +3307,7 @@ export type RefreshRequest = {
     /**
      * Where it stands.
      */
-    status: 'pending' | 'fulfilled' | 'declined' | 'cancelled';
+    status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
      * Why it is asked for, as a code of the asking tenant’s own.
      */
@@ -3321,7 +3321,7 @@ export type RefreshRequest = {
      */
     created_at: string;
     /**
-     * Until when the answer is of use; null: no end is set.
+     * When it expires, if it is still `pending` then; null: it does not expire.
      */
     expires_at: string | null;
     /**
@@ -3349,11 +3349,15 @@ export type RefreshRequest = {
      */
     resolved_snapshot_version: number | null;
     /**
-     * When whoever asks would like to have the answer; null: no time is set.
+     * When the answer is due; null: no time is set.
      */
     due_at: string | null;
     /**
-     * When it was declined or cancelled; null: it was neither.
+     * Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.
+     */
+    overdue_at: string | null;
+    /**
+     * When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.
      */
     closed_at: string | null;
     /**
@@ -3465,7 +3469,7 @@ export type RefreshRequestData = {
     /**
      * Where it stands.
      */
-    status: 'pending' | 'fulfilled' | 'declined' | 'cancelled';
+    status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
      * Why it is asked for, as a code of the asking tenant’s own.
      */
@@ -3479,7 +3483,7 @@ export type RefreshRequestData = {
      */
     created_at: string;
     /**
-     * Until when the answer is of use; null: no end is set.
+     * When it expires, if it is still `pending` then; null: it does not expire.
      */
     expires_at: string | null;
     /**
@@ -3507,11 +3511,15 @@ export type RefreshRequestData = {
      */
     resolved_snapshot_version: number | null;
     /**
-     * When whoever asks would like to have the answer; null: no time is set.
+     * When the answer is due; null: no time is set.
      */
     due_at: string | null;
     /**
-     * When it was declined or cancelled; null: it was neither.
+     * Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.
+     */
+    overdue_at: string | null;
+    /**
+     * When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.
      */
     closed_at: string | null;
 };
@@ -3540,6 +3548,29 @@ export type RefreshRequestDeclinedEvent = {
 };
 
 /**
+ * RefreshRequestExpiredEvent
+ */
+export type RefreshRequestExpiredEvent = {
+    /**
+     * The event's id, also in `webhook-id`.
+     */
+    id: string;
+    /**
+     * What happened.
+     */
+    type: 'refresh_request.expired';
+    /**
+     * When it happened.
+     */
+    created_at: string;
+    /**
+     * The tenant whose subscriptions it goes to.
+     */
+    tenant_id: string;
+    data: RefreshRequestData;
+};
+
+/**
  * RefreshRequestFulfilledEvent
  */
 export type RefreshRequestFulfilledEvent = {
@@ -3551,6 +3582,29 @@ export type RefreshRequestFulfilledEvent = {
      * What happened.
      */
     type: 'refresh_request.fulfilled';
+    /**
+     * When it happened.
+     */
+    created_at: string;
+    /**
+     * The tenant whose subscriptions it goes to.
+     */
+    tenant_id: string;
+    data: RefreshRequestData;
+};
+
+/**
+ * RefreshRequestOverdueEvent
+ */
+export type RefreshRequestOverdueEvent = {
+    /**
+     * The event's id, also in `webhook-id`.
+     */
+    id: string;
+    /**
+     * What happened.
+     */
+    type: 'refresh_request.overdue';
     /**
      * When it happened.
      */
@@ -4782,13 +4836,13 @@ export type UpdateWebhookSubscriptionBody = {
     /**
      * The types of events that it gets.
      */
-    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Where the events are sent to.
      */
@@ -5048,13 +5102,13 @@ export type WebhookSubscription = {
     /**
      * The types of events that it gets.
      */
-    event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
+    event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
+    subscribed_event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
      * `disabled`: it gets no events.
      */

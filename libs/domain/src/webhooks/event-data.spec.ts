@@ -61,7 +61,7 @@ test.each([
 ])('an event of a refresh request has each time, %p too', (moment, expected) => {
   const request = { refreshRequestId: 'r', ...subject, requestingTenantId: 't', originType: 'owner' } as const;
   const state = { status: 'pending', reasonCode: 'c', requestedPaths: ['/a'], createdAt: at } as const;
-  const times = { expiresAt: moment, resolvedAt: moment, dueAt: moment, closedAt: moment };
+  const times = { expiresAt: moment, resolvedAt: moment, dueAt: moment, overdueAt: moment, closedAt: moment };
   const resolved = { resolvedSnapshotId: 's', resolvedSnapshotVersion: 3 };
   expect(refreshRequestData({ ...request, ...state, ...times, ...resolved })).toEqual({
     ...named,
@@ -81,6 +81,7 @@ test.each([
     fulfilled_snapshot_id: 's',
     resolved_snapshot_version: 3,
     due_at: expected,
+    overdue_at: expected,
     closed_at: expected,
   });
 });

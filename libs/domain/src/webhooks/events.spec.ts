@@ -28,6 +28,7 @@ describe('events', () => {
       resolvedSnapshotId: 's1',
       resolvedSnapshotVersion: 3,
       dueAt: null,
+      overdueAt: null,
       closedAt: null,
     } as const;
     const data = refreshRequestData(record);

@@ -12,6 +12,8 @@ export const EVENT_TYPES = [
   'refresh_request.fulfilled',
   'refresh_request.declined',
   'refresh_request.cancelled',
+  'refresh_request.overdue',
+  'refresh_request.expired',
   'subject.erased',
   'shared.snapshot.created',
   'grant.created',
@@ -60,6 +62,8 @@ export interface EventData {
   'refresh_request.fulfilled': RefreshRequestData;
   'refresh_request.declined': RefreshRequestData;
   'refresh_request.cancelled': RefreshRequestData;
+  'refresh_request.overdue': RefreshRequestData;
+  'refresh_request.expired': RefreshRequestData;
   'subject.erased': SubjectErasedData;
   'shared.snapshot.created': SharedSnapshotCreatedData;
   'grant.created': GrantData;
@@ -196,6 +200,7 @@ export function refreshRequestData(request: {
   resolvedSnapshotId: string | null;
   resolvedSnapshotVersion: number | null;
   dueAt: Date | null;
+  overdueAt: Date | null;
   closedAt: Date | null;
 }) {
   const { subjectType, subjectId } = request;
@@ -219,6 +224,7 @@ export function refreshRequestData(request: {
     fulfilled_snapshot_id: request.resolvedSnapshotId,
     resolved_snapshot_version: request.resolvedSnapshotVersion,
     due_at: request.dueAt?.toISOString() ?? null,
+    overdue_at: request.overdueAt?.toISOString() ?? null,
     closed_at: request.closedAt?.toISOString() ?? null,
   };
 }

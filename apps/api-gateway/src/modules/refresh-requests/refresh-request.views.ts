@@ -41,14 +41,19 @@ export const RefreshRequestData = view(
     reason_code: reasonCode,
     requested_paths: paths,
     created_at: time.described('When it was made.'),
-    expires_at: time.nullable().described('Until when the answer is of use; null: no end is set.'),
+    expires_at: time.nullable().described('When it expires, if it is still `pending` then; null: it does not expire.'),
     resolved_at: time.nullable().described('When it was fulfilled; null while it is `pending`.'),
     fulfilled_at: alias('resolved_at'),
     resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
     fulfilled_snapshot_id: alias('resolved_snapshot_id'),
     resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
-    due_at: time.nullable().described('When whoever asks would like to have the answer; null: no time is set.'),
-    closed_at: time.nullable().described('When it was declined or cancelled; null: it was neither.'),
+    due_at: time.nullable().described('When the answer is due; null: no time is set.'),
+    overdue_at: time
+      .nullable()
+      .described('Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.'),
+    closed_at: time
+      .nullable()
+      .described('When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.'),
   },
   'The refresh request, without its message.',
 );
@@ -94,12 +99,16 @@ export const CreateRefreshRequestBody = body(
       .nullable()
       .optional()
       .example('2099-01-01T00:00:00Z')
-      .described('Until when the answer is of use; in the future. Says so to the owner: nothing happens at that time.'),
+      .described(
+        'When it expires, if it is still `pending` then; in the future. Both sides get `refresh_request.expired`.',
+      ),
     due_at: time
       .nullable()
       .optional()
       .example('2099-01-01T00:00:00Z')
-      .described('When the answer is asked for; in the future. Says so to the owner: nothing happens at that time.'),
+      .described(
+        'When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.',
+      ),
     origin_type: refused('is set by the server; leave it out'),
   },
   {
@@ -174,6 +183,7 @@ export const PENDING: ShownRequest = {
   resolvedSnapshotId: null,
   resolvedSnapshotVersion: null,
   dueAt: null,
+  overdueAt: null,
   closedAt: null,
   declineReason: null,
   suggestedFulfilment: null,
@@ -192,6 +202,17 @@ export const DECLINED: ShownRequest = {
   status: 'declined',
   closedAt: new Date('2026-01-16T08:00:00Z'),
   declineReason: 'Confirmed last week.',
+};
+export const OVERDUE: ShownRequest = {
+  ...PENDING,
+  dueAt: new Date('2026-01-20T10:00:00Z'),
+  overdueAt: new Date('2026-01-20T10:00:00Z'),
+};
+export const EXPIRED: ShownRequest = {
+  ...PENDING,
+  status: 'expired',
+  expiresAt: new Date('2026-02-15T10:00:00Z'),
+  closedAt: new Date('2026-02-15T10:00:00Z'),
 };
 export const CANCELLED: ShownRequest = {
   ...PENDING,

@@ -96,7 +96,7 @@ export class RefreshRequestsController {
   @Post(`:${ID}/fulfill`)
   @ApiRoute('Fulfil a refresh request with a snapshot of its subject', RULES.fulfilRefresh, {
     description:
-      'Name the latest snapshot to confirm it, or apply an update first and name the new one. A request may be fulfilled once, also after its `expires_at`. The requesting tenant’s subscriptions are told by `refresh_request.fulfilled`.',
+      'Name the latest snapshot to confirm it, or apply an update first and name the new one. A request may be fulfilled once, and not after it has expired. The requesting tenant’s subscriptions are told by `refresh_request.fulfilled`.',
     answers: { 200: one('The fulfilled request.', FULFILLED) },
     errors: ['not_found', 'conflict'],
   })

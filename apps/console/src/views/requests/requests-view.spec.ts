@@ -68,6 +68,7 @@ it.each([
   ['', { status: 'pending' }],
   ['?direction=outgoing', { status: 'pending', direction: 'outgoing' }],
   ['?status=fulfilled', { status: 'fulfilled' }],
+  ['?status=expired', { status: 'expired' }],
   ['?type=individual', { status: 'pending', subject_type: 'individual' }],
 ])('requests are listed by the address: "%s"', async (search, query) => {
   await open(PAGE + search);
@@ -79,8 +80,9 @@ it.each([
   [{ status: 'fulfilled', resolved_snapshot_version: 1, fulfilled_at: '2026-01-16T10:00:00.000Z' }, 'with version 1'],
   [{ status: 'declined', decline_reason: 'It is right.' }, 'because: It is right.'],
   [{ status: 'cancelled' }, 'Cancelled'],
-  [{ due_at: '2026-01-16T10:00:00.000Z' }, 'overdue'],
-  [{ expires_at: '2026-01-16T10:00:00.000Z' }, 'over'],
+  [{ status: 'expired', closed_at: '2026-01-16T10:00:00.000Z' }, 'Expired'],
+  [{ due_at: '2026-01-16T10:00:00.000Z', overdue_at: '2026-01-16T10:00:00.000Z' }, 'overdue'],
+  [{ expires_at: '2026-01-16T10:00:00.000Z' }, 'Expires'],
 ])('a request says what became of it: %j', async (changes, words) => {
   answerItem(LIST, changes);
   await open(`${PAGE}?status=`);
@@ -112,12 +114,12 @@ it('a request is asked for with what was chosen, and a refusal stands at its fie
   await fill('Message to the owner', 'Please.');
   await check('Legal name Legal');
   await see('1 value chosen.');
-  await fill('Of use until', '2020-01-01T00:00');
+  await fill('Expires', '2020-01-01T00:00');
   await press('Ask');
   await see('It has passed.');
-  expect((await field('Of use until')).getAttribute('aria-invalid')).toBe('true');
+  expect((await field('Expires')).getAttribute('aria-invalid')).toBe('true');
   api.restore(`POST ${OF_SUBJECT}`);
-  await fill('Of use until', '');
+  await fill('Expires', '');
   await fill('Due', '2999-01-01T00:00');
   await press('Ask');
   const body = {

@@ -22,7 +22,7 @@ import styles from './requests.module.css';
 
 type Status = api.RefreshRequest['status'];
 type Direction = 'incoming' | 'outgoing';
-const STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled'] as const satisfies readonly Status[];
+const STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'] as const satisfies readonly Status[];
 const TYPES = ['organization', 'individual', 'entity'] as const satisfies readonly api.RefreshRequest['subject_type'][];
 const DIRECTIONS = ['incoming', 'outgoing'] as const satisfies readonly Direction[];
 /** In the address, for all of them: an inbox shows what waits. */
@@ -32,6 +32,7 @@ const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   fulfilled: 'good',
   declined: 'warn',
   cancelled: 'plain',
+  expired: 'bad',
 };
 
 /** The inbox of a tenant, and what it asked itself. */
@@ -316,19 +317,19 @@ function State({ request }: { request: api.RefreshRequest }) {
 }
 
 function Times({ request }: { request: api.RefreshRequest }) {
-  const { created_at: at, due_at: due, expires_at: expires, status } = request;
-  const isOver = (time: string): boolean => status === 'pending' && Date.parse(time) < Date.now();
+  const { created_at: at, due_at: due, overdue_at: overdue, expires_at: expires, status } = request;
   return (
     <div className={styles.stack}>
       <Time at={at} />
       {due !== null && (
         <span>
-          {TEXT.due} <Time at={due} /> {isOver(due) && <Badge tone="warn">{TEXT.overdue}</Badge>}
+          {TEXT.due} <Time at={due} />{' '}
+          {overdue !== null && status === 'pending' && <Badge tone="warn">{TEXT.overdue}</Badge>}
         </span>
       )}
-      {expires !== null && (
+      {expires !== null && status === 'pending' && (
         <span>
-          {TEXT.expires} <Time at={expires} /> {isOver(expires) && <Badge tone="bad">{TEXT.expired}</Badge>}
+          {TEXT.expires} <Time at={expires} />
         </span>
       )}
     </div>

@@ -2,7 +2,7 @@ import type { EventType } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { grantOfEvent, type GrantOfEvent, toBothSides } from '../feed/feed-events';
-import { wanted, writeEvents } from '../webhooks/event-writes';
+import { type Announced, announceDue } from '../webhooks/event-writes';
 
 /** Days before its end at which both sides of a grant are told that it comes. */
 export const TOLD_DAYS_AHEAD = 7;
@@ -39,14 +39,6 @@ const EXPIRING = take(
 );
 const EXPIRED = take('grants_expired', 'expired_told_for', 'statement_timestamp()');
 
-/** What one step of {@link GrantEndStore} did. */
-export interface EndsTold {
-  /** Of events that were made, where a subscription wants them. */
-  eventIds: string[];
-  /** Whether there may be more. */
-  isMore: boolean;
-}
-
 /** The ends of grants, of which both sides are told by the clock. */
 export class GrantEndStore {
   constructor(private readonly sql: Sql) {}
@@ -55,14 +47,14 @@ export class GrantEndStore {
    * Tells both sides of up to `limit` grants that end within {@link TOLD_DAYS_AHEAD} days, once for each end. Of one that
    * is over by then nothing is said here.
    */
-  tellExpiring(limit: number): Promise<EndsTold> {
+  tellExpiring(limit: number): Promise<Announced> {
     return this.tell(EXPIRING, 'grant.expiring', limit, ({ granted, now }) =>
       granted !== null && granted.expiresAt !== null && granted.expiresAt > now ? now : null,
     );
   }
 
   /** The same of grants that are over. It happened at their end: whoever subscribed later is not told. */
-  tellExpired(limit: number): Promise<EndsTold> {
+  tellExpired(limit: number): Promise<Announced> {
     return this.tell(EXPIRED, 'grant.expired', limit, ({ granted }) => granted?.expiresAt ?? null);
   }
 
@@ -71,14 +63,10 @@ export class GrantEndStore {
     type: Extract<EventType, 'grant.expiring' | 'grant.expired'>,
     limit: number,
     happenedAt: (due: Due) => Date | null,
-  ): Promise<EndsTold> {
-    return this.sql.transaction(async (sql) => {
-      const rows = await sql.run(due, { limit });
-      const events = rows.flatMap((row) => {
-        const at = happenedAt(row);
-        return row.granted === null || at === null ? [] : toBothSides(type, row.granted, at);
-      });
-      return { eventIds: await writeEvents(sql, await wanted(sql, events)), isMore: rows.length === limit };
+  ): Promise<Announced> {
+    return announceDue(this.sql, due, limit, (row) => {
+      const at = happenedAt(row);
+      return row.granted === null || at === null ? [] : toBothSides(type, row.granted, at);
     });
   }
 }

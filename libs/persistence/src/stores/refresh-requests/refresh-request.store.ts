@@ -1,14 +1,7 @@
-import type {
-  AccessFacts,
-  Actor,
-  EventType,
-  RefreshRequestOrigin,
-  RefreshRequestStatus,
-  SubjectRef,
-} from '@iss/domain';
+import type { AccessFacts, Actor, EventType, RefreshRequestStatus, SubjectRef } from '@iss/domain';
 import { RULES } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
-import { type Columns, columns } from '../../sql/columns';
+import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import {
   type Before,
@@ -26,26 +19,7 @@ import { FACTS, MEMBER_ACCESS, memberAccess, partyAccess, rolesOf, TENANT_ACCESS
 import { NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { wants } from '../webhooks/wants';
-
-/** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
-export interface RefreshRequestRecord extends SubjectRef {
-  refreshRequestId: string;
-  requestingTenantId: string;
-  originType: RefreshRequestOrigin;
-  status: RefreshRequestStatus;
-  reasonCode: string | null;
-  message: string | null;
-  requestedPaths: string[];
-  createdAt: Date;
-  expiresAt: Date | null;
-  resolvedAt: Date | null;
-  resolvedSnapshotId: string | null;
-  resolvedSnapshotVersion: number | null;
-  dueAt: Date | null;
-  /** When it was declined or cancelled. */
-  closedAt: Date | null;
-  declineReason: string | null;
-}
+import { IS_OPEN, type RefreshRequestRecord, requestColumns, STATUS } from './refresh-request-record';
 
 export interface RefreshRequestToCreate extends SubjectRef {
   refreshRequestId: string;
@@ -114,27 +88,6 @@ export type CloseRefreshOutcome =
 
 /** Whose requests a tenant lists: those that it is asked, or those that it asks. */
 export type RefreshDirection = 'incoming' | 'outgoing';
-
-/** Columns of the request `r` of subject `s`. */
-const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
-  refreshRequestId: 'r.refresh_request_id',
-  subjectType: `${s}.subject_type`,
-  subjectId: `${s}.subject_id`,
-  requestingTenantId: 'r.requesting_tenant_id',
-  originType: 'r.origin_type',
-  status: 'r.status',
-  reasonCode: 'r.reason_code',
-  message: 'r.message',
-  requestedPaths: 'r.requested_paths',
-  createdAt: 'r.created_at',
-  expiresAt: 'r.expires_at',
-  resolvedAt: 'r.resolved_at',
-  resolvedSnapshotId: 'r.resolved_snapshot_id',
-  resolvedSnapshotVersion: 'r.resolved_snapshot_version',
-  dueAt: 'r.due_at',
-  closedAt: 'r.closed_at',
-  declineReason: 'r.decline_reason',
-});
 
 /** A tenant asks for one subject one request after the other, so that each is counted before the next one. */
 const LOCK_REQUESTER = statement<RefreshRequestToCreate>(
@@ -209,7 +162,7 @@ const FULFIL = statement<
 >(
   'refresh_request_fulfil',
   `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, r.status, n.snapshot_id, n.snapshot_version,
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, ${STATUS} AS status, n.snapshot_id, n.snapshot_version,
          n.subject_key = s.subject_key AS is_of_subject
     FROM ${REQUEST}
     LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
@@ -219,7 +172,7 @@ done AS (
      SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
          resolved_snapshot_version = f.snapshot_version
     FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
+   WHERE r.refresh_request_id = f.refresh_request_id AND (${IS_OPEN}) IS TRUE
      AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject
   RETURNING r.*
 )
@@ -243,14 +196,14 @@ const closing = (status: RefreshClosing['status'], access: string, mayClose: str
   >(
     `refresh_request_${status}`,
     `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, ${STATUS} AS status
     FROM ${NAMED_REQUEST}
     ${access}
 ),
 done AS (
   UPDATE refresh_requests r SET status = '${status}', closed_at = now(), decline_reason = :reason::text
     FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE AND ${mayClose}
+   WHERE r.refresh_request_id = f.refresh_request_id AND (${IS_OPEN}) IS TRUE AND ${mayClose}
   RETURNING r.*
 )
 SELECT ${FACTS}, f.status, f.owner_tenant_id AS "ownerTenantId",
@@ -310,7 +263,10 @@ const OF_SUBJECT_BY_TENANT = listStatement(
   'AND r.requesting_tenant_id = i.requesting_tenant_id',
 );
 
-/** Each state and type is read from the index by itself, so that a rare one walks no long history. */
+/**
+ * Each state and type is read from the index by itself, so that a rare one walks no long history. Those that have expired
+ * are among the stored `pending` ones until the worker has been there.
+ */
 const inboxStatement = (direction: RefreshDirection, tenant: string) =>
   statement<
     Actor & Before & { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
@@ -325,13 +281,15 @@ const inboxStatement = (direction: RefreshDirection, tenant: string) =>
   LEFT JOIN LATERAL ${fitting(
     'r',
     `SELECT r.*
-      FROM unnest(:statuses::text[]) state
+      FROM unnest(:statuses::text[]) wanted
+     CROSS JOIN unnest(CASE wanted WHEN 'expired' THEN '{expired,pending}' ELSE ARRAY[wanted] END) state
      CROSS JOIN unnest(:subjectTypes::text[]) kind
      CROSS JOIN LATERAL (
        SELECT * FROM refresh_requests r
         WHERE f.member_status = 'active' AND (r.${tenant}, r.status, r.subject_type) >= (i.tenant_id, state, kind)
           AND (r.${tenant}, r.status, r.subject_type, r.created_at, r.refresh_request_id)
               < (i.tenant_id, state, kind, :beforeTime::timestamptz, :beforeId::uuid)
+          AND ${STATUS} = wanted
         ORDER BY r.${tenant} DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
         LIMIT :rows
      ) r

@@ -1,7 +1,7 @@
 import { buildEventBody, type EventData, type EventType, newEventId } from '@iss/domain';
 import { inputRows } from '../../sql/input';
-import type { TransactionSql } from '../../sql/sql';
-import { statement } from '../../sql/statement';
+import type { Sql, TransactionSql } from '../../sql/sql';
+import { type Statement, statement } from '../../sql/statement';
 
 /** What happened, for the subscriptions that a tenant had then. */
 export type EventFor<Type extends EventType = EventType> = {
@@ -57,6 +57,31 @@ export async function writeEvents(sql: TransactionSql, events: readonly EventFor
   const rows = events.map((event) => rowOf(event));
   await sql.run(WRITE, { inputs: rows });
   return rows.map(({ eventId }) => eventId);
+}
+
+/** What one step of announcing deadlines did. */
+export interface Announced {
+  /** The ids of the events, which exist only where a subscription wants them. */
+  eventIds: string[];
+  /** Whether there may be more. */
+  isMore: boolean;
+}
+
+/**
+ * Announces up to `limit` deadlines that have come, in one transaction. `due` claims its rows, so that each is announced
+ * once, whoever else looks for them.
+ */
+export function announceDue<Row extends object>(
+  sql: Sql,
+  due: Statement<{ limit: number }, Row>,
+  limit: number,
+  toEvents: (row: Row) => readonly EventFor[],
+): Promise<Announced> {
+  return sql.transaction(async (transaction) => {
+    const rows = await transaction.run(due, { limit });
+    const events = await wanted(transaction, rows.flatMap(toEvents));
+    return { eventIds: await writeEvents(transaction, events), isMore: rows.length === limit };
+  });
 }
 
 function rowOf<Type extends EventType>({ tenantId, type, at, data, snapshotId }: EventFor<Type>): EventRow {

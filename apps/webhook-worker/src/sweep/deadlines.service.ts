@@ -1,30 +1,38 @@
-import { GrantEndStore } from '@iss/persistence';
+import { type Announced, GrantEndStore, RefreshDeadlineStore } from '@iss/persistence';
 import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type WorkerSettings } from '../settings';
-import { jittered, Rounds } from '../sweep/rounds';
+import { jittered, Rounds } from './rounds';
 
-/** Grants of one transaction. */
+/** Grants or requests of one transaction. */
 const BATCH = 500;
 
-/** Tells both sides of a grant that its end is near, and that it has come. Any number of workers may. */
+/** Announces to both sides that a grant or a refresh request is near its end or past it. Any number of workers may. */
 @Injectable()
-export class GrantEndsService {
+export class DeadlinesService {
   private readonly rounds = new Rounds(() => this.round());
   private isStopping = false;
   private readonly warn: Warn;
+  private readonly steps: readonly ((limit: number) => Promise<Announced>)[];
 
   constructor(
-    @Inject(GrantEndStore) private readonly ends: Pick<GrantEndStore, 'tellExpiring' | 'tellExpired'>,
+    grants: GrantEndStore,
+    requests: RefreshDeadlineStore,
     @Inject(EventQueue) private readonly queue: Pick<EventQueue, 'wakeFanout'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'sweepIntervalMs'>,
   ) {
     this.warn = rarely(warnTo(logger));
+    this.steps = [
+      (limit) => grants.tellExpiring(limit),
+      (limit) => grants.tellExpired(limit),
+      (limit) => requests.announceOverdue(limit),
+      (limit) => requests.announceExpired(limit),
+    ];
   }
 
-  /** Tells from now on, again and again. */
+  /** Starts the rounds. */
   start(): void {
     this.rounds.start();
   }
@@ -37,17 +45,17 @@ export class GrantEndsService {
 
   /** Resolves with the pause until the next one. */
   private async round(): Promise<number> {
-    try {
-      for (const tell of [() => this.ends.tellExpiring(BATCH), () => this.ends.tellExpired(BATCH)]) {
+    for (const step of this.steps) {
+      try {
         for (let isMore = true; isMore && !this.isStopping;) {
-          const told = await tell();
-          ({ isMore } = told);
+          const announced = await step(BATCH);
+          ({ isMore } = announced);
           // Without the queue the sweep finds them.
-          await this.queue.wakeFanout(told.eventIds).catch(() => undefined);
+          await this.queue.wakeFanout(announced.eventIds).catch(() => undefined);
         }
+      } catch (error) {
+        this.warn('The ends of grants and refresh requests cannot be announced; the worker retries', error);
       }
-    } catch (error) {
-      this.warn('The ends of grants cannot be told of; it is tried again', error);
     }
     return jittered(this.settings.sweepIntervalMs);
   }

@@ -1,0 +1,53 @@
+import type { RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
+import type { Columns } from '../../sql/columns';
+
+/** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
+export interface RefreshRequestRecord extends SubjectRef {
+  refreshRequestId: string;
+  requestingTenantId: string;
+  originType: RefreshRequestOrigin;
+  status: RefreshRequestStatus;
+  reasonCode: string | null;
+  message: string | null;
+  requestedPaths: string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  resolvedAt: Date | null;
+  resolvedSnapshotId: string | null;
+  resolvedSnapshotVersion: number | null;
+  dueAt: Date | null;
+  /** `dueAt`, if it passed while the request was pending. */
+  overdueAt: Date | null;
+  /** When it was declined or cancelled, or expired. */
+  closedAt: Date | null;
+  declineReason: string | null;
+}
+
+/** The request `r` can be answered. The clock of the database decides, and the worker stores `expired` later. */
+export const IS_OPEN = `r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()`;
+const IS_OVER = `r.status = 'pending' AND r.expires_at <= statement_timestamp()`;
+/** The status of the request `r` at this moment. */
+export const STATUS = `CASE WHEN ${IS_OVER} THEN 'expired' ELSE r.status END`;
+
+/** Columns of the request `r` of subject `s`. */
+export const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
+  refreshRequestId: 'r.refresh_request_id',
+  subjectType: `${s}.subject_type`,
+  subjectId: `${s}.subject_id`,
+  requestingTenantId: 'r.requesting_tenant_id',
+  originType: 'r.origin_type',
+  status: STATUS,
+  reasonCode: 'r.reason_code',
+  message: 'r.message',
+  requestedPaths: 'r.requested_paths',
+  createdAt: 'r.created_at',
+  expiresAt: 'r.expires_at',
+  resolvedAt: 'r.resolved_at',
+  resolvedSnapshotId: 'r.resolved_snapshot_id',
+  resolvedSnapshotVersion: 'r.resolved_snapshot_version',
+  dueAt: 'r.due_at',
+  overdueAt: `CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+       THEN r.due_at END`,
+  closedAt: `CASE WHEN ${IS_OVER} THEN r.expires_at ELSE r.closed_at END`,
+  declineReason: 'r.decline_reason',
+});
