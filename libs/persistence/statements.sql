@@ -8110,10 +8110,13 @@ WHERE b.principal_id = $1 AND b.tenant_id > $2 ORDER BY b.tenant_id LIMIT $3;
 --   $7 chainEnforced boolean
 --   $8 evidencePolicy text
 --   $9 erasureConfirmation text
---   $10 admins text[]
+--   $10 demanded text[]
 --   $11 byHuman boolean
+--   $12 owners text[]
+--   $13 admins text[]
+--   $14 lifted text[]
 --   enters memberships_pkey, tenants_pkey
-PREPARE tenant_change (text, text, text, text, boolean, text, boolean, text, text, text[], boolean) AS
+PREPARE tenant_change (text, text, text, text, boolean, text, boolean, text, text, text[], boolean, text[], text[], text[]) AS
 WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
@@ -8128,10 +8131,15 @@ changed AS (
   SET name = coalesce($4, t.name), slug = CASE WHEN $5::boolean THEN $6 ELSE t.slug END,
     chain_enforced = coalesce($7, t.chain_enforced),
     evidence_policy = coalesce($8, t.evidence_policy),
-    erasure_confirmation = coalesce($9, t.erasure_confirmation)
+    erasure_confirmation = coalesce($9, t.erasure_confirmation),
+    pending_changes = t.pending_changes - $10::text[]
   FROM facts f
-  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($10::text[])
+  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
     AND (NOT $11::boolean OR f.principal_type = 'human')
+    AND (f.role = ANY ($12::text[])
+      OR f.role = ANY ($13::text[])
+      AND NOT EXISTS (SELECT FROM unnest($14::text[]) AS l(setting)
+      WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', $2) = $2))
   RETURNING t.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -8144,7 +8152,11 @@ SELECT f.role AS "facts.membership?.role",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
-  t.erasure_confirmation AS "tenant?.erasureConfirmation",
+  setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant?.erasureConfirmation",
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+          'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+  FROM jsonb_each(t.pending_changes) p
+  WHERE setting_in_effect('required', p.value) = 'required') AS "tenant?.pendingChanges",
   t.created_at AS "tenant?.createdAt"
 FROM facts f LEFT JOIN changed t ON true;
 
@@ -8185,7 +8197,11 @@ SELECT t.tenant_id AS "tenant?.tenantId",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
-  t.erasure_confirmation AS "tenant?.erasureConfirmation",
+  setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant?.erasureConfirmation",
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+          'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+  FROM jsonb_each(t.pending_changes) p
+  WHERE setting_in_effect('required', p.value) = 'required') AS "tenant?.pendingChanges",
   t.created_at AS "tenant?.createdAt", cap.value AS cap
 FROM cap LEFT JOIN made t ON true;
 
@@ -8206,7 +8222,11 @@ SELECT f.role AS "facts.membership?.role",
   t.slug AS "found?.tenant.slug",
   t.chain_enforced AS "found?.tenant.chainEnforced",
   t.evidence_policy AS "found?.tenant.evidencePolicy",
-  t.erasure_confirmation AS "found?.tenant.erasureConfirmation",
+  setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "found?.tenant.erasureConfirmation",
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+          'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+  FROM jsonb_each(t.pending_changes) p
+  WHERE setting_in_effect('required', p.value) = 'required') AS "found?.tenant.pendingChanges",
   t.created_at AS "found?.tenant.createdAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -8254,7 +8274,11 @@ SELECT t.tenant_id AS "tenant.tenantId",
   t.slug AS "tenant.slug",
   t.chain_enforced AS "tenant.chainEnforced",
   t.evidence_policy AS "tenant.evidencePolicy",
-  t.erasure_confirmation AS "tenant.erasureConfirmation",
+  setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant.erasureConfirmation",
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+          'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+  FROM jsonb_each(t.pending_changes) p
+  WHERE setting_in_effect('required', p.value) = 'required') AS "tenant.pendingChanges",
   t.created_at AS "tenant.createdAt",
   m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
 FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id

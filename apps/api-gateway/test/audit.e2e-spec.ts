@@ -71,6 +71,7 @@ interface Deed {
 const changed = (before: unknown, after: unknown): object => ({ before, after });
 let subscriptionId = '';
 
+const OFF = { erasure_confirmation: 'off' };
 const ERASURE = { versions: 'all', reason: 'secret words', reference: 'secret words' };
 
 async function addErasable(id: string): Promise<string> {
@@ -268,7 +269,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
   'erasure.done': {
     by: 'alice',
     make: async () => {
-      await call('alice', 'patch', '/v1/tenants/acme', { erasure_confirmation: 'off' }).expect(200);
+      for (const by of ['alice', 'admin'] as const) await call(by, 'patch', '/v1/tenants/acme', OFF).expect(200);
       return ['post', `${await addErasable('alone')}/erasure`, ERASURE];
     },
     details: { status: changed('pending', 'erased') },
@@ -335,6 +336,20 @@ it('each setting of the tenant is in it', async () => {
   expect(record?.details).toEqual({
     evidence_policy: changed('open', 'resolved'),
     erasure_confirmation: changed('off', 'required'),
+  });
+});
+
+it('a request to switch a confirmation off is in it, and so is the second human who confirms it', async () => {
+  const { body } = await call('o2', 'patch', '/v1/tenants/acme', OFF).expect(200);
+  const { setting, ...request } = body.pending_changes[0];
+  await call('admin', 'patch', '/v1/tenants/acme', OFF).expect(200);
+  const [confirmed, requested] = await trailOf('acme', 'admin');
+  expect(requested).toMatchObject({ action: 'tenant.changed', principal_id: idOf('o2') });
+  expect(requested?.details).toEqual({ pending_changes: changed(null, { [setting]: request }) });
+  expect(confirmed).toMatchObject({ action: 'tenant.changed', principal_id: idOf('admin') });
+  expect(confirmed?.details).toEqual({
+    erasure_confirmation: changed('required', 'off'),
+    pending_changes: changed({ [setting]: request }, null),
   });
 });
 

@@ -16,7 +16,12 @@ const member = (name: string): string => `/v1/tenants/acme/members/${encodeURICo
 describe('tenants', () => {
   it('answers both shapes, and makes a human its owner', async () => {
     const answer = await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'zed', name: 'Zed' }).expect(201);
-    const settings = { chain_enforced: true, evidence_policy: 'open', erasure_confirmation: 'required' };
+    const settings = {
+      chain_enforced: true,
+      evidence_policy: 'open',
+      erasure_confirmation: 'required',
+      pending_changes: [],
+    };
     const fields = { tenant_id: 'zed', name: 'Zed', slug: null, created_at: expect.any(String), ...settings };
     expect(answer.body).toEqual({ ...fields, tenant: fields });
     const database = new Client({ connectionString: gateway.databaseUrl });

@@ -415,14 +415,86 @@ it('is cancelled, or expires, and its reason goes with it', async () => {
   await get(`${subject.path}/snapshots/1`);
 });
 
-it('a tenant of one person needs no second one, when its human owner says so', async () => {
+/** Moves the requests of the tenant into the past. */
+async function age(tenantId: string, by: string): Promise<void> {
+  await superuser.query(`SET session_replication_role = replica`);
+  await superuser.query(
+    `UPDATE tenants t SET pending_changes = (
+       SELECT jsonb_object_agg(p.key, p.value || jsonb_build_object('effective_at', (p.value ->> 'effective_at')::timestamptz - $2::interval))
+         FROM jsonb_each(t.pending_changes) p) WHERE tenant_id = $1`,
+    [tenantId, by],
+  );
+  await superuser.query(`RESET session_replication_role`);
+}
+
+const OFF = { erasure_confirmation: 'off' };
+const REQUIRED = { erasure_confirmation: 'required' };
+/** The setting that is in effect, and who requested another one. */
+async function confirmationOf(user: User, tenantId = 'acme'): Promise<[string, string[]]> {
+  const { body } = await get(`/v1/tenants/${tenantId}`, 200, user);
+  const pending: Record<string, string>[] = body.pending_changes;
+  return [body.erasure_confirmation, pending.map(({ requested_by: by = '' }) => by)];
+}
+
+it('the confirmation is switched off by two humans, and may be switched on by one', async () => {
+  const byMachine = { principal_type: 'service_account' };
+  await send('admin', 'patch', ACME, OFF, 403);
+  await send('alice', 'patch', ACME, OFF);
+  const { body } = await send('alice', 'patch', ACME, OFF);
+  expect(body.erasure_confirmation).toBe('required');
+  const [pending] = body.pending_changes;
+  expect(pending).toMatchObject({ setting: 'erasure_confirmation', requested_by: 'oidc:test#alice' });
+  expect(Date.parse(pending.effective_at) - Date.parse(pending.requested_at)).toBe(86_400_000);
+  await send('editor', 'patch', ACME, OFF, 403);
+  const machine = await gateway.issuer.mint('zoe', byMachine);
+  await gateway.withToken(machine, 'patch', ACME).send(OFF).expect(403);
+  await send('zoe', 'patch', ACME, REQUIRED);
+  expect(await confirmationOf('alice')).toEqual(['required', []]);
+
+  await send('alice', 'patch', ACME, OFF);
+  await send('zoe', 'patch', ACME, { name: 'Acme' });
+  expect(await confirmationOf('alice')).toEqual(['required', ['oidc:test#alice']]);
+  await send('zoe', 'patch', ACME, OFF);
+  expect(await confirmationOf('alice')).toEqual(['off', []]);
+  await send('admin', 'patch', ACME, REQUIRED);
+  expect(await confirmationOf('alice')).toEqual(['required', []]);
+});
+
+it('a request to switch the confirmation off ends with the ownership of whoever made it', async () => {
+  const other = (role: string) => send('alice', 'put', `${ACME}/members/${idOf('o2')}`, { role });
+  await other('tenant_owner');
+  await send('o2', 'patch', ACME, OFF);
+  await other('tenant_admin');
+  expect(await confirmationOf('alice')).toEqual(['required', []]);
+});
+
+it('PostgreSQL holds the change back from the applications too', async () => {
+  await application.query(`SET iss.acting_principal = 'oidc:test#alice'`);
+  const early = { erasure_confirmation: { requested_by: 'oidc:test#bob', effective_at: '2000-01-01T00:00:00Z' } };
+  await application.query(`UPDATE tenants SET pending_changes = $1 WHERE tenant_id = 'acme'`, [JSON.stringify(early)]);
+  for (const by of ['alice', 'alice', 'bob', 'editor', 'nobody']) {
+    await application.query(`SELECT set_config('iss.acting_principal', $1, false)`, [`oidc:test#${by}`]);
+    await application.query(`UPDATE tenants SET erasure_confirmation = 'off' WHERE tenant_id = 'acme'`);
+  }
+  expect(await confirmationOf('alice')).toEqual(['required', ['oidc:test#alice']]);
+  const subject = new Subject();
+  await subject.write();
+  await publishLog(gateway.databaseUrl);
+  expect((await subject.request()).body.status).toBe('pending');
+  await send('alice', 'patch', ACME, REQUIRED);
+});
+
+it('a tenant of one person needs no second one, a day after its human owner says so', async () => {
   const machine = await gateway.issuer.mint('o1', { principal_type: 'service_account' });
   await send('o1', 'post', '/v1/tenants', { tenant_id: 'solo', name: 'Solo' }, 201);
-  const off = { erasure_confirmation: 'off' };
-  await gateway.withToken(machine, 'patch', '/v1/tenants/solo').send(off).expect(422);
-  await send('admin', 'patch', ACME, off, 403);
+  await gateway.withToken(machine, 'patch', '/v1/tenants/solo').send(OFF).expect(422);
   await send('o1', 'patch', '/v1/tenants/solo', { erasure_confirmation: 'never' }, 400);
-  expect((await send('o1', 'patch', '/v1/tenants/solo', off)).body.erasure_confirmation).toBe('off');
+  await send('o1', 'patch', '/v1/tenants/solo', OFF);
+  await age('solo', '23 hours 59 minutes');
+  await send('o1', 'patch', '/v1/tenants/solo', OFF);
+  expect(await confirmationOf('o1', 'solo')).toEqual(['required', ['oidc:test#o1']]);
+  await age('solo', '1 minute');
+  expect(await confirmationOf('o1', 'solo')).toEqual(['off', []]);
   const subject = new Subject();
   await post('o1', '/v1/tenants/solo/entity-states', subject.envelope(), 201);
   await publishLog(gateway.databaseUrl);
@@ -430,6 +502,8 @@ it('a tenant of one person needs no second one, when its human owner says so', a
   const { body } = await post('o1', `${path}/erasure`, { versions: 'all', reason: 'x' }, 201);
   expect(body).toMatchObject({ status: 'erased', confirmation: 'off', confirmed_by: null, reason: null });
   await get(path, 410, 'o1');
+  await send('o1', 'patch', '/v1/tenants/solo', REQUIRED);
+  expect(await confirmationOf('o1', 'solo')).toEqual(['required', []]);
 });
 
 it('the log proves it, to whoever could read the version and to the owner', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES, SCOPES } from '@iss/domain';
+import { CONFIRMATION_SETTINGS, EVENT_TYPES, SCOPES } from '@iss/domain';
 import type { AttemptRecord, DisclosureRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
 import { DEFAULT_LIMITS } from '@iss/platform';
 import { repositoryRoot } from '../../../tools/root';
@@ -105,6 +105,12 @@ const WORST: Record<string, object> = {
     chainEnforced: true,
     evidencePolicy: 'resolved',
     erasureConfirmation: 'required',
+    pendingChanges: CONFIRMATION_SETTINGS.map((setting) => ({
+      setting,
+      requestedBy: PRINCIPAL,
+      requestedAt: NOW.toISOString(),
+      effectiveAt: NOW.toISOString(),
+    })),
     role: 'tenant_proposer',
     tenancyRole: 'account_admin',
   }),

@@ -23,9 +23,12 @@ export type RefreshRequestOrigin = (typeof REFRESH_REQUEST_ORIGINS)[number];
 export const ERASURE_STATUSES = ['pending', 'erased', 'cancelled', 'expired'] as const;
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 
-/** Whether a second human has to confirm an erasure. */
-export const ERASURE_CONFIRMATIONS = ['required', 'off'] as const;
-export type ErasureConfirmation = (typeof ERASURE_CONFIRMATIONS)[number];
+/** Whether a second human has to confirm, for example an erasure. */
+export const CONFIRMATIONS = ['required', 'off'] as const;
+export type Confirmation = (typeof CONFIRMATIONS)[number];
+/** The settings of a tenant that demand a second human. */
+export const CONFIRMATION_SETTINGS = ['erasure_confirmation'] as const;
+export type ConfirmationSetting = (typeof CONFIRMATION_SETTINGS)[number];
 
 export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];

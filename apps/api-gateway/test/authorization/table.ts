@@ -77,11 +77,11 @@ export const TABLE: readonly Row[] = [
   {
     method: 'patch',
     path: TENANT,
-    when: 'erasure_confirmation is sent',
+    when: 'a confirmation is switched off',
     ok: 200,
     role: 'tenant_owner',
     ...ofOwner,
-    fixture: 'erasure_setting',
+    fixture: 'lifted_confirmation',
   },
   {
     method: 'put',

@@ -373,7 +373,10 @@ export const FIXTURES = {
     return { params: { grant_id: grantId }, body: { scopes: ['read_diff'] } };
   },
   logged_grant: async (world) => ({ params: { grant_id: world.loggedGrantId } }),
-  erasure_setting: async () => ({ body: { erasure_confirmation: 'required' } }),
+  lifted_confirmation: async (world) => {
+    await world.sql.query('UPDATE tenants SET pending_changes = NULL');
+    return { body: { erasure_confirmation: 'off' } };
+  },
   new_erasure: async (world) => ({
     params: subject(await world.addLoggedSubject()),
     body: { versions: 'all', reason: 'Asked for.' },

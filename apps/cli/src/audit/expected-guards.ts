@@ -134,9 +134,11 @@ function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
+function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
+function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
 function mark_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp feceb122ace19aa6 for PUBLIC
@@ -160,7 +162,8 @@ function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b8707
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp a0e78359278218a9
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
-function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp 8e748f403e62b88d for PUBLIC
+function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
+function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8bd29d3b73db for PUBLIC
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
 migration AuditPlaces1700000000033: applied
@@ -187,6 +190,7 @@ migration LogBackfill1700000000013: applied
 migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
+migration PendingChanges1700000000038: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
 migration RefreshRequestInbox1700000000026: applied
@@ -422,6 +426,7 @@ trigger log_tree_not_truncated of log_tree: CREATETRIGGERlog_tree_not_truncatedB
 trigger log_tree_stays of log_tree: CREATETRIGGERlog_tree_staysBEFOREDELETEONlog_treeFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger log_waiting_not_truncated of log_waiting: CREATETRIGGERlog_waiting_not_truncatedBEFORETRUNCATEONlog_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger memberships_changed_audited of memberships: CREATETRIGGERmemberships_changed_auditedAFTERUPDATEONmembershipsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_member
+trigger memberships_end_pending_changes of memberships: CREATETRIGGERmemberships_end_pending_changesAFTERUPDATEONmembershipsFOREACHROWWHENold.api_functional_role='tenant_owner'::textANDnew.status<>'active'::textORnew.api_functional_role<>'tenant_owner'::textORnew.principal_type<>'human'::textEXECUTEFUNCTIONend_pending_changes
 trigger memberships_made_audited of memberships: CREATETRIGGERmemberships_made_auditedAFTERINSERTONmembershipsFOREACHROWEXECUTEFUNCTIONaudit_member
 trigger memberships_owner_changed of memberships: CREATETRIGGERmemberships_owner_changedAFTERUPDATEONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::text<>old.api_functional_role='tenant_owner'::textANDold.status='active'::textEXECUTEFUNCTIONrecord_owner_change
 trigger memberships_owner_made of memberships: CREATETRIGGERmemberships_owner_madeAFTERINSERTONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::textEXECUTEFUNCTIONrecord_owner_change
@@ -438,6 +443,7 @@ trigger snapshots_time_set of snapshots: CREATETRIGGERsnapshots_time_setBEFOREIN
 trigger subjects_not_truncated of subjects: CREATETRIGGERsubjects_not_truncatedBEFORETRUNCATEONsubjectsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
 trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
+trigger tenants_hold_back_changes of tenants: CREATETRIGGERtenants_hold_back_changesBEFOREUPDATEONtenantsFOREACHROWEXECUTEFUNCTIONhold_back_changes'erasure_confirmation'
 trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
 trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_offers_made_auditedAFTERINSERTONtransfer_offersFOREACHROWEXECUTEFUNCTIONaudit_transfer_offer
 trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription

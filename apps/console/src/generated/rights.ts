@@ -2,7 +2,7 @@
 export const RIGHTS = {
   "GET /v1/tenants/{tenant_id}": 'tenant_reader',
   "PATCH /v1/tenants/{tenant_id}": 'tenant_admin',
-  "PATCH /v1/tenants/{tenant_id}, erasure_confirmation is sent": 'tenant_owner',
+  "PATCH /v1/tenants/{tenant_id}, a confirmation is switched off": 'tenant_owner',
   "PUT /v1/tenants/{tenant_id}/members/{principal_id}": 'tenant_admin',
   "PUT /v1/tenants/{tenant_id}/members/{principal_id}, role is tenant_owner": 'tenant_owner',
   "DELETE /v1/tenants/{tenant_id}/members/{principal_id}": 'tenant_admin',

@@ -4311,6 +4311,27 @@ export type Tenant = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     */
+    pending_changes: Array<{
+        /**
+         * The setting that becomes `off`.
+         */
+        setting: 'erasure_confirmation';
+        /**
+         * Who requested it; null: the operator.
+         */
+        requested_by: string | null;
+        /**
+         * When it was requested.
+         */
+        requested_at: string;
+        /**
+         * When it takes effect, unless another human confirms it before.
+         */
+        effective_at: string;
+    }>;
+    /**
      * The same fields, wrapped.
      *
      * @deprecated
@@ -4344,6 +4365,27 @@ export type Tenant = {
          * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
          */
         erasure_confirmation: 'required' | 'off';
+        /**
+         * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+         */
+        pending_changes: Array<{
+            /**
+             * The setting that becomes `off`.
+             */
+            setting: 'erasure_confirmation';
+            /**
+             * Who requested it; null: the operator.
+             */
+            requested_by: string | null;
+            /**
+             * When it was requested.
+             */
+            requested_at: string;
+            /**
+             * When it takes effect, unless another human confirms it before.
+             */
+            effective_at: string;
+        }>;
     };
 };
 
@@ -4439,6 +4481,27 @@ export type TenantItem = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     */
+    pending_changes: Array<{
+        /**
+         * The setting that becomes `off`.
+         */
+        setting: 'erasure_confirmation';
+        /**
+         * Who requested it; null: the operator.
+         */
+        requested_by: string | null;
+        /**
+         * When it was requested.
+         */
+        requested_at: string;
+        /**
+         * When it takes effect, unless another human confirms it before.
+         */
+        effective_at: string;
+    }>;
+    /**
      * The caller's.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
@@ -4520,6 +4583,27 @@ export type TenantOfMember = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     */
+    pending_changes: Array<{
+        /**
+         * The setting that becomes `off`.
+         */
+        setting: 'erasure_confirmation';
+        /**
+         * Who requested it; null: the operator.
+         */
+        requested_by: string | null;
+        /**
+         * When it was requested.
+         */
+        requested_at: string;
+        /**
+         * When it takes effect, unless another human confirms it before.
+         */
+        effective_at: string;
+    }>;
+    /**
      * The caller's.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
@@ -4567,6 +4651,27 @@ export type TenantOfMember = {
          * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
          */
         erasure_confirmation: 'required' | 'off';
+        /**
+         * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+         */
+        pending_changes: Array<{
+            /**
+             * The setting that becomes `off`.
+             */
+            setting: 'erasure_confirmation';
+            /**
+             * Who requested it; null: the operator.
+             */
+            requested_by: string | null;
+            /**
+             * When it was requested.
+             */
+            requested_at: string;
+            /**
+             * When it takes effect, unless another human confirms it before.
+             */
+            effective_at: string;
+        }>;
     };
 };
 

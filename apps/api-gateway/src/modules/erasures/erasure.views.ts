@@ -1,4 +1,4 @@
-import { ERASURE_CONFIRMATIONS, ERASURE_STATUSES } from '@iss/domain';
+import { CONFIRMATIONS, ERASURE_STATUSES } from '@iss/domain';
 import type { ErasureReceipt } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
@@ -33,7 +33,7 @@ const FIELDS = {
     'The versions that are to be erased, or were, ascending: those that stood at the request.',
   ),
   status: oneOf(ERASURE_STATUSES).described('Where it stands.'),
-  confirmation: oneOf(ERASURE_CONFIRMATIONS).described(
+  confirmation: oneOf(CONFIRMATIONS).described(
     'Whether a second human had to confirm it: the tenant’s setting at the request.',
   ),
   reason: prose(500)

@@ -1,10 +1,12 @@
 import { type Acting, type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
 import {
+  confirmationsSetTo,
   type NewTenant,
   type Page,
   type PageRequest,
   TenancyStore,
   type TenantChange,
+  type TenantChangers,
   type TenantRecord,
   type TenantOfMember,
   type UsageDay,
@@ -23,6 +25,12 @@ const DAY_MS = 86_400_000;
 const DEFAULT_WINDOW_DAYS = 30;
 /** Contract, "Usage": a year, leap or not. */
 const MAX_WINDOW_DAYS = 366;
+
+const CHANGERS: TenantChangers = {
+  owners: rolesFrom(RULES.liftConfirmation.role),
+  admins: rolesFrom(RULES.changeTenant.role),
+};
+const NOBODY: TenantChangers = { owners: [], admins: [] };
 
 /** Tenants, and what they wrote. */
 @Injectable()
@@ -55,17 +63,18 @@ export class TenantService {
   }
 
   /**
-   * Whether erasures need a second human is for a human owner to say. Throws `forbidden`, `human_principal_required`, or
-   * `conflict` when the slug is taken.
+   * Changes a tenant. Switching a confirmation off takes a human owner, and another human or a day to take effect
+   * (docs/erasure.md). Throws `forbidden`, `human_principal_required`, or `conflict` when the slug is taken.
    */
   async change(caller: Principal, acting: Acting, change: TenantChange): Promise<TenantRecord> {
-    const rule = change.erasureConfirmation === undefined ? RULES.changeTenant : RULES.changeErasureConfirmation;
-    const isMachine = change.erasureConfirmation !== undefined && caller.claimedType !== 'human';
-    const roles = isMachine ? [] : rolesFrom(rule.role);
-    const { facts, tenant } = await this.tenancy.change(acting, change, roles);
-    requireAccess(facts, rule);
-    if (tenant === null) throw humanRequired('change whether erasures need a confirmation');
-    return tenant;
+    const isLifting = confirmationsSetTo('off', change).length > 0;
+    const isMachine =
+      (isLifting || confirmationsSetTo('required', change).length > 0) && caller.claimedType !== 'human';
+    const changers = isMachine ? NOBODY : CHANGERS;
+    const { facts, tenant } = await this.tenancy.change(acting, change, changers);
+    if (tenant !== null) return tenant;
+    requireAccess(facts, isLifting ? RULES.liftConfirmation : RULES.changeTenant);
+    throw humanRequired('change whether a second human has to confirm');
   }
 
   /** Snapshot writes by UTC day. `from` and `to` are both given or neither. Throws `validation_error` or `forbidden`. */

@@ -1,8 +1,20 @@
-import { ERASURE_CONFIRMATIONS, EVIDENCE_POLICIES } from '@iss/domain';
+import { CONFIRMATION_SETTINGS, CONFIRMATIONS, EVIDENCE_POLICIES } from '@iss/domain';
 import type { TenantRecord, TenantOfMember } from '@iss/persistence';
 import { alias, listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
-import { count, flag, line, oneOf, role, tenancyRole, tenantId, text, time } from '../../http/request/fields';
+import {
+  count,
+  flag,
+  line,
+  oneOf,
+  principalId,
+  role,
+  sentTime,
+  tenancyRole,
+  tenantId,
+  text,
+  time,
+} from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
 const name = line(256).described('The name of the tenant.');
@@ -12,9 +24,16 @@ const POLICY =
   'What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of ' +
   '`attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is ' +
   'covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.';
-const confirmation = oneOf(ERASURE_CONFIRMATIONS).described(
+const confirmation = oneOf(CONFIRMATIONS).described(
   'Whether a second human has to confirm an erasure; `off` is for tenants of one person.',
 );
+
+const PendingChange = part({
+  setting: oneOf(CONFIRMATION_SETTINGS).described('The setting that becomes `off`.'),
+  requested_by: principalId.nullable().described('Who requested it; null: the operator.'),
+  requested_at: sentTime.described('When it was requested.'),
+  effective_at: sentTime.described('When it takes effect, unless another human confirms it before.'),
+});
 
 const TenantFields = part({
   tenant_id: tenantId,
@@ -24,6 +43,9 @@ const TenantFields = part({
   chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
   evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
   erasure_confirmation: confirmation,
+  pending_changes: listOf(PendingChange).described(
+    'Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.',
+  ),
 });
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
@@ -123,6 +145,7 @@ export const ACME: TenantRecord = {
   chainEnforced: true,
   evidencePolicy: 'open',
   erasureConfirmation: 'required',
+  pendingChanges: [],
 };
 export const ACME_OF_ALICE = withCaller({ tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' });
 export const USAGE_EXAMPLE = Usage.of({

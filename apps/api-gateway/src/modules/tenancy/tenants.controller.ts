@@ -84,7 +84,9 @@ export class TenantsController {
   @Patch(':tenant_id')
   @ApiRoute('Change a tenant: name, slug, chain_enforced, evidence_policy, erasure_confirmation', RULES.changeTenant, {
     description:
-      'At least one field. `tenant_id` never changes. `erasure_confirmation` is for a human `tenant_owner` alone (422 for others).',
+      'At least one field. `tenant_id` never changes. A confirmation is changed by a human (422 otherwise). ' +
+      'A `tenant_owner` requests that one is switched off: it stays `required`, and `pending_changes` shows the request. It takes effect ' +
+      'when another human, at least `tenant_admin`, sends the same, or after a day. `required` withdraws it.',
     answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict', 'human_principal_required'],
   })

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction } from '../../app/api.ts';
-import { useMay } from '../../app/rights.ts';
+import { useSession } from '../../app/context.tsx';
+import { isCaller, useMay } from '../../app/rights.ts';
 import { TEXT } from '../../text/tenant.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
@@ -17,7 +18,13 @@ type Tenant = api.TenantOfMember;
 
 const WORDS = TEXT.settings;
 const EVIDENCE: readonly Tenant['evidence_policy'][] = ['open', 'resolved', 'fresh'];
-const CONFIRMATION: readonly Tenant['erasure_confirmation'][] = ['required', 'off'];
+type Setting = Tenant['pending_changes'][number]['setting'];
+const CONFIRMATION: readonly Tenant[Setting][] = ['required', 'off'];
+
+/** Returns the value that the setting has, or gets when its pending change takes effect. */
+function wantedOf(tenant: Tenant, setting: Setting): Tenant[Setting] {
+  return tenant.pending_changes.some((change) => change.setting === setting) ? 'off' : tenant[setting];
+}
 
 export function Settings({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
@@ -34,6 +41,9 @@ export function Settings({ tenant }: { tenant: Tenant }) {
             <Time at={tenant.created_at} />
           </dd>
         </dl>
+        {tenant.pending_changes.map((change) => (
+          <PendingChange key={change.setting} tenant={tenant} change={change} />
+        ))}
         {may('PATCH /v1/tenants/{tenant_id}') ? <SettingsForm tenant={tenant} /> : <SettingsShown tenant={tenant} />}
       </div>
     </Section>
@@ -60,6 +70,33 @@ function SettingsShown({ tenant }: { tenant: Tenant }) {
   );
 }
 
+/** Shows who requested to switch a confirmation off. Another human may confirm it here; the form below withdraws it. */
+function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pending_changes'][number] }) {
+  const may = useMay(tenant.tenant_id);
+  const { subject } = useSession();
+  const path = tenantPath(tenant.tenant_id);
+  const action = useAction(path, '/v1/tenants');
+  const { setting, requested_by: by } = change;
+  const mayConfirm = may('PATCH /v1/tenants/{tenant_id}') && by !== null && !isCaller(by, subject);
+  return (
+    <Notice tone="warn">
+      <p>
+        {WORDS.pending[setting](by ?? TEXT.audit.service)} <Time at={change.effective_at} />. {WORDS.pendingText}
+      </p>
+      {action.error !== null && <Problem error={action.error} />}
+      {mayConfirm && (
+        <Button
+          kind="danger"
+          isPending={action.isPending}
+          onClick={() => action.mutate({ method: 'PATCH', path, body: { [setting]: 'off' } })}
+        >
+          {WORDS.confirmOff}
+        </Button>
+      )}
+    </Notice>
+  );
+}
+
 /** Only what became different is sent. */
 function SettingsForm({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
@@ -68,14 +105,15 @@ function SettingsForm({ tenant }: { tenant: Tenant }) {
   const [slug, setSlug] = useState(tenant.slug ?? '');
   const [isChained, setChained] = useState(tenant.chain_enforced);
   const [evidence, setEvidence] = useState(tenant.evidence_policy);
-  const [confirmation, setConfirmation] = useState(tenant.erasure_confirmation);
-  const isOwner = may('PATCH /v1/tenants/{tenant_id}, erasure_confirmation is sent');
+  const wanted = wantedOf(tenant, 'erasure_confirmation');
+  const [confirmation, setConfirmation] = useState(wanted);
+  const isOwner = may('PATCH /v1/tenants/{tenant_id}, a confirmation is switched off');
   const body: api.PatchTenantBody = {
     ...(name.trim() === tenant.name ? {} : { name: name.trim() }),
     ...(slug.trim() === (tenant.slug ?? '') ? {} : { slug: slug.trim() === '' ? null : slug.trim() }),
     ...(isChained === tenant.chain_enforced ? {} : { chain_enforced: isChained }),
     ...(evidence === tenant.evidence_policy ? {} : { evidence_policy: evidence }),
-    ...(confirmation === tenant.erasure_confirmation ? {} : { erasure_confirmation: confirmation }),
+    ...(confirmation === wanted ? {} : { erasure_confirmation: confirmation }),
   };
   const isChanged = Object.keys(body).length > 0;
   const call = { method: 'PATCH', path: tenantPath(tenant.tenant_id), body } as const;
@@ -108,10 +146,12 @@ function SettingsForm({ tenant }: { tenant: Tenant }) {
       />
       <Select
         label={WORDS.confirmation}
-        hint={isOwner ? undefined : WORDS.confirmationOwner}
-        disabled={!isOwner}
+        hint={isOwner ? WORDS.confirmationHint : WORDS.confirmationOwner}
         value={confirmation}
-        options={CONFIRMATION.map((value) => ({ value, label: WORDS.confirmations[value] }))}
+        options={CONFIRMATION.filter((value) => isOwner || value === 'required' || wanted === value).map((value) => ({
+          value,
+          label: WORDS.confirmations[value],
+        }))}
         onChange={(event) => setConfirmation(CONFIRMATION.find((one) => one === event.target.value) ?? confirmation)}
       />
       <div>

@@ -142,6 +142,31 @@ describe('settings', () => {
   });
 
   it.each([
+    ['dora', ['Switch off now']],
+    ['alice', []],
+  ])('show that %s requested to switch the confirmation of erasures off', async (by, offered) => {
+    const change = {
+      setting: 'erasure_confirmation',
+      requested_by: `oidc:dev#${by}`,
+      requested_at: '2026-01-20T08:00:00.000Z',
+      effective_at: '2099-01-21T08:00:00.000Z',
+    };
+    actAs('tenant_admin');
+    api.answer(`GET ${TENANT}`, { pending_changes: [change] });
+    await open(`${PAGE}?show=settings`);
+    await see(`oidc:dev#${by} requested that erasures need no second human, from`);
+    expect((await field('Erasures')).value).toBe('off');
+    expect(buttons().filter((name) => name === 'Switch off now')).toEqual(offered);
+    const wanted = offered.length > 0 ? 'off' : 'required';
+    if (wanted === 'off') await press('Switch off now');
+    else {
+      await fill('Erasures', 'required');
+      await press('Save');
+    }
+    await sends(['PATCH', '/v1/tenants/acme', { erasure_confirmation: wanted }]);
+  });
+
+  it.each([
     ['tenant_editor', 'Changed by a tenant_admin.', false],
     ['tenant_admin', 'Name', true],
   ] as const)('are shown to a %s', async (role, words, mayChange) => {

@@ -3,7 +3,7 @@ import {
   type Acting,
   type Actor,
   DomainError,
-  type ErasureConfirmation,
+  type Confirmation,
   type ErasureStatus,
   type EventType,
   type PrincipalType,
@@ -29,7 +29,7 @@ export interface ErasureRecord extends SubjectRef {
   versions: number[];
   status: ErasureStatus;
   /** The tenant's setting at the request. */
-  confirmation: ErasureConfirmation;
+  confirmation: Confirmation;
   /** Null once it is not pending any more: it may tell of the person. */
   reason: string | null;
   reference: string | null;

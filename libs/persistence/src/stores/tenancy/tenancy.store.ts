@@ -2,8 +2,10 @@ import {
   type AccessFacts,
   type Acting,
   type Actor,
+  type Confirmation,
+  CONFIRMATION_SETTINGS,
+  type ConfirmationSetting,
   type EvidencePolicy,
-  type ErasureConfirmation,
   mayHandOver,
   type MemberStatus,
   OWNER,
@@ -43,11 +45,23 @@ export interface TenantRecord {
   /** What it demands of the evidence in what it writes. */
   evidencePolicy: EvidencePolicy;
   /** Whether a second human has to confirm an erasure. */
-  erasureConfirmation: ErasureConfirmation;
+  erasureConfirmation: Confirmation;
+  /** Requests to switch a confirmation off that have not taken effect. */
+  pendingChanges: readonly PendingChange[];
   createdAt: Date;
 }
 
-export type NewTenant = Omit<TenantRecord, 'createdAt' | 'erasureConfirmation'>;
+/** A request to switch off a setting that demands a second human. Times are RFC 3339. */
+export interface PendingChange {
+  setting: ConfirmationSetting;
+  /** Null: the operator. */
+  requestedBy: string | null;
+  requestedAt: string;
+  /** When it takes effect unless another human confirms it before. */
+  effectiveAt: string;
+}
+
+export type NewTenant = Omit<TenantRecord, 'createdAt' | 'erasureConfirmation' | 'pendingChanges'>;
 
 /** What is to change of a tenant; what is undefined stays, and a `slug` of null is taken away. */
 export interface TenantChange {
@@ -55,8 +69,16 @@ export interface TenantChange {
   slug: string | null | undefined;
   chainEnforced: boolean | undefined;
   evidencePolicy: EvidencePolicy | undefined;
-  /** To be changed by a human alone. */
-  erasureConfirmation: ErasureConfirmation | undefined;
+  erasureConfirmation: Confirmation | undefined;
+}
+
+const MEMBER_OF: Readonly<Record<ConfirmationSetting, 'erasureConfirmation'>> = {
+  erasure_confirmation: 'erasureConfirmation',
+};
+
+/** Returns the settings that the change sets to this value. */
+export function confirmationsSetTo(value: Confirmation, change: TenantChange): ConfirmationSetting[] {
+  return CONFIRMATION_SETTINGS.filter((setting) => change[MEMBER_OF[setting]] === value);
 }
 
 /** A tenant with what the asking principal is in it. */
@@ -100,6 +122,9 @@ export interface UsageDay {
   snapshotWrites: number;
 }
 
+const inEffect = (setting: ConfirmationSetting): string =>
+  `setting_in_effect(t.${setting}, t.pending_changes -> '${setting}')`;
+
 /** Columns of the tenant `t`. */
 const TENANT: Columns<TenantRecord> = {
   tenantId: 't.tenant_id',
@@ -107,7 +132,10 @@ const TENANT: Columns<TenantRecord> = {
   slug: 't.slug',
   chainEnforced: 't.chain_enforced',
   evidencePolicy: 't.evidence_policy',
-  erasureConfirmation: 't.erasure_confirmation',
+  erasureConfirmation: inEffect('erasure_confirmation'),
+  pendingChanges: `(SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+      'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+     FROM jsonb_each(t.pending_changes) p WHERE setting_in_effect('required', p.value) = 'required')`,
   createdAt: 't.created_at',
 };
 
@@ -195,8 +223,21 @@ const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null
   FROM ${CALLER} LEFT JOIN tenants t ON t.tenant_id = i.tenant_id`,
 );
 
+/** Owners may change everything. Admins may switch a confirmation off only where somebody else requested it. */
+export interface TenantChangers {
+  owners: readonly Role[];
+  admins: readonly Role[];
+}
+
 const CHANGE = statement<
-  Acting & TenantChange & { admins: readonly Role[]; changesSlug: boolean; byHuman: boolean },
+  Acting &
+    TenantChange &
+    TenantChangers & {
+      changesSlug: boolean;
+      byHuman: boolean;
+      lifted: readonly ConfirmationSetting[];
+      demanded: readonly ConfirmationSetting[];
+    },
   { facts: AccessFacts; tenant: TenantRecord | null }
 >(
   'tenant_change',
@@ -206,10 +247,15 @@ changed AS (
      SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
          chain_enforced = coalesce(:chainEnforced, t.chain_enforced),
          evidence_policy = coalesce(:evidencePolicy, t.evidence_policy),
-         erasure_confirmation = coalesce(:erasureConfirmation, t.erasure_confirmation)
+         erasure_confirmation = coalesce(:erasureConfirmation, t.erasure_confirmation),
+         pending_changes = t.pending_changes - :demanded::text[]
     FROM facts f
-   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY (:admins::text[])
+   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
      AND (NOT :byHuman::boolean OR f.principal_type = 'human')
+     AND (f.role = ANY (:owners::text[])
+          OR f.role = ANY (:admins::text[])
+             AND NOT EXISTS (SELECT FROM unnest(:lifted::text[]) AS l(setting)
+                              WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', :principalId) = :principalId))
   RETURNING t.*
 )
 SELECT ${FACTS},
@@ -342,16 +388,19 @@ export class TenancyStore {
   }
 
   /**
-   * Changes the tenant if the caller holds one of `admins`, and is human by its record where `erasureConfirmation` changes; null
-   * when not. Throws `conflict` when the slug is taken.
+   * Changes the tenant if the caller is one of `changers`, and human by its record where a confirmation is sent; null when not.
+   * The database holds back what switches a confirmation off. Throws `conflict` when the slug is taken.
    */
   change(
     actor: Acting,
     change: TenantChange,
-    admins: readonly Role[],
+    changers: TenantChangers,
   ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
-    const byHuman = change.erasureConfirmation !== undefined;
-    return this.sql.one(CHANGE, { ...actor, ...change, admins, changesSlug: change.slug !== undefined, byHuman });
+    const lifted = confirmationsSetTo('off', change);
+    const demanded = confirmationsSetTo('required', change);
+    const byHuman = lifted.length + demanded.length > 0;
+    const changesSlug = change.slug !== undefined;
+    return this.sql.one(CHANGE, { ...actor, ...change, ...changers, changesSlug, byHuman, lifted, demanded });
   }
 
   /** Members' records by `principal_id`, all or those of one status, none to a stranger; and what the caller may do. */
