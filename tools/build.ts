@@ -1,62 +1,37 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { buildConsole, CONSOLE_DIST } from './console/console.ts';
+import { dirname, join, relative, resolve } from 'node:path';
+import { CONSOLE_DIST } from './console/console.ts';
 import { UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
-/** Names TypeScript 7 within the repository. TypeScript 6 has a `tsc` as well, and npm links either one as `.bin/tsc`. */
-export const COMPILER = join('node_modules', 'typescript-native', 'bin', 'tsc');
-
-const entries = ['api-gateway', 'webhook-worker', 'cli'].map((app) => `apps/${app}/dist/main.js`);
-/** What `dist` folders are made of. The console is bundled with what it imports. */
-const COMPILED = [
-  '{apps,libs}/*/src/**/*.ts',
-  '{apps,libs}/*/{package,tsconfig}.json',
-  'tsconfig*.json',
-  'package-lock.json',
+const BUILT = [
+  ...['api-gateway', 'webhook-worker', 'cli'].map((app) => `apps/${app}/dist/main.js`),
+  join(CONSOLE_DIST, 'index.html'),
 ];
-const BUNDLED = [
+const SOURCES = [
+  '{apps,libs}/*/src/**/*.*',
+  '{apps,libs}/*/{package,tsconfig*}.json',
   'apps/console/{index.html,vite.config.ts}',
-  'apps/console/src/**/*.*',
-  'libs/{client,domain,tlog}/src/**/*.ts',
+  'tsconfig.base.json',
   'package-lock.json',
 ];
+export const NX = join(repositoryRoot, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
+const STAMP = join(repositoryRoot, '.nx', 'build-stamp');
 
 /**
- * Builds what the `dist` folders lack. Sizes and times of all sources are compared with those of the last build, which
- * takes milliseconds; to ask the compiler would take seconds at every start.
+ * Runs `nx run-many -t build` if a source has changed since the last build. Comparing the sizes and times of all sources takes
+ * milliseconds; starting Nx takes seconds.
  * @throws UserError when the sources don't compile; the compiler's report is printed.
  */
 export async function ensureBuilt(abort?: AbortSignal): Promise<void> {
-  const complete = entries.every((file) => existsSync(join(repositoryRoot, file)));
-  await Promise.all([
-    unlessStamped('build-stamp', COMPILED, complete, async () => compile(complete, abort)),
-    unlessStamped('console-stamp', BUNDLED, existsSync(join(CONSOLE_DIST, 'index.html')), buildConsole),
-  ]);
-}
-
-async function unlessStamped(
-  stamp: string,
-  patterns: readonly string[],
-  isComplete: boolean,
-  build: () => Promise<void>,
-): Promise<void> {
-  const stampFile = join(repositoryRoot, '.nx', stamp);
-  const state = sourceState(patterns);
-  if (isComplete && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === state) return;
-  console.error(stamp === 'build-stamp' ? 'Building …' : 'Building the console …');
-  await build();
-  mkdirSync(dirname(stampFile), { recursive: true });
-  writeFileSync(stampFile, state);
-}
-
-async function compile(complete: boolean, abort: AbortSignal | undefined): Promise<void> {
-  // The compiler takes a dist folder that was half deleted for complete.
-  const compilerArguments = [COMPILER, '-b', 'tsconfig.json', ...(complete ? [] : ['--force'])];
+  const state = sourceState();
+  const isComplete = BUILT.every((file) => existsSync(resolve(repositoryRoot, file)));
+  if (isComplete && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === state) return;
+  console.error('Building …');
   const status = await new Promise<number | null>((resolve) => {
-    const child = spawn(process.execPath, compilerArguments, {
+    const child = spawn(process.execPath, [NX, 'run-many', '-t', 'build', '--outputStyle=static'], {
       cwd: repositoryRoot,
       stdio: ['ignore', 2, 2],
       ...(abort === undefined ? {} : { signal: abort }),
@@ -65,10 +40,12 @@ async function compile(complete: boolean, abort: AbortSignal | undefined): Promi
     child.once('exit', resolve);
   });
   if (status !== 0) throw new UserError('The build failed: see the compiler report above.');
+  mkdirSync(dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, state);
 }
 
-function sourceState(patterns: readonly string[]): string {
-  const files = globSync([...patterns], { cwd: repositoryRoot, withFileTypes: true })
+function sourceState(): string {
+  const files = globSync(SOURCES, { cwd: repositoryRoot, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('spec.ts'))
     .map((entry) => relative(repositoryRoot, join(entry.parentPath, entry.name)));
   const hash = createHash('sha256');
