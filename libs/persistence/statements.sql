@@ -99,6 +99,116 @@ ORDER BY b.created_at DESC, b.grant_id DESC;
 PREPARE acts_as AS
 SELECT current_user::text AS "actsAs";
 
+-- audit_of_subject
+--   asked by AuditStore.ofTenant (stores/records/audit.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 action text
+--   $10 byPrincipalId text
+--   $11 targetId text
+--   enters audit_records_of_subject, memberships_pkey
+PREPARE audit_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  a.audit_id::float8 AS "item?.auditId",
+  a.at AS "item?.at",
+  a.action AS "item?.action",
+  a.principal_id AS "item?.principalId",
+  a.request_id AS "item?.requestId",
+  a.target AS "item?.target",
+  a.details AS "item?.details",
+  ARRAY[a.at::text, a.audit_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) = 1
+  THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
+  WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
+    AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
+    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+    AND a.at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM audit_records a
+    WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
+      AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
+      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+      AND a.at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
+  WHERE (i.action IS NULL OR a.action = i.action)
+    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
+ORDER BY a.at DESC, a.audit_id DESC;
+
+-- audit_of_target
+--   asked by AuditStore.ofTenant (stores/records/audit.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 action text
+--   $10 byPrincipalId text
+--   $11 targetId text
+--   enters audit_records_of_target, memberships_pkey
+PREPARE audit_of_target (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  a.audit_id::float8 AS "item?.auditId",
+  a.at AS "item?.at",
+  a.action AS "item?.action",
+  a.principal_id AS "item?.principalId",
+  a.request_id AS "item?.requestId",
+  a.target AS "item?.target",
+  a.details AS "item?.details",
+  ARRAY[a.at::text, a.audit_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) = 1
+  THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
+  WHERE a.tenant_id || '/' = i.tenant_id || '/'
+    AND coalesce(a.target ->> 'grant_id', a.target ->> 'erasure_id', a.target ->> 'offer_id', a.target ->> 'subscription_id', a.target ->> 'principal_id', a.target ->> 'limit_name') = i.target_id
+    AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+    AND a.at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM audit_records a
+    WHERE a.tenant_id || '/' = i.tenant_id || '/'
+      AND coalesce(a.target ->> 'grant_id', a.target ->> 'erasure_id', a.target ->> 'offer_id', a.target ->> 'subscription_id', a.target ->> 'principal_id', a.target ->> 'limit_name') = i.target_id
+      AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+      AND a.at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
+  WHERE (i.action IS NULL OR a.action = i.action)
+    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
+ORDER BY a.at DESC, a.audit_id DESC;
+
 -- audit_of_tenant
 --   asked by AuditStore.ofTenant (stores/records/audit.store.ts)
 --   $1 rows bigint
@@ -107,10 +217,13 @@ SELECT current_user::text AS "actsAs";
 --   $4 from timestamp with time zone
 --   $5 tenantId text
 --   $6 principalId text
---   $7 action text
---   $8 byPrincipalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 action text
+--   $10 byPrincipalId text
+--   $11 targetId text
 --   enters audit_records_of_tenant, memberships_pkey
-PREPARE audit_of_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text) AS
+PREPARE audit_of_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -129,8 +242,8 @@ SELECT f.role AS "facts.membership?.role",
   WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
     AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
     AND a.at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY a.at DESC, a.audit_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
-FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS action, $8::text AS by_principal_id) i
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
     m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
@@ -142,10 +255,11 @@ LEFT JOIN LATERAL (
     WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
       AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
       AND a.at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1000) a
+    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
   WHERE (i.action IS NULL OR a.action = i.action)
-    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id) ORDER BY a.at DESC, a.audit_id DESC
-  LIMIT $1) a ON true
+    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
 ORDER BY a.at DESC, a.audit_id DESC;
 
 -- backlog_oldest_delivery
@@ -761,9 +875,11 @@ ON CONFLICT DO NOTHING;
 --   $6 principalId text
 --   $7 subjectType text
 --   $8 subjectId text
---   $9 granteeTenantId text
+--   $9 toPrincipalId text
+--   $10 via text
+--   $11 granteeTenantId text
 --   enters disclosures_of_subject, grants_live, grants_pkey, grants_to_all_live, memberships_pkey, subjects_identity_key
-PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text) AS
+PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -787,8 +903,8 @@ SELECT f.role AS "facts.membership?.role",
   WHERE d.subject_key = s.subject_key AND f.owns_subject
     AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
     AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
-FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS grantee_tenant_id) i
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via, $11::text AS grantee_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -813,9 +929,69 @@ LEFT JOIN LATERAL (
     WHERE d.subject_key = s.subject_key AND f.owns_subject
       AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
       AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
-  WHERE (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+  WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
+    AND (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)
   ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
+-- disclosures_to_principal
+--   asked by DisclosureStore.toTenant (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 toPrincipalId text
+--   $10 via text
+--   enters disclosures_to_principal, grants_pkey, memberships_pkey, subjects_pkey
+PREPARE disclosures_to_principal (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.grant_id AS "item?.grantId",
+  (SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1) AS "item?.purpose",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id
+    AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id
+      AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+  WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
+  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
 -- disclosures_to_tenant
@@ -826,8 +1002,12 @@ ORDER BY d.first_at DESC, d.disclosure_id DESC;
 --   $4 from timestamp with time zone
 --   $5 tenantId text
 --   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 toPrincipalId text
+--   $10 via text
 --   enters disclosures_to_grantee, grants_pkey, memberships_pkey, subjects_pkey
-PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text) AS
+PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -851,21 +1031,84 @@ SELECT f.role AS "facts.membership?.role",
   WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
     AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
     AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
-FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
     m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM disclosures d
     WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
       AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
       AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
-  WHERE true ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+  WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
+  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+LEFT JOIN subjects s ON s.subject_key = d.subject_key
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
+-- disclosures_to_tenant_of
+--   asked by DisclosureStore.toTenant (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 toPrincipalId text
+--   $10 via text
+--   enters disclosures_to_tenant_of, grants_pkey, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE disclosures_to_tenant_of (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.grant_id AS "item?.grantId",
+  (SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1) AS "item?.purpose",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key
+    AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key
+      AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+  WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
+  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
@@ -1878,6 +2121,43 @@ SELECT f.role AS "facts.membership?.role",
 FROM facts f LEFT JOIN made ON made.grant_id = f.grant_id
 ORDER BY f.ord;
 
+-- grant_find
+--   asked by GrantStore.find (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   enters grants_pkey, memberships_pkey, subjects_pkey
+PREPARE grant_find (text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "grant?.grantId",
+  g.grantor_tenant_id AS "grant?.grantorTenantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  g.revoked_at AS "grant?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
+  g.granted_by AS "grant?.grantedBy",
+  g.purpose AS "grant?.purpose",
+  g.accepted_at AS "grant?.acceptedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+  ON f.member_status = 'active' AND i.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
+LEFT JOIN subjects s ON s.subject_key = g.subject_key;
+
 -- grant_lock_own
 --   asked by GrantStore.change (stores/grants/grant.store.ts)
 --   $1 grantId uuid
@@ -2013,6 +2293,204 @@ SELECT g.grant_id AS "granted?.grantId",
 FROM g
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true;
 
+-- grants_issued
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_by_grantor, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_issued (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_issued_on
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_issued_on, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_issued_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key
+    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key
+      AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_issued_to
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_of_pair, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_issued_to (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.tenant_id || '>' || i.grantee_tenant_id
+    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.tenant_id || '>' || i.grantee_tenant_id
+      AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
 -- grants_of_subject
 --   asked by GrantStore.ofSubject (stores/grants/grant.store.ts)
 --   $1 tenantId text
@@ -2077,15 +2555,21 @@ LEFT JOIN LATERAL (
 ) g ON true
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
--- grants_of_tenant
+-- grants_offered
 --   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 beforeTime timestamp with time zone
---   $4 beforeId uuid
---   $5 rows bigint
---   enters grants_by_grantor, memberships_pkey, subjects_pkey
-PREPARE grants_of_tenant (text, text, timestamp with time zone, uuid, bigint) AS
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_offered, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_offered (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2105,29 +2589,55 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
-  ARRAY[g.created_at::text, g.grant_id::text] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/' AND (g.subject_key = 0
+      AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
     m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantor_tenant_id = i.tenant_id
-    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
-  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/' AND (g.subject_key = 0
+        AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
--- grants_offered
---   asked by GrantStore.received (stores/grants/grant.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 beforeTime timestamp with time zone
---   $4 beforeId uuid
---   $5 rows bigint
---   enters grants_offered, memberships_pkey, subjects_pkey
-PREPARE grants_offered (text, text, timestamp with time zone, uuid, bigint) AS
+-- grants_offered_from
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_of_pair, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_offered_from (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2147,30 +2657,123 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
-  ARRAY[g.created_at::text, g.grant_id::text] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+    AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
     m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
-    AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
-  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+      AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_offered_on
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_received_on, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_offered_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND (g.subject_key = 0
+      AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND (g.subject_key = 0
+        AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
 -- grants_received
---   asked by GrantStore.received (stores/grants/grant.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 beforeTime timestamp with time zone
---   $4 beforeId uuid
---   $5 rows bigint
---   enters grants_received, memberships_pkey, subjects_pkey
-PREPARE grants_received (text, text, timestamp with time zone, uuid, bigint) AS
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_received, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_received (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2190,18 +2793,173 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
-  ARRAY[g.created_at::text, g.grant_id::text] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
+    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
     m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
-    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
-  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
+      AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_received_from
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_of_pair, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_received_from (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+      AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_received_on
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 granteeTenantId text
+--   $11 grantorTenantId text
+--   enters grants_received_on, memberships_pkey, subjects_identity_key, subjects_pkey
+PREPARE grants_received_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
+  g.accepted_at AS "item?.acceptedAt",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
+  THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
+  WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key
+    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
+    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM grants g
+    WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key
+      AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
+      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
+      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+  WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+      WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
+    AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+    AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+  LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 

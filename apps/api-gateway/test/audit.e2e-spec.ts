@@ -490,7 +490,30 @@ describe('the list', () => {
     expect(await trailOf('acme', 'admin', '?to=2020-01-01T00:00:00Z')).toEqual([]);
   });
 
+  it('is filtered by what was changed, and by the subject that it is on', async () => {
+    const all = await trailOf('acme', 'admin', '?limit=200');
+    const ids = all.flatMap(({ target }) => [target['grant_id'], target['principal_id'], target['offer_id']]);
+    const targets = [...new Set(ids)].flatMap((id) => id ?? []);
+    expect(targets.length).toBeGreaterThan(3);
+    for (const id of targets) {
+      const found = await trailOf('acme', 'admin', `?limit=200&target_id=${encodeURIComponent(id)}`);
+      expect(found).toEqual(
+        all.filter(({ target }) => [target['grant_id'], target['principal_id'], target['offer_id']].includes(id)),
+      );
+    }
+    const onAll = await trailOf('acme', 'admin', '?limit=200&subject_type=*');
+    expect(onAll).toEqual(all.filter(({ target }) => target['subject_type'] === '*'));
+    const { target = {} } = all.find((record) => record.target['subject_type'] === 'organization') ?? {};
+    const named = `?limit=200&subject_type=organization&subject_id=${encodeURIComponent(target['subject_id'] ?? '')}`;
+    const ofSubject = all.filter(({ target: { subject_id } }) => subject_id === target['subject_id']);
+    expect(ofSubject.length).toBeGreaterThan(0);
+    expect(await trailOf('acme', 'admin', named)).toEqual(ofSubject);
+    expect(await trailOf('acme', 'admin', `${named}&action=tenant.changed`)).toEqual([]);
+    expect(await trailOf('acme', 'admin', '?target_id=nothing')).toEqual([]);
+  });
+
   it.each([
+    ['subject_type=organization', '/query/subject_id'],
     ['from=yesterday', '/query/from'],
     ['action=member.exploded', '/query/action'],
     ['principal_id=alice', '/query/principal_id'],

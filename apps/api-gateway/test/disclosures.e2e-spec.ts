@@ -227,6 +227,25 @@ describe('the lists', () => {
     expect(await disclosed(`?from=${both[1]?.first_at}&to=${both[0]?.first_at}`)).toEqual(both);
   });
 
+  it('are filtered by who was shown something, in which way, and of which subject', async () => {
+    await get(`${of('beta')}/snapshots/1`, 'proposer');
+    await get(`${of('beta')}/provenance`);
+    const bob = `principal_id=${encodeURIComponent('oidc:test#bob')}`;
+    const owners = async (query: string) => (await disclosed(`?${query}`)).map(short);
+    expect(await owners(bob)).toEqual(['bob 2-2 provenance', 'bob 2-2 snapshot', 'bob 1-1 snapshot']);
+    expect(await owners(`${bob}&via=provenance`)).toEqual(['bob 2-2 provenance']);
+    expect(await owners('via=snapshot')).toHaveLength(3);
+    expect(await owners('via=diff')).toEqual([]);
+    const grantees = async (query: string) =>
+      (await get(`/v1/tenants/beta/disclosures?${query}`, 'zoe')).body.items.map(short);
+    const named = `subject_type=${subject.subject_type}&subject_id=${subject.subject_id}`;
+    expect(await grantees(named)).toHaveLength(4);
+    expect(await grantees(`${named}&${bob}&via=provenance`)).toEqual(['bob 2-2 provenance']);
+    expect(await grantees(`${bob}&limit=1`)).toEqual(['bob 2-2 provenance']);
+    expect(await grantees('subject_type=organization&subject_id=none')).toEqual([]);
+    expect(places(await get('/v1/tenants/beta/disclosures?subject_id=x', 'zoe', 400))).toEqual(['/query/subject_type']);
+  });
+
   it('show the grantee its own', async () => {
     const { body } = await get('/v1/tenants/beta/disclosures', 'zoe');
     expect(body.items.slice(0, 2)).toEqual(await disclosed());
@@ -239,6 +258,8 @@ describe('the lists', () => {
     ['to=2026-13-15', '/query/to'],
     ['from=2026-01-16T00:00:00Z&to=2026-01-15', '/query/from'],
     ['grantee_tenant_id=-', '/query/grantee_tenant_id'],
+    ['via=rumour', '/query/via'],
+    ['principal_id=bob', '/query/principal_id'],
     ['since=x', '/query/since'],
   ])('refuse %s', async (query, place) => {
     expect(places(await get(`${of('acme')}/disclosures?${query}`, 'admin', 400))).toEqual([place]);

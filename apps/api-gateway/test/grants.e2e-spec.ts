@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world';
+import type { User } from './gateway';
 import type { Subject } from './read-world';
 
 jest.setTimeout(60_000);
@@ -262,7 +263,6 @@ describe('the grants that a tenant issued', () => {
     for (const limit of [...BAD_LIMITS, '101']) {
       expect(places(await world.list(`?limit=${limit}`).expect(400))).toEqual(['/query/limit']);
     }
-    expect(places(await world.list('?status=active').expect(400))).toEqual(['/query/status']);
     expect(places(await world.list('?cursor=abc').expect(400))).toEqual(['/query/cursor']);
     const { next_cursor: cursor } = (await world.list('?limit=1').expect(200)).body;
     expect(places(await world.list(`?cursor=${cursor}`, 'bob', 'beta').expect(400))).toEqual(['/query/cursor']);
@@ -272,6 +272,92 @@ describe('the grants that a tenant issued', () => {
   it('do not include those that it received', async () => {
     await world.list('', 'stranger', 'no-such-tenant').expect(403);
     expect((await world.list('', 'proposer', 'beta').expect(200)).body.items).toEqual([]);
+  });
+});
+
+describe('filters of the grants of a tenant', () => {
+  const idsOf = async (query: string, user: User = 'reader', tenant = 'acme'): Promise<string[]> =>
+    (await world.list(`?limit=100&${query}`, user, tenant).expect(200)).body.items.map(
+      (grant: { grant_id: string }) => grant.grant_id,
+    );
+  const [subject, other] = ['filtered', 'filtered-too'].map((id) => ({ subject_type: 'organization', subject_id: id }));
+  const made: Record<'expired' | 'revoked' | 'active' | 'toGamma' | 'onOther' | 'onAll' | 'ofGamma', string> = {
+    expired: '',
+    revoked: '',
+    active: '',
+    toGamma: '',
+    onOther: '',
+    onAll: '',
+    ofGamma: '',
+  };
+
+  beforeAll(async () => {
+    if (subject === undefined || other === undefined) throw new Error('there are two');
+    await world.superuser.query('UPDATE grants SET revoked_at = now() WHERE revoked_at IS NULL AND subject_key = 0');
+    for (const { subject_id } of [subject, other]) await world.addSubject(subject_id);
+    made.expired = await world.grantOn(subject);
+    await world.expire(made.expired);
+    made.revoked = await world.grantOn(subject);
+    await world.revoke(made.revoked).expect(200);
+    made.active = await world.grantOn(subject);
+    made.toGamma = await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
+    made.onOther = await world.grantOn(other);
+    made.onAll = await world.grantOnAll();
+    const ofGamma = await world.addSubject(undefined, 'o1', 'gamma');
+    made.ofGamma = (await world.create(ofGamma, 'o1', 'gamma').expect(201)).body.grant_id;
+  });
+
+  afterAll(async () => world.revoke(made.onAll).expect(200));
+
+  it('select by subject, status and the other tenant, alone and together', async () => {
+    const on = 'subject_type=organization&subject_id=filtered';
+    const { expired, revoked, active, toGamma, onAll, ofGamma } = made;
+    expect(await idsOf(on)).toEqual([toGamma, active, revoked, expired]);
+    expect(await idsOf(`${on}&grantee_tenant_id=beta`)).toEqual([active, revoked, expired]);
+    expect(await idsOf(`${on}&status=expired`)).toEqual([expired]);
+    expect(await idsOf(`${on}&status=revoked`)).toEqual([revoked]);
+    expect(await idsOf('grantee_tenant_id=gamma&status=active')).toContain(toGamma);
+    expect(await idsOf('grantee_tenant_id=gamma&status=active')).not.toContain(active);
+    expect(await idsOf('status=active&grantee_tenant_id=nobody')).toEqual([]);
+    expect(await idsOf('subject_type=*&status=active')).toEqual([onAll]);
+    expect(await idsOf('subject_type=entity&subject_id=none')).toEqual([]);
+    expect(await idsOf('grantor_tenant_id=gamma')).toEqual([]);
+    const toBeta = async (query: string) => idsOf(`direction=received&${query}`, 'bob', 'beta');
+    expect(await toBeta(on)).toEqual([active, revoked, expired]);
+    expect(await toBeta('grantor_tenant_id=gamma&status=active')).toContain(ofGamma);
+    expect(await toBeta('grantor_tenant_id=gamma')).not.toContain(active);
+    expect(await toBeta('subject_type=*&status=active')).toEqual([onAll]);
+    expect(await idsOf(`direction=received&${on}`)).toEqual([]);
+  });
+
+  it('bind the cursor, and pages of a filtered list join', async () => {
+    const on = 'subject_type=organization&subject_id=filtered&grantee_tenant_id=beta';
+    const pages = await walk((query) => world.list(`${query}&${on}`), 1);
+    expect(pages).toEqual([[made.active], [made.revoked], [made.expired]]);
+    const { next_cursor: cursor } = (await world.list(`?limit=1&${on}`).expect(200)).body;
+    expect(places(await world.list(`?cursor=${cursor}&${on}&status=active`).expect(400))).toEqual(['/query/cursor']);
+  });
+
+  it.each([
+    ['subject_id=a', '/query/subject_type'],
+    ['subject_type=organization', '/query/subject_id'],
+    ['subject_type=*&subject_id=a', '/query/subject_id'],
+    ['grantee_tenant_id=-', '/query/grantee_tenant_id'],
+    ['status=live', '/query/status'],
+  ])('refuse %s', async (query, place) => {
+    expect(places(await world.list(`?${query}`).expect(400))).toEqual([place]);
+  });
+
+  it('one grant is read by either side, and by nobody else', async () => {
+    const one = (grantId: string, user: User, tenant: string) =>
+      world.gateway.as(user, 'get', `/v1/tenants/${tenant}/grants/${grantId}`);
+    const { body } = await one(made.expired, 'reader', 'acme').expect(200);
+    expect(body).toMatchObject({ grant_id: made.expired, status: 'expired', subject_id: 'filtered' });
+    expect((await one(made.expired, 'proposer', 'beta').expect(200)).body).toEqual(body);
+    expect((await one(made.onAll, 'reader', 'acme').expect(200)).body).toMatchObject({ subject_type: '*' });
+    await one(made.expired, 'o1', 'gamma').expect(404);
+    await one(made.expired, 'o1', 'acme').expect(403);
+    await one(randomUUID(), 'reader', 'acme').expect(404);
   });
 });
 

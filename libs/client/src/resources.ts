@@ -68,20 +68,60 @@ export class Membership extends Resource {
   }
 }
 
-/** The grants that a tenant gave. */
+/** Selects disclosures. An omitted member selects all. */
+export interface DisclosureFilter {
+  /** RFC 3339, or a UTC date; so is `to`. */
+  from?: string;
+  to?: string;
+  /** Who was shown something. */
+  principal_id?: string;
+  via?: api.Disclosure['via'];
+}
+
+/** Selects records of the audit trail. An omitted member selects all. */
+export interface AuditFilter {
+  from?: string;
+  to?: string;
+  action?: api.AuditRecord['action'];
+  /** Who changed something. */
+  principal_id?: string;
+  /** The id of what was changed: a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit. */
+  target_id?: string;
+  /** With `subject_id`; `*` alone selects grants on all subjects. */
+  subject_type?: api.Grant['subject_type'];
+  subject_id?: string;
+}
+
+/** Selects grants. An omitted member selects all. */
+export interface GrantFilter {
+  status?: api.Grant['status'];
+  grantee_tenant_id?: string;
+  grantor_tenant_id?: string;
+  /** With `subject_id`; `*` alone selects grants on all subjects. */
+  subject_type?: api.Grant['subject_type'];
+  subject_id?: string;
+}
+
+/** The grants of a tenant. */
 export class Grants extends Resource {
-  list(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return this.items('', GRANT, {}, options);
+  /** Lists the grants that the tenant issued, newest first, ended ones too. */
+  list(filter: GrantFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return this.items('', GRANT, { ...filter }, options);
   }
 
-  /** The grants to the tenant, without those that are {@link offered}. */
-  received(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return this.items('', GRANT, { direction: 'received' }, options);
+  /** Lists the grants to the tenant, ended ones too, without those that are {@link offered}. */
+  received(filter: GrantFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return this.items('', GRANT, { direction: 'received', ...filter }, options);
   }
 
-  /** The grants on all subjects of other tenants that the tenant has neither used nor accepted. */
-  offered(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return this.items('', GRANT, { direction: 'offered' }, options);
+  /** Lists the grants on all subjects of other tenants that the tenant has neither used nor accepted. */
+  offered(filter: GrantFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return this.items('', GRANT, { direction: 'offered', ...filter }, options);
+  }
+
+  /** Reads a grant that the tenant issued or received. */
+  async get(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
+    return this.call('GET', pathOf(grantId), GRANT, options, undefined, { grant_id: grantId });
   }
 
   /** Accepts a grant to the tenant. */

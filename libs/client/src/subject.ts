@@ -9,7 +9,7 @@ import type { Shape } from './http/shape.ts';
 import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { RefreshRequests, type Scope } from './resources.ts';
+import { type DisclosureFilter, RefreshRequests, type Scope } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import { linkOf } from './verify/snapshot.ts';
@@ -202,9 +202,12 @@ export class Subject<A extends object> {
     return itemsOf(this.transport, `${this.path}/erasures`, {}, options, ERASURE);
   }
 
-  /** Who was shown which versions. */
-  disclosures(options: CallOptions = {}): AsyncGenerator<api.Disclosure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/disclosures`, {}, options, DISCLOSURE);
+  /** Lists who was shown which versions. */
+  disclosures(
+    filter: DisclosureFilter & { grantee_tenant_id?: string } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Disclosure, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/disclosures`, { ...filter }, options, DISCLOSURE);
   }
 
   async #applyPatch(

@@ -8,8 +8,15 @@ import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { Grants, Membership, type RefreshRequestFilter, Webhooks } from './resources.ts';
-import { ACCESSIBLE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
+import {
+  type AuditFilter,
+  type DisclosureFilter,
+  Grants,
+  Membership,
+  type RefreshRequestFilter,
+  Webhooks,
+} from './resources.ts';
+import { ACCESSIBLE, AUDIT_RECORD, DISCLOSURE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
 import { Subject } from './subject.ts';
 import type {
   Change,
@@ -117,6 +124,19 @@ export class Tenant {
     options: CallOptions = {},
   ): AsyncGenerator<api.AccessibleSubject, void, undefined> {
     return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options, ACCESSIBLE);
+  }
+
+  /** Lists what the tenant's principals were shown of other tenants' subjects, newest first. */
+  disclosures(
+    filter: DisclosureFilter & { subject_type?: SubjectType; subject_id?: string } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Disclosure, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/disclosures`, { ...filter }, options, DISCLOSURE);
+  }
+
+  /** Lists who changed what in the tenant, newest first. */
+  audit(filter: AuditFilter = {}, options: CallOptions = {}): AsyncGenerator<api.AuditRecord, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/audit`, { ...filter }, options, AUDIT_RECORD);
   }
 
   /** The members. */

@@ -260,6 +260,7 @@ export const TABLE: readonly Row[] = [
   },
   { ...write, path: `${TENANT}/grants/batch`, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'new_grants' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TENANT}/grants/{grant_id}`, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'grant' },
   {
     ...write,
     path: `${TENANT}/grants/{grant_id}/accept`,

@@ -179,6 +179,7 @@ migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
+migration Filters1700000000038: applied
 migration GrantedFeeds1700000000030: applied
 migration GrantsAccepted1700000000037: applied
 migration GrantsByGrantee1700000000009: applied

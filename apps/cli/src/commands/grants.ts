@@ -1,5 +1,5 @@
-import type { api, Tenant } from '@identity-state/client';
-import { type Command, hasFlag, textOf, UsageError } from '../command';
+import type { api, SubjectType, Tenant } from '@identity-state/client';
+import { type Command, hasFlag, type Options, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { subjectOf } from '../service/subject-name';
@@ -8,14 +8,16 @@ import { grantedText } from './share';
 
 /** Lists grants. */
 export const grants: Command = {
-  about: 'Newest first, those that live; what ended only with --all.',
+  about: 'Newest first, those that live. --all adds those that ended.',
   arguments: [
     { name: 'subject', about: 'Those on one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
   ],
   options: {
     all: { about: 'Also those that are over.' },
-    held: { about: 'The subjects of others that your tenant may read.' },
+    received: { about: 'Those that your tenant was given.' },
     offered: { about: 'Grants of other tenants on all of their subjects that yours has not accepted.' },
+    held: { about: 'The subjects of others that your tenant may read.' },
+    with: { value: 'TENANT', about: 'Those with one other tenant alone.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -39,20 +41,19 @@ export const grants: Command = {
       );
     }
     const isAll = hasFlag(options, 'all');
-    const isOffered = hasFlag(options, 'offered');
-    if (isOffered && (named !== undefined || isAll)) throw new UsageError('--offered lists whole tenants alone.');
+    const direction = directionOf(options);
+    if (direction === 'offered' && named !== undefined) throw new UsageError('--offered lists whole tenants alone.');
+    const asked = { isAll, subject: named === undefined ? null : subjectOf(named), other: textOf(options, 'with') };
     return asCaller(options, context, ({ tenant }) =>
-      showList(options, context, isOffered ? offeredTo(tenant) : grantsOf(tenant, named, isAll), {
-        none: isOffered
-          ? 'No grant waits to be accepted.'
-          : isAll
-            ? 'There never was a grant.'
-            : 'There is no grant: nobody else may read.',
+      showList(options, context, grantsOf(tenant, direction, asked), {
+        none: direction === 'offered' ? 'No grant waits to be accepted.' : noneText(direction, isAll),
         paint: { grant: style.yellow },
         asRow: (grant) => ({
           grant: grant.grant_id,
           subject: grantedText(grant),
-          ...(isOffered ? { of: visible(grant.grantor_tenant_id) } : { reader: visible(grant.grantee_tenant_id) }),
+          ...(direction === 'issued'
+            ? { reader: visible(grant.grantee_tenant_id) }
+            : { of: visible(grant.grantor_tenant_id) }),
           scopes: grant.scopes.join(', '),
           until: endOf(grant),
         }),
@@ -61,16 +62,49 @@ export const grants: Command = {
   },
 };
 
-async function* grantsOf(tenant: Tenant, named: string | undefined, isAll: boolean): AsyncGenerator<api.Grant, void> {
-  const subject = named === undefined ? null : subjectOf(named);
-  const all = subject === null ? tenant.grants.list() : tenant.subject(subject.type, subject.id).grants();
-  for await (const grant of all) {
-    if (isAll || grant.status === 'active') yield grant;
-  }
+type Direction = 'issued' | 'received' | 'offered';
+
+interface Asked {
+  isAll: boolean;
+  subject: { type: SubjectType; id: string } | null;
+  other: string | undefined;
 }
 
-async function* offeredTo(tenant: Tenant): AsyncGenerator<api.Grant, void> {
-  for await (const grant of tenant.grants.offered()) if (grant.status === 'active') yield grant;
+function directionOf(options: Options): Direction {
+  const isReceived = hasFlag(options, 'received');
+  const isOffered = hasFlag(options, 'offered');
+  if (isReceived && isOffered) throw new UsageError('--received and --offered are two lists.');
+  return isReceived ? 'received' : isOffered ? 'offered' : 'issued';
+}
+
+function noneText(direction: 'issued' | 'received', isAll: boolean): string {
+  if (direction === 'received') return isAll ? 'Your tenant never got a grant.' : 'Your tenant holds no grant.';
+  return isAll ? 'There never was a grant.' : 'There is no grant: nobody else may read.';
+}
+
+async function* grantsOf(
+  tenant: Tenant,
+  direction: Direction,
+  { isAll, subject, other }: Asked,
+): AsyncGenerator<api.Grant, void> {
+  const status = isAll ? {} : { status: 'active' as const };
+  if (direction === 'issued' && subject !== null) {
+    // With those on all subjects.
+    for await (const grant of tenant.subject(subject.type, subject.id).grants()) {
+      if ((isAll || grant.status === 'active') && (other === undefined || grant.grantee_tenant_id === other)) yield grant;
+    }
+    return;
+  }
+  const on = subject === null ? {} : { subject_type: subject.type, subject_id: subject.id };
+  switch (direction) {
+    case 'issued':
+      return yield* tenant.grants.list({ ...status, ...(other === undefined ? {} : { grantee_tenant_id: other }) });
+    case 'received':
+    case 'offered': {
+      const from = other === undefined ? {} : { grantor_tenant_id: other };
+      return yield* tenant.grants[direction]({ ...status, ...on, ...from });
+    }
+  }
 }
 
 function endOf({ status, expires_at: until, revoked_at: revokedAt }: api.Grant): string {

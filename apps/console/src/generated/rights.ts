@@ -59,6 +59,7 @@ export const RIGHTS = {
   "POST /v1/tenants/{tenant_id}/grants, on all subjects": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/grants/batch": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/grants": 'tenant_reader',
+  "GET /v1/tenants/{tenant_id}/grants/{grant_id}": 'tenant_reader',
   "POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/changes": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/owner-history": 'tenant_reader',

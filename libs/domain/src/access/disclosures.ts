@@ -15,3 +15,6 @@ export const DISCLOSURE_WAYS = {
   search: { showsContent: true },
 } as const satisfies Record<string, { showsContent: boolean }>;
 export type DisclosureWay = keyof typeof DISCLOSURE_WAYS;
+export const DISCLOSURE_WAY_NAMES = Object.keys(DISCLOSURE_WAYS).filter(
+  (name): name is DisclosureWay => name in DISCLOSURE_WAYS,
+);

@@ -24,6 +24,9 @@ export interface PageLimits {
 /** Of a list that the specification does not page (contract, "Lists beyond the specification's own limits"). */
 export const UNPAGED = { default: 1_000, max: 1_000 } as const satisfies PageLimits;
 
+/** Says in the description of a list with filters how its pages end. */
+export const SHORT_PAGES = 'With a filter a page may be short or empty and have a `next_cursor`.';
+
 /** The page limits under the limits of the deployment. */
 export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
   const bound = typeof max === 'number' ? max : max(limits);
@@ -59,16 +62,17 @@ export class Paging<Query extends object = object> {
     this.limit = text === undefined ? bounds.default : requireLimit(text, bounds.max);
   }
 
-  /** Where to read from. `bound` holds the order and the filters, by name: the cursor is good for these alone. */
-  at(bound: { order?: string } & Readonly<Record<string, string | undefined>> = {}): {
+  /** Returns where to read from. The cursor is good for `bound` alone: the order and the filters by name, as they were sent unless given. */
+  at(bound?: { order?: string } & Readonly<Record<string, string | undefined>>): {
     limit: number;
     after: PagePosition | null;
   } {
     const { cursors } = this.request.settings;
     const route: unknown = this.request.route;
     const pattern = typeof route === 'object' && route !== null && 'path' in route ? route.path : '';
-    this.order = bound.order;
-    this.place = JSON.stringify([pattern, this.request.params, Object.entries(bound).sort()]);
+    this.order = bound?.order;
+    const filters = Object.entries(bound ?? this.query).filter(([name]) => !(name in PAGE));
+    this.place = JSON.stringify([pattern, this.request.params, filters.sort()]);
     const cursor = this.request.query['cursor'];
     return { limit: this.limit, after: typeof cursor === 'string' ? cursors.read(cursor, this.place) : null };
   }

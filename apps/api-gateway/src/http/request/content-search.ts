@@ -1,6 +1,7 @@
-import { DomainError, foldName, parseIdentifier } from '@iss/domain';
+import { foldName, parseIdentifier } from '@iss/domain';
 import type { ContentSearch } from '@iss/persistence';
 import { prefix } from './fields';
+import { invalidQuery } from './subject-filter';
 
 /** Filters of a list of subjects by what their latest versions say. */
 export const CONTENT = {
@@ -41,14 +42,10 @@ export function contentSearch(
   requireAlone('identifier', others);
   const identifier = parseIdentifier(text);
   if (identifier !== null) return { by: 'identifier', identifier };
-  throw invalid('identifier', 'must be scheme:value, as in lei:529900T8BM49AURSDO55', 'invalid_value');
+  throw invalidQuery('identifier', 'must be scheme:value, as in lei:529900T8BM49AURSDO55', 'invalid_value');
 }
 
 function requireAlone(search: string, others: Readonly<Record<string, string | undefined>>): void {
   const other = Object.keys(others).find((name) => others[name] !== undefined);
-  if (other !== undefined) throw invalid(search, `is a search of its own: send it without ${other}`, 'mismatch');
-}
-
-function invalid(name: string, message: string, code: string): DomainError {
-  return new DomainError('validation_error', `${name} ${message}.`, [{ path: `/query/${name}`, message, code }]);
+  if (other !== undefined) throw invalidQuery(search, `is a search of its own: send it without ${other}`, 'mismatch');
 }

@@ -17,6 +17,8 @@ import {
   type AccessibleSubject,
   AccessibleSubjectStore,
   type ContentSearch,
+  type GrantDirection,
+  type GrantFilter,
   type GrantOutcome,
   type GrantRecord,
   GRANTS_AT_ONCE,
@@ -124,17 +126,23 @@ export class GrantService {
   }
 
   /** Throws `forbidden` unless the caller is an active member. */
-  async ofTenant(actor: Actor, request: PageRequest): Promise<Page<GrantRecord>> {
-    const { facts, page } = await this.grants.ofTenant(actor, request);
+  async ofTenant(
+    actor: Actor,
+    direction: GrantDirection,
+    filter: GrantFilter,
+    request: PageRequest,
+  ): Promise<Page<GrantRecord>> {
+    const { facts, page } = await this.grants.ofTenant(actor, direction, filter, request);
     requireAccess(facts, RULES.readGrants);
     return page;
   }
 
-  /** The grants to the tenant. Throws `forbidden` unless the caller is an active member. */
-  async received(actor: Actor, which: { isAccepted: boolean }, request: PageRequest): Promise<Page<GrantRecord>> {
-    const { facts, page } = await this.grants.received(actor, which, request);
+  /** Returns a grant that the tenant issued or received. Throws `forbidden` or `not_found`. */
+  async find(actor: Actor, grantId: string): Promise<GrantRecord> {
+    const { facts, grant } = await this.grants.find(actor, grantId);
     requireAccess(facts, RULES.readGrants);
-    return page;
+    if (grant === null) throw new DomainError('not_found', 'No such grant of or to this tenant.');
+    return grant;
   }
 
   /** Accepts a grant to the tenant. Throws `not_found`, or `conflict` when it is not active. */

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   SUBJECT_TYPES,
 } from '@iss/domain';
-import type { GrantRecord } from '@iss/persistence';
+import { GRANT_DIRECTIONS, type GrantFilter, type GrantRecord } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, listOfShaped } from '../../http/describe/field';
@@ -33,9 +33,12 @@ import {
   uuid,
 } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
+import { subjectSent } from '../../http/request/subject-filter';
 
 const grantedBy = principalId.nullable().described('Who made it; null: it was made before this was kept.');
 const purpose = prose(500).nullable().described('What it is for, in the grantor’s words. In no event and no log.');
+
+const status = oneOf(GRANT_STATUSES).described('Whether it is live, and why not.');
 
 /** Specification, "Grant". */
 export const Grant = view('Grant', {
@@ -48,7 +51,7 @@ export const Grant = view('Grant', {
   expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
   created_at: time.described('When it was made.'),
   revoked_at: time.nullable().described('When it was revoked; null: it was not.'),
-  status: oneOf(GRANT_STATUSES).described('Whether it is live, and why not.'),
+  status,
   granted_by: grantedBy,
   purpose,
   accepted_at: time
@@ -87,14 +90,32 @@ export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 /** Query of the grants of a tenant. */
 export const GrantsQuery = query({
   ...PAGE,
-  direction: oneOf(['issued', 'received', 'offered'])
+  direction: oneOf(GRANT_DIRECTIONS)
     .optional()
     .described(
       '`issued`, unless it is sent: those that the tenant gave. `received`: those that it was given. `offered`: those on all subjects of other tenants that it has neither used nor accepted.',
     )
     .example('issued'),
+  status: status.optional().example('active').described('Only those with this status now.'),
+  grantee_tenant_id: tenantId.optional().example('beta').described('Only those to this tenant.'),
+  grantor_tenant_id: tenantId.optional().example('acme').described('Only those that this tenant issued.'),
+  subject_type: grantedType
+    .optional()
+    .example('organization')
+    .described('Only those on this subject, with `subject_id`; `*` alone: those on all subjects of their grantor.'),
+  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
 });
 export type GrantsQuery = SentOf<typeof GrantsQuery>;
+
+/** Reads the filters. Throws `validation_error` for half a subject. */
+export function grantFilter(sent: GrantsQuery): GrantFilter {
+  return {
+    status: sent.status ?? null,
+    granteeTenantId: sent.grantee_tenant_id ?? null,
+    grantorTenantId: sent.grantor_tenant_id ?? null,
+    subject: subjectSent(sent),
+  };
+}
 
 /** Query of the list of accessible subjects. */
 export const AccessibleListQuery = query({ ...PAGE, ...CONTENT });

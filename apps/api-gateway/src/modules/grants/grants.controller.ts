@@ -3,7 +3,7 @@ import { Controller, Get, Patch, Post, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { contentSearch } from '../../http/request/content-search';
 import { JsonBody } from '../../http/request/json-body';
@@ -21,6 +21,7 @@ import {
   CreateGrantsBody,
   Grant,
   GRANT_RESULTS_EXAMPLE,
+  grantFilter,
   GrantResults,
   grantResults,
   GrantsQuery,
@@ -68,8 +69,7 @@ export class GrantsController {
 
   @Get('grants')
   @ApiRoute('Grants that the tenant issued or received, newest first', RULES.readGrants, {
-    description:
-      'Active, revoked and expired ones. Received grants on all subjects of another tenant are in a list of their own, `offered`, until the tenant has used or accepted them.',
+    description: `Active, revoked and expired ones. Received grants on all subjects of another tenant are in a list of their own, \`offered\`, until the tenant has used or accepted them. ${SHORT_PAGES}`,
     answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], 50) },
   })
   async listGrants(
@@ -77,12 +77,18 @@ export class GrantsController {
     @PageOf({ default: 50, max: 100 }, GrantsQuery) paging: Paging<GrantsQuery>,
   ): Promise<{ items: Grant[] } & PageView> {
     const { direction = 'issued' } = paging.query;
-    const at = paging.at({ direction });
-    const page =
-      direction === 'issued'
-        ? await this.grants.ofTenant(actor, at)
-        : await this.grants.received(actor, { isAccepted: direction === 'received' }, at);
+    const page = await this.grants.ofTenant(actor, direction, grantFilter(paging.query), paging.at());
     return paging.answer(page, Grant.of);
+  }
+
+  @Get('grants/:grant_id')
+  @ApiRoute('One grant', RULES.readGrants, {
+    description: 'For members of the tenant that issued it, and for members of the tenant that received it.',
+    answers: { 200: answer('The grant.', Grant, Grant.of(ACME_TO_BETA)) },
+    errors: ['not_found'],
+  })
+  async getGrant(@ActorParam() actor: Actor, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
+    return Grant.of(await this.grants.find(actor, grantId));
   }
 
   @Post('grants/:grant_id/accept')

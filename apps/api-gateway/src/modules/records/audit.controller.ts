@@ -2,8 +2,9 @@ import { type Actor, RULES } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
+import { subjectSent } from '../../http/request/subject-filter';
 import { AuditService } from './audit.service';
 import { AUDIT_EXAMPLE, AuditEntry, AuditQuery } from './audit.views';
 
@@ -18,17 +19,15 @@ export class AuditController {
 
   @Get('audit')
   @ApiRoute('Who changed what in the tenant, newest first', RULES.readAudit, {
-    description:
-      'Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A change and its record are written together; what changes nothing is not recorded. With a filter a page may have fewer than asked for, or none, and a `next_cursor`.',
+    description: `Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A change and its record are written together; what changes nothing is not recorded. ${SHORT_PAGES}`,
     answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listAudit(
     @ActorParam() actor: Actor,
     @PageOf(PAGE_LIMITS, AuditQuery) paging: Paging<AuditQuery>,
   ): Promise<{ items: AuditEntry[] } & PageView> {
-    const { action, principal_id, from, to } = paging.query;
-    const at = paging.at({ action, principal_id, from, to });
-    const page = await this.audit.ofTenant(actor, { action, principalId: principal_id, from, to }, at);
-    return paging.answer(page, AuditEntry.of);
+    const { action, principal_id: principalId, target_id: targetId, from, to } = paging.query;
+    const filter = { action, principalId, targetId, subject: subjectSent(paging.query), from, to };
+    return paging.answer(await this.audit.ofTenant(actor, filter, paging.at()), AuditEntry.of);
   }
 }

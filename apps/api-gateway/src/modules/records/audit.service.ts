@@ -1,4 +1,4 @@
-import { type Actor, type AuditAction, requireAccess, RULES } from '@iss/domain';
+import { type Actor, type AuditAction, requireAccess, RULES, type SubjectRef } from '@iss/domain';
 import { type AuditRecord, AuditStore, type Page, type PageRequest } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { requireWindow, type SentWindow } from './time-window';
@@ -7,6 +7,8 @@ import { requireWindow, type SentWindow } from './time-window';
 export interface SentAuditFilter extends SentWindow {
   action: AuditAction | undefined;
   principalId: string | undefined;
+  targetId: string | undefined;
+  subject: SubjectRef | null;
 }
 
 /** What was changed in a tenant, and by whom. */
@@ -16,8 +18,8 @@ export class AuditService {
 
   /** For the tenant's admins. Throws `validation_error` or `forbidden`. */
   async ofTenant(actor: Actor, sent: SentAuditFilter, request: PageRequest): Promise<Page<AuditRecord>> {
-    const { action = null, principalId: byPrincipalId = null } = sent;
-    const filter = { ...requireWindow(sent), action, byPrincipalId };
+    const { action = null, principalId: byPrincipalId = null, targetId = null, subject } = sent;
+    const filter = { ...requireWindow(sent), action, byPrincipalId, targetId, subject };
     const { facts, page } = await this.audit.ofTenant(actor, filter, request);
     requireAccess(facts, RULES.readAudit);
     return page;

@@ -1,7 +1,8 @@
 import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
-import { count, oneOf, PAGE, principalId, text, time } from '../../http/request/fields';
+import { count, grantedId, grantedType, line, oneOf, PAGE, principalId, text, time } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 import { WINDOW } from './disclosure.views';
 
@@ -40,17 +41,33 @@ export type AuditEntry = ViewOf<typeof AuditEntry>;
 export const AuditQuery = query({
   ...PAGE,
   ...WINDOW,
-  action: action.optional().example('member.changed').described('Only this.'),
+  action: action.optional().example('grant.created').described('Only this.'),
   principal_id: principalId.optional().example('oidc:dev#alice').described('Only what this principal did.'),
+  target_id: line(512)
+    .optional()
+    .example(EXAMPLE_IDS.grant_id)
+    .described(
+      'Only what was done to this: the id of a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit.',
+    ),
+  subject_type: grantedType
+    .optional()
+    .example('organization')
+    .described('Only grants on this subject and erasures of it, with `subject_id`; `*` alone: grants on all subjects.'),
+  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
 });
 export type AuditQuery = SentOf<typeof AuditQuery>;
 
 export const AUDIT_EXAMPLE: AuditEntry = {
   audit_id: 7,
   at: '2026-01-20T09:00:00.000Z',
-  action: 'member.changed',
+  action: 'grant.created',
   principal_id: 'oidc:dev#alice',
   request_id: 'quarterly-review-3',
-  target: { principal_id: 'oidc:dev#carol' },
-  details: { api_functional_role: { before: 'tenant_reader', after: 'tenant_proposer' } },
+  target: {
+    grant_id: EXAMPLE_IDS.grant_id,
+    grantee_tenant_id: 'beta',
+    subject_type: 'organization',
+    subject_id: 'acme-corp',
+  },
+  details: { scopes: { before: null, after: ['read_latest'] } },
 };

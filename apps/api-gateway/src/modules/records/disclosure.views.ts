@@ -1,9 +1,10 @@
-import { DISCLOSURE_WAYS } from '@iss/domain';
+import { DISCLOSURE_WAY_NAMES, DISCLOSURE_WAYS } from '@iss/domain';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
 import {
   dayOrInstant,
+  oneOf,
   PAGE,
   principalId,
   prose,
@@ -17,7 +18,6 @@ import {
 } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 
-const WAYS = Object.keys(DISCLOSURE_WAYS);
 const WITHOUT_CONTENT = Object.entries(DISCLOSURE_WAYS)
   .filter(([, { showsContent }]) => !showsContent)
   .map(([way]) => `\`${way}\``)
@@ -38,7 +38,7 @@ export const Disclosure = view('Disclosure', {
     ),
   purpose: prose(500).nullable().described('What that grant is for, as its grantor says now.'),
   principal_id: principalId.described('Who read it.'),
-  via: shown<string>({ type: 'string', enum: WAYS }).described(
+  via: shown<string>({ type: 'string', enum: DISCLOSURE_WAY_NAMES }).described(
     `The way. ${WITHOUT_CONTENT} show hashes and times, and no content. ` +
       '`search` tells that the version has the name or the identifier that was searched for.',
   ),
@@ -59,13 +59,24 @@ export const WINDOW = {
     .described('Only what was recorded then or before: the same, a date to the end of that day.'),
 };
 
+const FILTERS = {
+  ...PAGE,
+  ...WINDOW,
+  principal_id: principalId.optional().example('oidc:dev#bob').described('Only what this principal was shown.'),
+  via: oneOf(DISCLOSURE_WAY_NAMES).optional().example('snapshot').described('Only what was shown in this way.'),
+};
+
 /** Query of the disclosures to a tenant. */
-export const DisclosuresQuery = query({ ...PAGE, ...WINDOW });
+export const DisclosuresQuery = query({
+  ...FILTERS,
+  subject_type: subjectType.optional().example('organization').described('Only of this subject, with `subject_id`.'),
+  subject_id: subjectId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
+});
 export type DisclosuresQuery = SentOf<typeof DisclosuresQuery>;
 
 /** Query of the disclosures of a subject. */
 export const SubjectDisclosuresQuery = query({
-  ...DisclosuresQuery.fields,
+  ...FILTERS,
   grantee_tenant_id: tenantId.optional().example('beta').described('Only those to this tenant.'),
 });
 export type SubjectDisclosuresQuery = SentOf<typeof SubjectDisclosuresQuery>;

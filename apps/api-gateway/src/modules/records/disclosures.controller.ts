@@ -2,9 +2,10 @@ import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
+import { subjectSent } from '../../http/request/subject-filter';
 import { DisclosureService } from './disclosure.service';
 import { Disclosure, DISCLOSURE_EXAMPLE, DisclosuresQuery, SubjectDisclosuresQuery } from './disclosure.views';
 
@@ -22,7 +23,7 @@ export class DisclosuresController {
 
   @Get('subjects/:subject_type/:subject_id/disclosures')
   @ApiRoute('Who of other tenants was shown versions of a subject, newest first', RULES.readDisclosures, {
-    description: `${WHAT_IS_RECORDED} With \`grantee_tenant_id\` a page may have fewer than asked for, or none, and a \`next_cursor\`.`,
+    description: `${WHAT_IS_RECORDED} ${SHORT_PAGES}`,
     answers: ANSWERS,
   })
   async listSubjectDisclosures(
@@ -30,10 +31,9 @@ export class DisclosuresController {
     @SubjectParam() subject: SubjectRef,
     @PageOf(PAGE_LIMITS, SubjectDisclosuresQuery) paging: Paging<SubjectDisclosuresQuery>,
   ): Promise<{ items: Disclosure[] } & PageView> {
-    const { from, to, grantee_tenant_id } = paging.query;
-    const at = paging.at({ from, to, grantee_tenant_id });
-    const filter = { from, to, granteeTenantId: grantee_tenant_id };
-    return paging.answer(await this.disclosures.ofSubject(actor, subject, filter, at), Disclosure.of);
+    const { from, to, principal_id: principalId, via, grantee_tenant_id: granteeTenantId } = paging.query;
+    const filter = { from, to, principalId, via, granteeTenantId };
+    return paging.answer(await this.disclosures.ofSubject(actor, subject, filter, paging.at()), Disclosure.of);
   }
 
   @Get('disclosures')
@@ -41,7 +41,7 @@ export class DisclosuresController {
     "What the tenant's principals were shown of other tenants' subjects, newest first",
     RULES.readOwnDisclosures,
     {
-      description: WHAT_IS_RECORDED,
+      description: `${WHAT_IS_RECORDED} ${SHORT_PAGES}`,
       answers: ANSWERS,
       examples: { tenant_id: 'beta' },
     },
@@ -50,7 +50,8 @@ export class DisclosuresController {
     @ActorParam() actor: Actor,
     @PageOf(PAGE_LIMITS, DisclosuresQuery) paging: Paging<DisclosuresQuery>,
   ): Promise<{ items: Disclosure[] } & PageView> {
-    const { from, to } = paging.query;
-    return paging.answer(await this.disclosures.toTenant(actor, { from, to }, paging.at({ from, to })), Disclosure.of);
+    const { from, to, principal_id: principalId, via } = paging.query;
+    const filter = { from, to, principalId, via, subject: subjectSent(paging.query) };
+    return paging.answer(await this.disclosures.toTenant(actor, filter, paging.at()), Disclosure.of);
   }
 }

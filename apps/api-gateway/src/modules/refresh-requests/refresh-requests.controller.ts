@@ -73,8 +73,7 @@ export class RefreshRequestsController {
     @PageOf({ default: 50, max: 200 }, ListRefreshRequestsQuery) paging: Paging<ListRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
     const { requesting_tenant_id } = paging.query;
-    const at = paging.at({ requesting_tenant_id });
-    const page = await this.requests.list(asker, subject, requesting_tenant_id ?? null, at);
+    const page = await this.requests.list(asker, subject, requesting_tenant_id ?? null, paging.at());
     return paging.answer(page, RefreshRequest.of);
   }
 

@@ -79,6 +79,6 @@ export class MembersController {
     @PageOf(UNPAGED, ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
   ): Promise<{ items: Principal[] } & PageView> {
     const { status } = paging.query;
-    return paging.answer(await this.members.list(actor, status ?? null, paging.at({ status })), Principal.of);
+    return paging.answer(await this.members.list(actor, status ?? null, paging.at()), Principal.of);
   }
 }

@@ -27,10 +27,8 @@ export class SubjectsController {
     @ActorParam() actor: Actor,
     @PageOf(UNPAGED, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
-    const { subject_type, subject_id_prefix, evidence, identifier, q } = paging.query;
-    const filter = { subjectType: subject_type ?? null, search: searchSent(paging.query) };
-    const request = paging.at({ subject_type, subject_id_prefix, evidence, identifier, q });
-    return paging.answer(await this.subjects.owned(actor, filter, request), Subject.of);
+    const filter = { subjectType: paging.query.subject_type ?? null, search: searchSent(paging.query) };
+    return paging.answer(await this.subjects.owned(actor, filter, paging.at()), Subject.of);
   }
 
   @Get(':subject_type/:subject_id/owners')

@@ -34,7 +34,7 @@ export class HistoriesController {
     @PageOf(PAGE_LIMITS, AccessHistoryQuery) paging: Paging<AccessHistoryQuery>,
   ): Promise<{ items: AccessPeriodView[] } & PageView> {
     const { at } = paging.query;
-    return paging.answer(await this.histories.access(actor, subject, at, paging.at({ at })), AccessPeriodView.of);
+    return paging.answer(await this.histories.access(actor, subject, at, paging.at()), AccessPeriodView.of);
   }
 
   @Get('owner-history')

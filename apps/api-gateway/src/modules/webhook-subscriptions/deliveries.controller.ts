@@ -47,8 +47,7 @@ export class DeliveriesController {
   ): Promise<{ items: Delivery[] } & PageView> {
     const { status, event_type, from, to } = paging.query;
     const filter = { status: status ?? null, eventType: event_type ?? null, from: from ?? null, to: to ?? null };
-    const at = paging.at({ status, event_type, from, to });
-    return paging.answer(await this.log.page({ subscriptionId, principalId }, filter, at), Delivery.of);
+    return paging.answer(await this.log.page({ subscriptionId, principalId }, filter, paging.at()), Delivery.of);
   }
 
   @Get(`deliveries/:${ID}`)

@@ -61,7 +61,7 @@ export class WebhookSubscriptionsController {
     @PageOf(UNPAGED, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
   ): Promise<{ items: Subscription[] } & PageView> {
     const { tenant_id } = paging.query;
-    const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at({ tenant_id }));
+    const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at());
     return paging.answer(page, Subscription.of);
   }
 

@@ -22,7 +22,7 @@ import {
   MOST_DISCLOSURES,
 } from './disclosures.tsx';
 import { GrantTable, Scopes, Until } from './grant-table.tsx';
-import { type Grant, isOnAll, MOST_GRANTS, statusOf } from './grants.ts';
+import { type Grant, MOST_GRANTS, statusOf } from './grants.ts';
 import { MakeGrants } from './make-grants.tsx';
 import styles from './sharing.module.css';
 
@@ -98,18 +98,21 @@ function Own({ subject }: { subject: SubjectAddress }) {
   );
 }
 
-/** Live ones first. A member who is no admin finds them among all that the tenant issued. */
+/** Shows live grants first. A member who is no admin asks for the tenant's grants on the subject, and for those on all. */
 function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }) {
   const { tenantId, subjectType, subjectId } = subject;
   const [isAll, setAll] = useState(false);
   const list = useWholeList<Grant>(
     isAdmin ? `${subject.path}/grants` : tenantPath(tenantId, 'grants'),
-    { limit: isAdmin ? MOST_GRANTS : 100 },
+    isAdmin ? { limit: MOST_GRANTS } : { subject_type: subjectType, subject_id: subjectId, limit: 100 },
     MOST_GRANTS,
   );
-  const grants = list.items.filter(
-    (grant) => isOnAll(grant) || (grant.subject_type === subjectType && grant.subject_id === subjectId),
+  const onAll = useWholeList<Grant>(
+    isAdmin ? null : tenantPath(tenantId, 'grants'),
+    { subject_type: '*', limit: 100 },
+    MOST_GRANTS,
   );
+  const grants = isAdmin ? list.items : [...onAll.items, ...list.items];
   const live = grants.filter(({ status }) => status === 'active');
   const over = grants.filter(({ status }) => status !== 'active');
   const shown = isAll ? [...live, ...over] : live;

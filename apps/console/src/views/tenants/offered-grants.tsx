@@ -10,9 +10,11 @@ import { Table } from '../../ui/table.tsx';
 /** Shows the live grants on all subjects of other tenants that this one has not accepted, and lets an admin accept them. */
 export function OfferedGrants({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId)('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept');
-  const { items } = useList<api.Grant>(tenantPath(tenantId, 'grants'), { direction: 'offered' });
+  const { items: offered } = useList<api.Grant>(tenantPath(tenantId, 'grants'), {
+    direction: 'offered',
+    status: 'active',
+  });
   const action = useAction(tenantPath(tenantId));
-  const offered = items.filter(({ status, subject_type: type }) => status === 'active' && type === '*');
   if (offered.length === 0) return null;
   return (
     <>

@@ -1,3 +1,5 @@
+import { ALL_SUBJECTS } from '@iss/domain';
+
 /**
  * How statements get from an input row `i` to a subject and its snapshots. A subquery with a limit has all that is known
  * in its search, where a plan for a join may leave a column to a filter and read a whole chain (`plans.int-spec.ts`).
@@ -5,6 +7,10 @@
 
 /** The subject that `i` names, as `s`; all null where there is none. */
 export const NAMED_SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
+
+/** The key of what `i` names, as `k`: of a subject, or 0 for all subjects; null where there is none. */
+export const NAMED_KEY = `LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '${ALL_SUBJECTS.subjectType}' THEN 0 ELSE s.subject_key END AS subject_key
+                       FROM (SELECT true) one ${NAMED_SUBJECT}) k ON true`;
 
 /** The newest snapshot of the subject with this key; none where the key is null. */
 export const latestSnapshot = (subjectKey: string, alias: string): string => `

@@ -25,6 +25,10 @@ export interface GrantRecord extends SubjectRef {
 /** What an acceptance sets of grant `g`. A worker then writes the feed of its grantee. */
 export const ACCEPTED = 'accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0';
 
+/** The status of the grant `g` by the clock of this moment. */
+export const grantStatus = (g: string): string => `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
+       WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`;
+
 /** Columns of the grant `g` of subject `s`. */
 export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   grantId: `${g}.grant_id`,
@@ -35,8 +39,7 @@ export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   expiresAt: `${g}.expires_at`,
   createdAt: `${g}.created_at`,
   revokedAt: `${g}.revoked_at`,
-  status: `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
-       WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
+  status: grantStatus(g),
   grantedBy: `${g}.granted_by`,
   purpose: `${g}.purpose`,
   acceptedAt: `${g}.accepted_at`,

@@ -4,6 +4,7 @@ import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import '../log/history.store';
+import { ANY_TIME, FIRST_UUID, recordPage } from '../records/record-page';
 import { AccessibleSubjectStore } from './accessible-subject.store';
 import { GrantStore } from './grant.store';
 
@@ -215,9 +216,17 @@ describe('AccessibleSubjectStore.list', () => {
 describe('lists of grants', () => {
   it('read the rows of one page, of a tenant and of a subject', async () => {
     const reader = { tenantId: 'acme', principalId: 'tenant_reader' };
-    const ofTenant = await rowsRead(world, 'grants_of_tenant', { ...reader, ...FIRST_TEN });
+    const anyGrant = { status: null, granteeTenantId: null, grantorTenantId: null, subjectType: null, subjectId: null };
+    const page = { ...anyGrant, ...recordPage(ANY_TIME, { limit: 10, after: null }, FIRST_UUID) };
+    const ofTenant = await rowsRead(world, 'grants_issued', { ...reader, ...page });
     // The member, so many grants, and the subject of each.
     expect(ofTenant).toBe(1 + 11 + 11);
+    // With the subject that is named.
+    const named = { ...reader, ...page, subjectType: 'entity', subjectId: '1' };
+    expect(await rowsRead(world, 'grants_issued_on', named)).toBe(1 + 1 + 11 + 11);
+    // Of the 6,000 grants of the pair 1,001 are looked at, once for the page and once for where it ends.
+    const toBeta = { ...reader, ...page, granteeTenantId: 'beta', status: 'expired', subjectType: 'entity', subjectId: '1' };
+    expect(await rowsRead(world, 'grants_issued_to', toBeta)).toBeLessThan(2 * 1001 + 5);
     const ofSubject = { ...grantor, ...FIRST_TEN, subjectType: 'entity', subjectId: '1' };
     expect(await rowsRead(world, 'grants_of_subject', ofSubject)).toBe(1 + 1 + 11);
     expect(await rowsRead(world, 'access_history', ofSubject)).toBe(1 + 1 + 11 + 11);

@@ -3,6 +3,7 @@ import {
   type Acting,
   type Actor,
   ALL_SUBJECTS,
+  type GrantStatus,
   type Role,
   type Scope,
   type SubjectRef,
@@ -12,7 +13,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
-import { statement } from '../../sql/statement';
+import { type Statement, statement } from '../../sql/statement';
 import {
   FACTS,
   grantedColumns,
@@ -24,10 +25,21 @@ import {
   TENANT_ACCESS,
   TO_ALL,
 } from '../facts/access-facts';
-import { NAMED_SUBJECT } from '../facts/joins';
-import { ACCEPTED, grantColumns, type GrantRecord } from './grant-record';
+import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
+import { ACCEPTED, grantColumns, type GrantRecord, grantStatus } from './grant-record';
 import { capOf, countUpTo } from '../limits/caps';
 import { ACTING } from '../records/acting';
+import {
+  ANY_TIME,
+  FIRST_UUID,
+  namedKey,
+  type NamedKey,
+  newestRecords,
+  type RecordPage,
+  recordPage,
+  type RecordRow,
+  toRecords,
+} from '../records/record-page';
 
 /** That one call of {@link GrantStore.create} makes: so long others wait for its locks. */
 export const GRANTS_AT_ONCE = 64;
@@ -268,53 +280,113 @@ SELECT ${FACTS},
   FROM judged f LEFT JOIN changed ON true`,
 );
 
-const LIST = newestFirst('g', 'grant_id');
-const LISTED = `${FACTS},
-  ${columns(grantColumns(), 'item?')},
-  ${LIST.position}`;
-/** A page of these grants `g`. */
-const pageOf = (whose: string): string => `
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${whose} AND ${LIST.next}) g ON true`;
+/** What of a tenant's grants is listed: those that it gave, or those that it was given. */
+export const GRANT_DIRECTIONS = ['issued', 'received', 'offered'] as const;
+/** `offered`: received on all subjects of their grantor, and neither used nor accepted; `received` has all others. */
+export type GrantDirection = (typeof GRANT_DIRECTIONS)[number];
 
-const OF_TENANT = statement<Actor & Before, ListRow<AccessFacts, GrantRecord>>(
-  'grants_of_tenant',
-  `SELECT ${LISTED}
-  FROM ${inputRow(ACTOR)}
-  ${MEMBER_ACCESS}
-  ${pageOf(`g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'`)}
-  LEFT JOIN subjects s ON s.subject_key = g.subject_key
- ${LIST.order}`,
-);
+/** Which of a tenant's grants are listed; null: any. */
+export interface GrantFilter {
+  status: GrantStatus | null;
+  granteeTenantId: string | null;
+  grantorTenantId: string | null;
+  /** What they are on: a subject, or `ALL_SUBJECTS`. */
+  subject: SubjectRef | null;
+}
 
-/** By an expression, so that no search for live grants takes these indexes. */
-const received = (name: string, which: string) =>
-  statement<Actor & Before, ListRow<AccessFacts, GrantRecord>>(
+const LIST = newestRecords('grants', 'g', 'created_at', 'grant_id', 'uuid');
+
+type ListStatement = Statement<
+  Actor & RecordPage & NamedKey & Omit<GrantFilter, 'subject'>,
+  RecordRow<AccessFacts, GrantRecord>
+>;
+
+/** Lists the grants of one scope to the members of its tenant. */
+const list = (name: string, scope: string): ListStatement => {
+  const listed = `${scope} AND f.member_status = 'active'`;
+  const wanted = `(i.status IS NULL OR ${grantStatus('g')} = i.status)
+       AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
+       AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
+       AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)`;
+  return statement(
     name,
-    `SELECT ${LISTED}
-  FROM ${inputRow(ACTOR)}
+    `SELECT ${FACTS},
+  ${columns(grantColumns(), 'item?')},
+  ${LIST.position(listed)}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, status: 'text', grantee_tenant_id: 'text', grantor_tenant_id: 'text' })}
   ${MEMBER_ACCESS}
-  ${pageOf(`g.grantee_tenant_id || '/' = i.tenant_id || '/' AND ${which} AND f.member_status = 'active'`)}
+  ${NAMED_KEY}
+  LEFT JOIN LATERAL ${LIST.page(listed, wanted)} g ON true
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
  ${LIST.order}`,
   );
-const RECEIVED = received('grants_received', '(g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE');
-const OFFERED = received('grants_offered', '(g.subject_key = 0 AND g.accepted_at IS NULL) IS TRUE');
+};
+
+/** Expressions keep the indexes of these lists from every search for live grants. */
+const PAIR = `g.grantor_tenant_id || '>' || g.grantee_tenant_id`;
+const IS_RECEIVED = '(g.subject_key <> 0 OR g.accepted_at IS NOT NULL)';
+const IS_OFFERED = '(g.subject_key = 0 AND g.accepted_at IS NULL)';
+const TO_IT = `g.grantee_tenant_id || '/' = i.tenant_id || '/'`;
+
+/** The scope of a list: all grants of the tenant, those with one other tenant, or those on one subject. */
+type GrantScope = 'all' | 'pair' | 'subject';
+const LISTS: Readonly<Record<GrantDirection, Readonly<Record<GrantScope, ListStatement>>>> = {
+  issued: {
+    all: list('grants_issued', 'g.grantor_tenant_id = i.tenant_id'),
+    pair: list('grants_issued_to', `${PAIR} = i.tenant_id || '>' || i.grantee_tenant_id`),
+    subject: list(
+      'grants_issued_on',
+      `g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key`,
+    ),
+  },
+  received: receivedLists('received', IS_RECEIVED),
+  offered: receivedLists('offered', IS_OFFERED),
+};
+
+/** `IS TRUE` names the index of the direction; by other words the index of the scope answers. */
+function receivedLists(direction: GrantDirection, isOfThese: string): Readonly<Record<GrantScope, ListStatement>> {
+  return {
+    all: list(`grants_${direction}`, `${TO_IT} AND ${isOfThese} IS TRUE`),
+    pair: list(
+      `grants_${direction}_from`,
+      `${PAIR} = i.grantor_tenant_id || '>' || i.tenant_id AND ${isOfThese} IS NOT FALSE`,
+    ),
+    subject: list(
+      `grants_${direction}_on`,
+      `'>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND ${isOfThese} IS NOT FALSE`,
+    ),
+  };
+}
+
+const FIND = statement<Actor & { grantId: string }, { facts: AccessFacts; grant: GrantRecord | null }>(
+  'grant_find',
+  `SELECT ${FACTS},
+  ${columns(grantColumns(), 'grant?')}
+  FROM ${inputRow({ ...ACTOR, grant_id: 'uuid' })}
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+    ON f.member_status = 'active' AND i.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key`,
+);
 
 /** Those on the subject, and those on all of its owner's. */
+const ON_SUBJECT = newestFirst('g', 'grant_id');
 const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, GrantRecord>>(
   'grants_of_subject',
-  `SELECT ${LISTED}
+  `SELECT ${FACTS},
+  ${columns(grantColumns(), 'item?')},
+  ${ON_SUBJECT.position}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
   LEFT JOIN LATERAL (
     SELECT * FROM (
-      (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject AND ${LIST.next})
+      (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject AND ${ON_SUBJECT.next})
        UNION ALL
-      (SELECT * FROM grants g WHERE g.grantor_tenant_id = s.owner_tenant_id AND ${TO_ALL.made} AND f.owns_subject AND ${LIST.next})
-    ) g ${LIST.order} LIMIT :rows
+      (SELECT * FROM grants g WHERE g.grantor_tenant_id = s.owner_tenant_id AND ${TO_ALL.made} AND f.owns_subject AND ${ON_SUBJECT.next})
+    ) g ${ON_SUBJECT.order} LIMIT :rows
   ) g ON true
- ${LIST.order}`,
+ ${ON_SUBJECT.order}`,
 );
 
 /** Grants: who besides the owner may read a subject, what of it, and until when. */
@@ -397,22 +469,28 @@ export class GrantStore {
     });
   }
 
-  /** A page of all that the tenant granted, newest first, and what the caller may do. Only an active member gets any. */
-  async ofTenant(actor: Actor, request: PageRequest): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
-    return toList(await this.sql.run(OF_TENANT, { ...actor, ...before(request) }), request.limit);
-  }
-
-  /**
-   * A page of the grants to the tenant, newest first, ended ones too, and what the caller may do. Grants on all subjects that nobody
-   * accepted are a list of their own. Only an active member gets any.
-   */
-  async received(
+  /** Returns a page of the tenant's grants, newest first, ended ones too, and what the caller may do. Only an active member gets any. */
+  async ofTenant(
     actor: Actor,
-    { isAccepted }: { isAccepted: boolean },
+    direction: GrantDirection,
+    filter: GrantFilter,
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
-    const rows = await this.sql.run(isAccepted ? RECEIVED : OFFERED, { ...actor, ...before(request) });
-    return toList(rows, request.limit);
+    const { subject, ...others } = filter;
+    const otherTenantId = direction === 'issued' ? others.granteeTenantId : others.grantorTenantId;
+    const scope = subject !== null ? 'subject' : otherTenantId !== null ? 'pair' : 'all';
+    const rows = await this.sql.run(LISTS[direction][scope], {
+      ...actor,
+      ...others,
+      ...namedKey(subject),
+      ...recordPage(ANY_TIME, request, FIRST_UUID),
+    });
+    return toRecords(rows, request.limit);
+  }
+
+  /** Returns a grant that the tenant issued or received, or null, and what the caller may do. Only an active member gets it. */
+  find(actor: Actor, grantId: string): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
+    return this.sql.one(FIND, { ...actor, grantId });
   }
 
   /**

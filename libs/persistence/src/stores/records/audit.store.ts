@@ -1,11 +1,11 @@
-import type { AccessFacts, Actor, AuditAction } from '@iss/domain';
+import type { AccessFacts, Actor, AuditAction, SubjectRef } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow } from '../../sql/input';
+import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Page, PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import { newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
+import { namedKey, type NamedKey, newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
 
 /** A member of what was changed, as it was and as it became; null where there was, or is, none. */
 export interface AuditedChange {
@@ -30,6 +30,10 @@ export interface AuditRecord {
 export interface AuditFilter extends TimeBounds {
   action: AuditAction | null;
   byPrincipalId: string | null;
+  /** The id of what was changed, and nothing of it: a subject is not meant. */
+  targetId: string | null;
+  /** What the grant or the erasure that was changed is on. */
+  subject: SubjectRef | null;
 }
 
 /** Columns of the audit record `a`. */
@@ -44,22 +48,33 @@ const RECORD: Columns<AuditRecord> = {
 };
 
 const LIST = newestRecords('audit_records', 'a', 'at', 'audit_id');
-const OF_IT = `a.tenant_id = i.tenant_id AND f.member_status = 'active'`;
-const WANTED = `(i.action IS NULL OR a.action = i.action) AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)`;
+const IS_SUBJECT = `a.target ->> 'subject_type' = i.subject_type AND a.target ->> 'subject_id' = i.subject_id`;
+const WANTED = `(i.action IS NULL OR a.action = i.action) AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+       AND (i.subject_type IS NULL OR ${IS_SUBJECT})`;
 
-const OF_TENANT = statement<
-  Actor & RecordPage & Pick<AuditFilter, 'action' | 'byPrincipalId'>,
-  RecordRow<AccessFacts, AuditRecord>
->(
-  'audit_of_tenant',
-  `SELECT ${FACTS},
+const list = (name: string, scope: string) => {
+  const listed = `a.tenant_id${scope} AND f.member_status = 'active'`;
+  return statement<
+    Actor & RecordPage & NamedKey & Omit<AuditFilter, 'subject'>,
+    RecordRow<AccessFacts, AuditRecord>
+  >(
+    name,
+    `SELECT ${FACTS},
   ${columns(RECORD, 'item?')},
-  ${LIST.position(OF_IT)}
-  FROM ${inputRow({ ...ACTOR, action: 'text', by_principal_id: 'text' })}
+  ${LIST.position(listed)}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, action: 'text', by_principal_id: 'text', target_id: 'text' })}
   ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${LIST.page(OF_IT, WANTED)} a ON true
+  LEFT JOIN LATERAL ${LIST.page(listed, WANTED)} a ON true
  ${LIST.order}`,
-);
+  );
+};
+
+/** An expression keeps the indexes of ids and of subjects from the other lists. */
+const LISTS = {
+  all: list('audit_of_tenant', ' = i.tenant_id'),
+  target: list('audit_of_target', ` || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id`),
+  subject: list('audit_of_subject', ` || '/' = i.tenant_id || '/' AND ${IS_SUBJECT}`),
+};
 
 /** The audit trail, which triggers write (`migrations/24-audit-trail.sql`). */
 export class AuditStore {
@@ -71,7 +86,9 @@ export class AuditStore {
     filter: AuditFilter,
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<AuditRecord> }> {
-    const rows = await this.sql.run(OF_TENANT, { ...actor, ...filter, ...recordPage(filter, request) });
+    const scope = filter.targetId !== null ? 'target' : filter.subject !== null ? 'subject' : 'all';
+    const parameters = { ...actor, ...filter, ...namedKey(filter.subject), ...recordPage(filter, request) };
+    const rows = await this.sql.run(LISTS[scope], parameters);
     return toRecords(rows, request.limit);
   }
 }

@@ -46,13 +46,15 @@ afterAll(async () => {
 
 const ADMIN = { tenantId: 'acme', principalId: 'tenant_admin' };
 const SUBJECT = { subjectType: 'organization', subjectId: 's-1' };
-const ANY = { from: null, to: null, granteeTenantId: null };
+const ANYBODY = { granteeTenantId: null, toPrincipalId: null, via: null };
+const ANY = { from: null, to: null, subject: null, ...ANYBODY };
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000 - 3_600_000);
 const MEMBER_SUBJECT = 2;
+const NO_SUBJECT = { subjectType: null, subjectId: null };
 
 describe('a page of disclosures', () => {
   const first = { beforeTime: 'infinity', beforeId: 0, from: null, rows: 5 };
-  const ofSubject = { ...ADMIN, ...SUBJECT, granteeTenantId: null, ...first };
+  const ofSubject = { ...ADMIN, ...SUBJECT, ...ANYBODY, ...first };
 
   it.each<[string, string, object, number]>([
     ['of a subject', 'disclosures_of_subject', ofSubject, MEMBER_SUBJECT + 5],
@@ -64,7 +66,8 @@ describe('a page of disclosures', () => {
       MEMBER_SUBJECT + 2 * GRANTEES,
     ],
     // Each with its subject.
-    ['to a tenant', 'disclosures_to_tenant', { tenantId: 'beta', principalId: 'tenant_admin', ...first }, 1 + 2 * 5],
+    ['to a tenant', 'disclosures_to_tenant', { ...ofSubject, ...NO_SUBJECT, tenantId: 'beta' }, 1 + 2 * 5],
+    ['to a tenant, of a subject', 'disclosures_to_tenant_of', { ...ofSubject, tenantId: 'beta' }, 1 + 1 + 2 * 5],
   ])('%s reads what it answers', async (_, name, parameters, rows) => {
     expect(await rowsRead(world, name, parameters)).toBe(rows);
   });
@@ -81,7 +84,7 @@ describe('a page of disclosures', () => {
 
   it('with a filter looks at a bounded number', async () => {
     const parameters = { ...ofSubject, granteeTenantId: 'nobody' };
-    expect(await rowsRead(world, 'disclosures_of_subject', parameters)).toBe(MEMBER_SUBJECT + 2 * 1000);
+    expect(await rowsRead(world, 'disclosures_of_subject', parameters)).toBe(MEMBER_SUBJECT + 2 * 1001);
   });
 
   it.each([

@@ -6,9 +6,9 @@ import type { Page, PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
-import { NAMED_SUBJECT } from '../facts/joins';
+import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
 import { ACCEPTED } from '../grants/grant-record';
-import { newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
+import { namedKey, type NamedKey, newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
 
 /** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
 export interface NewDisclosure {
@@ -86,32 +86,52 @@ const LIST = newestRecords('disclosures', 'd', 'first_at', 'disclosure_id');
 const ITEM = `${FACTS},
   ${columns(DISCLOSURE, 'item?')}`;
 const OF_IT = 'd.subject_key = s.subject_key AND f.owns_subject';
-const TO_IT = `d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'`;
+
+/** Which disclosures are listed; null: any. */
+export interface DisclosureFilter extends TimeBounds {
+  /** Who was shown something. */
+  toPrincipalId: string | null;
+  via: DisclosureWay | null;
+}
+
+const TO_PRINCIPAL = { to_principal_id: 'text', via: 'text' } as const;
+const WANTED = `(i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)`;
 
 const OF_SUBJECT = statement<
-  Actor & SubjectRef & RecordPage & { granteeTenantId: string | null },
+  Actor & SubjectRef & RecordPage & DisclosureFilter & { granteeTenantId: string | null },
   RecordRow<AccessFacts, DisclosureRecord>
 >(
   'disclosures_of_subject',
   `SELECT ${ITEM},
   ${LIST.position(OF_IT)}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, grantee_tenant_id: 'text' })}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, ...TO_PRINCIPAL, grantee_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
-  LEFT JOIN LATERAL ${LIST.page(OF_IT, '(i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)')} d ON true
+  LEFT JOIN LATERAL ${LIST.page(OF_IT, `${WANTED} AND (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)`)} d ON true
  ${LIST.order}`,
 );
 
-const TO_TENANT = statement<Actor & RecordPage, RecordRow<AccessFacts, DisclosureRecord>>(
-  'disclosures_to_tenant',
-  `SELECT ${ITEM},
-  ${LIST.position(TO_IT)}
-  FROM ${inputRow(ACTOR)}
+const toTenant = (name: string, scope: string) => {
+  const listed = `d.grantee_tenant_id${scope} AND f.member_status = 'active'`;
+  return statement<Actor & RecordPage & NamedKey & DisclosureFilter, RecordRow<AccessFacts, DisclosureRecord>>(
+    name,
+    `SELECT ${ITEM},
+  ${LIST.position(listed)}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, ...TO_PRINCIPAL })}
   ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${LIST.page(TO_IT)} d ON true
+  ${NAMED_KEY}
+  LEFT JOIN LATERAL ${LIST.page(listed, WANTED)} d ON true
   LEFT JOIN subjects s ON s.subject_key = d.subject_key
  ${LIST.order}`,
-);
+  );
+};
+
+/** By subject or by principal the tenant's own disclosures alone are read: how many others there are shows in no page. */
+const TO_TENANT = {
+  all: toTenant('disclosures_to_tenant', ' = i.tenant_id'),
+  principal: toTenant('disclosures_to_principal', ` || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id`),
+  subject: toTenant('disclosures_to_tenant_of', ` || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key`),
+};
 
 const MAX_ROWS = 64;
 const MAX_RUNNING = 2;
@@ -143,7 +163,7 @@ export class DisclosureStore {
   async ofSubject(
     actor: Actor,
     subject: SubjectRef,
-    filter: TimeBounds & { granteeTenantId: string | null },
+    filter: DisclosureFilter & { granteeTenantId: string | null },
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
     const parameters = { ...actor, ...subject, ...filter, ...recordPage(filter, request) };
@@ -153,12 +173,11 @@ export class DisclosureStore {
   /** Of all subjects to the actor's tenant, newest first, and what the caller may do. Only an active member gets any. */
   async toTenant(
     actor: Actor,
-    filter: TimeBounds,
+    { subject, ...filter }: DisclosureFilter & { subject: SubjectRef | null },
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
-    return toRecords(
-      await this.sql.run(TO_TENANT, { ...actor, ...filter, ...recordPage(filter, request) }),
-      request.limit,
-    );
+    const scope = subject !== null ? 'subject' : filter.toPrincipalId !== null ? 'principal' : 'all';
+    const parameters = { ...actor, ...filter, ...namedKey(subject), ...recordPage(filter, request) };
+    return toRecords(await this.sql.run(TO_TENANT[scope], parameters), request.limit);
   }
 }

@@ -1,3 +1,4 @@
+import type { SubjectRef } from '@iss/domain';
 import { type ListRow, type Page, type PagePosition, type PageRequest, toList } from '../../sql/page';
 
 /** Which records are asked for by their time; null: no bound. */
@@ -5,6 +6,16 @@ export interface TimeBounds {
   from: Date | null;
   /** This millisecond included. */
   to: Date | null;
+}
+
+/** Where time does not bound a list. */
+export const ANY_TIME: TimeBounds = { from: null, to: null };
+
+/** A subject that a list is filtered by, as parameters; null: any. */
+export type NamedKey = { readonly [Name in keyof SubjectRef]: string | null };
+
+export function namedKey(subject: SubjectRef | null): NamedKey {
+  return subject ?? { subjectType: null, subjectId: null };
 }
 
 /** The parameters of a list of {@link newestRecords}, beside its own. */
@@ -16,14 +27,21 @@ export interface RecordPage {
 }
 
 /** Where a page begins: before the last record that was shown, or behind `to`, or at the newest. */
-export function recordPage({ from, to }: TimeBounds, { limit, after }: PageRequest): RecordPage {
+export function recordPage(
+  { from, to }: TimeBounds,
+  { limit, after }: PageRequest,
+  firstId: number | string = 0,
+): RecordPage {
   const end = to === null ? 'infinity' : new Date(to.getTime() + 1);
-  const [beforeTime = end, beforeId = 0] = after ?? [];
+  const [beforeTime = end, beforeId = firstId] = after ?? [];
   return { from, beforeTime, beforeId, rows: limit + 1 };
 }
 
+/** Less than every id of a list by UUID. */
+export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
+
 /** Records that one page looks at: with a filter it may end, short or empty, after so many, and the next one goes on there. */
-const LOOKED_AT = 1_000;
+const LOOKED_AT = 1_001;
 
 /** Fragments of a statement that lists records, in the order of the index of whose they are. */
 interface RecordList {
@@ -39,13 +57,23 @@ export interface RecordRow<Facts, Item> extends ListRow<Facts, Item> {
   lookedTo: PagePosition | null;
 }
 
-/** Of records `alias` in `table`, newest first, with the parameters of {@link recordPage}. */
-export function newestRecords(table: string, alias: string, at: string, id: string): RecordList {
+/**
+ * Lists rows `alias` of `table`, newest first, with the parameters of {@link recordPage}. Every list with filters is one of these. It follows
+ * the index of one scope: a tenant, a subject, a pair of tenants. A filter with an index of its own selects another scope, and each other
+ * filter tests the rows.
+ */
+export function newestRecords(
+  table: string,
+  alias: string,
+  at: string,
+  id: string,
+  idType: 'bigint' | 'uuid' = 'bigint',
+): RecordList {
   const [time, key] = [`${alias}.${at}`, `${alias}.${id}`];
   const order = `ORDER BY ${time} DESC, ${key} DESC`;
   const place = `ARRAY[${time}::text, ${key}::text]`;
   const looked = (isListed: string): string => `${table} ${alias}
-                 WHERE ${isListed} AND (${time}, ${key}) < (:beforeTime::timestamptz, :beforeId::bigint)
+                 WHERE ${isListed} AND (${time}, ${key}) < (:beforeTime::timestamptz, :beforeId::${idType})
                    AND ${time} >= coalesce(:from::timestamptz, '-infinity')
                  ${order}`;
   return {

@@ -154,6 +154,6 @@ export class UpdatesController {
 
   private async page(actor: Actor, subject: SubjectRef | null, paging: Paging<UpdateListQuery>): Promise<JsonText> {
     const { status } = paging.query;
-    return paging.answerText(await this.updates.list(actor, subject, status, paging.at({ status })), Update.textOf);
+    return paging.answerText(await this.updates.list(actor, subject, status, paging.at()), Update.textOf);
   }
 }
