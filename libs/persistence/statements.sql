@@ -184,8 +184,7 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[a.at::text, a.audit_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) = 1
   THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
-  WHERE a.tenant_id || '/' = i.tenant_id || '/'
-    AND coalesce(a.target ->> 'grant_id', a.target ->> 'erasure_id', a.target ->> 'offer_id', a.target ->> 'subscription_id', a.target ->> 'principal_id', a.target ->> 'limit_name') = i.target_id
+  WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
     AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
     AND a.at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
@@ -198,8 +197,7 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM audit_records a
-    WHERE a.tenant_id || '/' = i.tenant_id || '/'
-      AND coalesce(a.target ->> 'grant_id', a.target ->> 'erasure_id', a.target ->> 'offer_id', a.target ->> 'subscription_id', a.target ->> 'principal_id', a.target ->> 'limit_name') = i.target_id
+    WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
       AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
       AND a.at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a

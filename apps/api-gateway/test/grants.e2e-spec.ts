@@ -275,6 +275,47 @@ describe('the grants that a tenant issued', () => {
   });
 });
 
+describe('the grants on a subject', () => {
+  it('are all of them: active, revoked and expired, newest first', async () => {
+    const subject = await world.addSubject();
+    const revoked = await world.grantOn(subject);
+    await world.revoke(revoked).expect(200);
+    const expired = await world.grantOn(subject);
+    await world.expire(expired);
+    const active = await world.grantOn(subject);
+    const elsewhere = await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
+    await world.grantOn(await world.addSubject());
+    const { body } = await world.ofSubject(subject).expect(200);
+    const found = body.items.map((item: { grant_id: string; status: string }) => [item.grant_id, item.status]);
+    expect(found).toEqual([
+      [elsewhere, 'active'],
+      [active, 'active'],
+      [expired, 'expired'],
+      [revoked, 'revoked'],
+    ]);
+    const pages = await walk(
+      (query) => world.ofSubject(subject, 'admin', 'acme', query),
+      3,
+      async () => undefined,
+    );
+    expect(pages).toEqual([[elsewhere, active, expired], [revoked]]);
+    expect(places(await world.ofSubject(subject, 'admin', 'acme', '?limit=1001').expect(400))).toEqual([
+      '/query/limit',
+    ]);
+  });
+
+  it('are refused alike where there is no such subject', async () => {
+    const subject = await world.addSubject();
+    await world.grantOn(subject);
+    const others = await world.ofSubject(subject, 'bob', 'beta').expect(403);
+    const nothing = await world.ofSubject({ ...subject, subject_id: 'none' }, 'bob', 'beta').expect(403);
+    expect(others.body.error.message).toBe(nothing.body.error.message);
+    expect(places(await world.ofSubject({ ...subject, subject_id: '\u0001' }).expect(400))).toEqual([
+      '/path/subject_id',
+    ]);
+  });
+});
+
 describe('filters of the grants of a tenant', () => {
   const idsOf = async (query: string, user: User = 'reader', tenant = 'acme'): Promise<string[]> =>
     (await world.list(`?limit=100&${query}`, user, tenant).expect(200)).body.items.map(
@@ -306,8 +347,6 @@ describe('filters of the grants of a tenant', () => {
     const ofGamma = await world.addSubject(undefined, 'o1', 'gamma');
     made.ofGamma = (await world.create(ofGamma, 'o1', 'gamma').expect(201)).body.grant_id;
   });
-
-  afterAll(async () => world.revoke(made.onAll).expect(200));
 
   it('select by subject, status and the other tenant, alone and together', async () => {
     const on = 'subject_type=organization&subject_id=filtered';
@@ -358,46 +397,5 @@ describe('filters of the grants of a tenant', () => {
     await one(made.expired, 'o1', 'gamma').expect(404);
     await one(made.expired, 'o1', 'acme').expect(403);
     await one(randomUUID(), 'reader', 'acme').expect(404);
-  });
-});
-
-describe('the grants on a subject', () => {
-  it('are all of them: active, revoked and expired, newest first', async () => {
-    const subject = await world.addSubject();
-    const revoked = await world.grantOn(subject);
-    await world.revoke(revoked).expect(200);
-    const expired = await world.grantOn(subject);
-    await world.expire(expired);
-    const active = await world.grantOn(subject);
-    const elsewhere = await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
-    await world.grantOn(await world.addSubject());
-    const { body } = await world.ofSubject(subject).expect(200);
-    const found = body.items.map((item: { grant_id: string; status: string }) => [item.grant_id, item.status]);
-    expect(found).toEqual([
-      [elsewhere, 'active'],
-      [active, 'active'],
-      [expired, 'expired'],
-      [revoked, 'revoked'],
-    ]);
-    const pages = await walk(
-      (query) => world.ofSubject(subject, 'admin', 'acme', query),
-      3,
-      async () => undefined,
-    );
-    expect(pages).toEqual([[elsewhere, active, expired], [revoked]]);
-    expect(places(await world.ofSubject(subject, 'admin', 'acme', '?limit=1001').expect(400))).toEqual([
-      '/query/limit',
-    ]);
-  });
-
-  it('are refused alike where there is no such subject', async () => {
-    const subject = await world.addSubject();
-    await world.grantOn(subject);
-    const others = await world.ofSubject(subject, 'bob', 'beta').expect(403);
-    const nothing = await world.ofSubject({ ...subject, subject_id: 'none' }, 'bob', 'beta').expect(403);
-    expect(others.body.error.message).toBe(nothing.body.error.message);
-    expect(places(await world.ofSubject({ ...subject, subject_id: '\u0001' }).expect(400))).toEqual([
-      '/path/subject_id',
-    ]);
   });
 });

@@ -131,6 +131,7 @@ function audit_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp Ti
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
+function audit_target_id (target jsonb): plpgsql 9a3acc20e468b0d2 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC

@@ -91,7 +91,8 @@ async function* grantsOf(
   if (direction === 'issued' && subject !== null) {
     // With those on all subjects.
     for await (const grant of tenant.subject(subject.type, subject.id).grants()) {
-      if ((isAll || grant.status === 'active') && (other === undefined || grant.grantee_tenant_id === other)) yield grant;
+      if ((isAll || grant.status === 'active') && (other === undefined || grant.grantee_tenant_id === other))
+        yield grant;
     }
     return;
   }

@@ -1,5 +1,11 @@
 import { type Actor, type DisclosureWay, requireAccess, RULES, type SubjectRef } from '@iss/domain';
-import { type DisclosureFilter, type DisclosureRecord, DisclosureStore, type Page, type PageRequest } from '@iss/persistence';
+import {
+  type DisclosureFilter,
+  type DisclosureRecord,
+  DisclosureStore,
+  type Page,
+  type PageRequest,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { requireWindow, type SentWindow } from './time-window';
 

@@ -225,7 +225,14 @@ describe('lists of grants', () => {
     const named = { ...reader, ...page, subjectType: 'entity', subjectId: '1' };
     expect(await rowsRead(world, 'grants_issued_on', named)).toBe(1 + 1 + 11 + 11);
     // Of the 6,000 grants of the pair 1,001 are looked at, once for the page and once for where it ends.
-    const toBeta = { ...reader, ...page, granteeTenantId: 'beta', status: 'expired', subjectType: 'entity', subjectId: '1' };
+    const toBeta = {
+      ...reader,
+      ...page,
+      granteeTenantId: 'beta',
+      status: 'expired',
+      subjectType: 'entity',
+      subjectId: '1',
+    };
     expect(await rowsRead(world, 'grants_issued_to', toBeta)).toBeLessThan(2 * 1001 + 5);
     const ofSubject = { ...grantor, ...FIRST_TEN, subjectType: 'entity', subjectId: '1' };
     expect(await rowsRead(world, 'grants_of_subject', ofSubject)).toBe(1 + 1 + 11);

@@ -5,7 +5,16 @@ import type { Page, PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import { namedKey, type NamedKey, newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
+import {
+  namedKey,
+  type NamedKey,
+  newestRecords,
+  type RecordPage,
+  recordPage,
+  type RecordRow,
+  type TimeBounds,
+  toRecords,
+} from './record-page';
 
 /** A member of what was changed, as it was and as it became; null where there was, or is, none. */
 export interface AuditedChange {
@@ -54,10 +63,7 @@ const WANTED = `(i.action IS NULL OR a.action = i.action) AND (i.by_principal_id
 
 const list = (name: string, scope: string) => {
   const listed = `a.tenant_id${scope} AND f.member_status = 'active'`;
-  return statement<
-    Actor & RecordPage & NamedKey & Omit<AuditFilter, 'subject'>,
-    RecordRow<AccessFacts, AuditRecord>
-  >(
+  return statement<Actor & RecordPage & NamedKey & Omit<AuditFilter, 'subject'>, RecordRow<AccessFacts, AuditRecord>>(
     name,
     `SELECT ${FACTS},
   ${columns(RECORD, 'item?')},

@@ -8,7 +8,16 @@ import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
 import { ACCEPTED } from '../grants/grant-record';
-import { namedKey, type NamedKey, newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
+import {
+  namedKey,
+  type NamedKey,
+  newestRecords,
+  type RecordPage,
+  recordPage,
+  type RecordRow,
+  type TimeBounds,
+  toRecords,
+} from './record-page';
 
 /** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
 export interface NewDisclosure {
@@ -129,7 +138,10 @@ const toTenant = (name: string, scope: string) => {
 /** By subject or by principal the tenant's own disclosures alone are read: how many others there are shows in no page. */
 const TO_TENANT = {
   all: toTenant('disclosures_to_tenant', ' = i.tenant_id'),
-  principal: toTenant('disclosures_to_principal', ` || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id`),
+  principal: toTenant(
+    'disclosures_to_principal',
+    ` || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id`,
+  ),
   subject: toTenant('disclosures_to_tenant_of', ` || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key`),
 };
 
