@@ -73,7 +73,7 @@ export interface DisclosureFilter {
   /** RFC 3339, or a UTC date; so is `to`. */
   from?: string;
   to?: string;
-  /** Who was shown something. */
+  /** The principal that was shown something. */
   principal_id?: string;
   via?: api.Disclosure['via'];
 }
@@ -83,7 +83,7 @@ export interface AuditFilter {
   from?: string;
   to?: string;
   action?: api.AuditRecord['action'];
-  /** Who changed something. */
+  /** The principal that changed something. */
   principal_id?: string;
   /** The id of what was changed: a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit. */
   target_id?: string;

@@ -9,7 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { requireWindow, type SentWindow } from './time-window';
 
-/** Which disclosures are asked for; undefined: any. */
+/** Selects disclosures, as sent; undefined selects all. */
 export interface SentDisclosureFilter extends SentWindow {
   principalId: string | undefined;
   via: DisclosureWay | undefined;

@@ -280,17 +280,17 @@ SELECT ${FACTS},
   FROM judged f LEFT JOIN changed ON true`,
 );
 
-/** What of a tenant's grants is listed: those that it gave, or those that it was given. */
+/** The lists of a tenant's grants: those that it issued, and those that it received. */
 export const GRANT_DIRECTIONS = ['issued', 'received', 'offered'] as const;
 /** `offered`: received on all subjects of their grantor, and neither used nor accepted; `received` has all others. */
 export type GrantDirection = (typeof GRANT_DIRECTIONS)[number];
 
-/** Which of a tenant's grants are listed; null: any. */
+/** Selects grants of a list; null selects all. */
 export interface GrantFilter {
   status: GrantStatus | null;
   granteeTenantId: string | null;
   grantorTenantId: string | null;
-  /** What they are on: a subject, or `ALL_SUBJECTS`. */
+  /** The subject of the grant, or `ALL_SUBJECTS`. */
   subject: SubjectRef | null;
 }
 

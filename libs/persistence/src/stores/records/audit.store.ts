@@ -41,7 +41,7 @@ export interface AuditFilter extends TimeBounds {
   byPrincipalId: string | null;
   /** The id of what was changed, and nothing of it: a subject is not meant. */
   targetId: string | null;
-  /** What the grant or the erasure that was changed is on. */
+  /** The subject of the grant or of the erasure that was changed. */
   subject: SubjectRef | null;
 }
 

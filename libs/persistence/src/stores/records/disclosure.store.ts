@@ -96,9 +96,9 @@ const ITEM = `${FACTS},
   ${columns(DISCLOSURE, 'item?')}`;
 const OF_IT = 'd.subject_key = s.subject_key AND f.owns_subject';
 
-/** Which disclosures are listed; null: any. */
+/** Selects disclosures; null selects all. */
 export interface DisclosureFilter extends TimeBounds {
-  /** Who was shown something. */
+  /** The principal that was shown something. */
   toPrincipalId: string | null;
   via: DisclosureWay | null;
 }
