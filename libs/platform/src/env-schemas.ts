@@ -1,155 +1,327 @@
 import { isDateTime } from '@iss/domain';
-import { z } from 'zod';
+import { IsOptional } from 'class-validator';
 import { isNetwork } from './address';
 import { replicaUrls, serverUrls } from './database-url';
-import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
+import { CAPS, CONNECTION_LIMITS, LIMITS, MAX_LIMIT_VALUE, WORK_LIMITS } from './limits';
 import { isPlainQueueUrl, readQueueUrl } from './queue-url';
 import { SecretBox } from './secret-box';
-import { SAMPLERS } from './telemetry';
-import { checkedText, flag, url, wholeNumber, word } from './variables';
+import { type SamplerName, SAMPLERS } from './telemetry';
+import {
+  CheckedText,
+  Flag,
+  Parsed,
+  type Rule,
+  Text,
+  type Unchecked,
+  Url,
+  WholeNumber,
+  withBounds,
+  Word,
+} from './variables';
 
 const DAY_MS = 86_400_000;
 const MAX_TIMEOUT_MS = 600_000;
 
-const sharedVariables = {
-  APP_ENV: word(['local', 'development', 'staging', 'production']).default('local'),
-  DATABASE_URL: checkedText(
-    'must be a URL starting with postgres:// or postgresql://',
-    (text) => serverUrls(text).length > 0,
-  ),
-  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
-  MAX_GATEWAYS: wholeNumber(0, 9_999).optional(),
-  MAX_WORKERS: wholeNumber(0, 9_999).optional(),
-  DATABASE_TLS: word(['required', 'off']).default('required'),
-  QUEUE_URL: queueUrl().optional(),
-  QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
-  QUEUE_TLS: word(['required', 'off']).default('required'),
-  SECRETS_KEYS: checkedText(
-    'must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)',
-    isKeyRing,
-  ),
-  LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  SHUTDOWN_TIMEOUT_MS: wholeNumber(100, MAX_TIMEOUT_MS).default(10_000),
-  WEBHOOK_ALLOW_PRIVATE_TARGETS: flag().default(false),
-  WEBHOOK_RETRY_SCHEDULE_MS: checkedText(
-    'must be 1 to 32 delays in milliseconds, each up to 7 days, separated by commas',
-    (text) => toDelays(text).length <= 32 && toDelays(text).every((delay) => delay >= 0 && delay <= 7 * DAY_MS),
-  )
-    .transform(toDelays)
-    .default([1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: checkedText('must be name=value,…, percent-encoded', areHeaders).optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: word(['http/protobuf']).default('http/protobuf'),
-  OTEL_SDK_DISABLED: flag().default(false),
-  OTEL_SERVICE_NAME: z.string().optional(),
-  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-  OTEL_TRACES_EXPORTER: word(['otlp', 'none']).default('otlp'),
-  OTEL_METRICS_EXPORTER: word(['otlp', 'none']).default('otlp'),
-  OTEL_TRACES_SAMPLER: word(SAMPLERS).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: checkedText('must be a number from 0 to 1', isRatio).transform(Number).default(1),
-  OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1, 100_000).default(2048),
-  OTEL_BSP_SCHEDULE_DELAY: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
-  OTEL_METRIC_EXPORT_INTERVAL: wholeNumber(100, MAX_TIMEOUT_MS).default(60_000),
-  BUILD_GIT_SHA: z.string().optional(),
-  BUILD_AT: checkedText('must be an RFC 3339 date-time', isDateTime).optional(),
-};
+/** The variables of PostgreSQL and of the queue, which the operator's commands read too. */
+class StoreVariables {
+  @Text('must be a URL starting with postgres:// or postgresql://', (text) => serverUrls(text).length > 0)
+  DATABASE_URL!: string;
 
-const gatewayVariables = {
-  ...sharedVariables,
-  ...limitVariables,
-  ...connectionVariables,
-  ...capVariables,
-  ...workVariables,
-  PORT: wholeNumber(0, 65_535).default(3000),
-  DRAIN_DELAY_MS: wholeNumber(0, MAX_TIMEOUT_MS).optional(),
-  METRICS_PORT: wholeNumber(0, 65_535).default(3001),
-  DATABASE_REPLICA_URL: checkedText(
-    'must be a URL starting with postgres:// or postgresql://, of servers that need take no writes',
-    (text) => replicaUrls(text).length > 0,
-  ).optional(),
-  AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
-  OIDC_ISSUER: url(['https:', 'http:']).optional(),
-  OIDC_PROJECT_ID: checkedText('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text)).optional(),
-  OIDC_AUDIENCE: z.string().optional(),
-  OIDC_JWKS_URI: url(['https:', 'http:']).optional(),
-  OIDC_PRINCIPAL_TYPE_CLAIM: z.string().default('principal_type'),
-  OIDC_CLOCK_SKEW_SECONDS: wholeNumber(0, 60).default(60),
-  DOCS: word(['on', 'off']).default('on'),
-  DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
-  CONSOLE: word(['on', 'off']).default('on'),
-  CONSOLE_OIDC_CLIENT_ID: z.string().default('console'),
-  CONSOLE_OIDC_SCOPE: checkedText('must be scopes separated by spaces, openid among them', (text) =>
-    text.split(' ').includes('openid'),
-  ).default('openid profile'),
-  META_REQUIRES_AUTH: flag().default(false),
-  GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
-  MEMBERSHIP_CONSENT: word(['required', 'trusted']).optional(),
-  LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
-  LEGACY_TENANT_ID: checkedText(
-    'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
-    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
-  ).default('legacy'),
-  LEGACY_TENANT_OWNER: checkedText('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
-    /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
-  ).optional(),
-  PUBLIC_ORIGIN: checkedText('must be an origin, as https://identity.example.com', isOrigin).optional(),
-  CORS_ORIGINS: checkedText('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
-    toOrigins(text).every(isOrigin),
-  )
-    .transform(toOrigins)
-    .default([]),
-  RATE_LIMIT_PER_MINUTE: wholeNumber(0, MAX_LIMIT_VALUE).optional(),
-  RATE_LIMIT_PER_MINUTE_ANONYMOUS: wholeNumber(0, MAX_LIMIT_VALUE).optional(),
-  TRUSTED_PROXIES: checkedText('must be IP addresses or networks, as 10.0.0.0/8, separated by commas', (text) =>
-    toNetworks(text).every(isNetwork),
-  )
-    .transform(toNetworks)
-    .default([]),
-  SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
-};
-
-const workerVariables = {
-  ...sharedVariables,
-  WORKER_PORT: wholeNumber(0, 65_535).default(3010),
-  METRICS_PORT: wholeNumber(0, 65_535).default(3011),
-  WORKER_CONCURRENCY: wholeNumber(3, 1000).default(512),
-  WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
-  WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
-  WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
-  WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
-  WEBHOOK_EGRESS_PROXY: checkedText(
-    'must be http://[user:password@]host:port, or https://…, of a proxy that takes CONNECT',
-    isProxyUrl,
-  ).optional(),
-  WEBHOOK_DNS: word(['system', 'direct']).optional(),
-  WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
-  SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
-  LOG: word(['on', 'off']).default('on'),
-  LOG_ORIGIN: checkedText('must be a name without spaces and "+", the same for ever', (text) =>
-    /^[^\s+]{1,255}$/.test(text),
-  ).optional(),
-  LOG_SIGNING_KEY: checkedText('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
-    text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
-  ).optional(),
-  LOG_PQ_SIGNING_KEY: checkedText('must be a C2SP signing key of ML-DSA-44, PRIVATE+KEY+<LOG_ORIGIN>+…', (text) =>
-    text.startsWith('PRIVATE+KEY+'),
-  ).optional(),
-  LOG_CHECKPOINT_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
-  LOG_CHECKPOINT_MAX_AGE_MS: wholeNumber(1000, 365 * DAY_MS).default(DAY_MS),
-  LOG_CHECKPOINT_FILE: z.string().optional(),
-  LOG_POLICY_FILE: z.string().optional(),
-};
-
-/** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */
-type Unchecked = Readonly<Record<string, unknown>>;
-interface Rule {
-  variable: string;
-  expectation: string;
-  holds: (env: Unchecked) => boolean;
+  @IsOptional()
+  @CheckedText(queueUrlFault)
+  QUEUE_URL?: string;
 }
 
-/** Whether others than developers depend on it. */
-export const isDeployed = (env: Unchecked): boolean => env['APP_ENV'] === 'staging' || env['APP_ENV'] === 'production';
+/** The variables of every process. */
+export class SharedVariables extends StoreVariables {
+  @Word(['local', 'development', 'staging', 'production'])
+  APP_ENV: 'local' | 'development' | 'staging' | 'production' = 'local';
+
+  @WholeNumber(1, 500)
+  DATABASE_POOL_SIZE = 10;
+
+  @IsOptional()
+  @WholeNumber(0, 9_999)
+  MAX_GATEWAYS?: number;
+
+  @IsOptional()
+  @WholeNumber(0, 9_999)
+  MAX_WORKERS?: number;
+
+  @Word(['required', 'off'])
+  DATABASE_TLS: 'required' | 'off' = 'required';
+
+  @IsOptional()
+  @Word(['redis', 'postgresql'])
+  QUEUE_BACKEND?: 'redis' | 'postgresql';
+
+  @Word(['required', 'off'])
+  QUEUE_TLS: 'required' | 'off' = 'required';
+
+  @Text('must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)', isKeyRing)
+  SECRETS_KEYS!: string;
+
+  @Word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+  LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' = 'info';
+
+  @WholeNumber(100, MAX_TIMEOUT_MS)
+  SHUTDOWN_TIMEOUT_MS = 10_000;
+
+  @Flag()
+  WEBHOOK_ALLOW_PRIVATE_TARGETS = false;
+
+  @Parsed('must be 1 to 32 delays in milliseconds, each up to 7 days, separated by commas', readDelays)
+  WEBHOOK_RETRY_SCHEDULE_MS: readonly number[] = [
+    1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000,
+  ];
+
+  @IsOptional()
+  @Url(['http:', 'https:'])
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @IsOptional()
+  @Text('must be name=value,…, percent-encoded', areHeaders)
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @Word(['http/protobuf'])
+  OTEL_EXPORTER_OTLP_PROTOCOL = 'http/protobuf' as const;
+
+  @Flag()
+  OTEL_SDK_DISABLED = false;
+
+  @IsOptional()
+  @Text()
+  OTEL_SERVICE_NAME?: string;
+
+  @IsOptional()
+  @Text()
+  OTEL_RESOURCE_ATTRIBUTES?: string;
+
+  @Word(['otlp', 'none'])
+  OTEL_TRACES_EXPORTER: 'otlp' | 'none' = 'otlp';
+
+  @Word(['otlp', 'none'])
+  OTEL_METRICS_EXPORTER: 'otlp' | 'none' = 'otlp';
+
+  @Word(SAMPLERS)
+  OTEL_TRACES_SAMPLER: SamplerName = 'parentbased_always_on';
+
+  @Parsed('must be a number from 0 to 1', readRatio)
+  OTEL_TRACES_SAMPLER_ARG: number = 1;
+
+  @WholeNumber(1, 100_000)
+  OTEL_BSP_MAX_QUEUE_SIZE = 2048;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  OTEL_BSP_SCHEDULE_DELAY = 5000;
+
+  @WholeNumber(100, MAX_TIMEOUT_MS)
+  OTEL_METRIC_EXPORT_INTERVAL = 60_000;
+
+  @IsOptional()
+  @Text()
+  BUILD_GIT_SHA?: string;
+
+  @IsOptional()
+  @Text('must be an RFC 3339 date-time', isDateTime)
+  BUILD_AT?: string;
+}
+
+/** The variables of the gateway. */
+export class GatewayVariables extends withBounds(SharedVariables, {
+  ...LIMITS,
+  ...CONNECTION_LIMITS,
+  ...CAPS,
+  ...WORK_LIMITS,
+}) {
+  @WholeNumber(0, 65_535)
+  PORT = 3000;
+
+  @IsOptional()
+  @WholeNumber(0, MAX_TIMEOUT_MS)
+  DRAIN_DELAY_MS?: number;
+
+  @WholeNumber(0, 65_535)
+  METRICS_PORT = 3001;
+
+  @IsOptional()
+  @Text(
+    'must be a URL starting with postgres:// or postgresql://, of servers that need take no writes',
+    (text) => replicaUrls(text).length > 0,
+  )
+  DATABASE_REPLICA_URL?: string;
+
+  @Word(['oidc', 'disabled'])
+  AUTH_MODE: 'oidc' | 'disabled' = 'oidc';
+
+  @IsOptional()
+  @Url(['https:', 'http:'])
+  OIDC_ISSUER?: string;
+
+  @IsOptional()
+  @Text('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text))
+  OIDC_PROJECT_ID?: string;
+
+  @IsOptional()
+  @Text()
+  OIDC_AUDIENCE?: string;
+
+  @IsOptional()
+  @Url(['https:', 'http:'])
+  OIDC_JWKS_URI?: string;
+
+  @Text()
+  OIDC_PRINCIPAL_TYPE_CLAIM = 'principal_type';
+
+  @WholeNumber(0, 60)
+  OIDC_CLOCK_SKEW_SECONDS = 60;
+
+  @Word(['on', 'off'])
+  DOCS: 'on' | 'off' = 'on';
+
+  @Text()
+  DOCS_OIDC_CLIENT_ID = 'swagger-ui';
+
+  @Word(['on', 'off'])
+  CONSOLE: 'on' | 'off' = 'on';
+
+  @Text()
+  CONSOLE_OIDC_CLIENT_ID = 'console';
+
+  @Text('must be scopes separated by spaces, openid among them', (text) => text.split(' ').includes('openid'))
+  CONSOLE_OIDC_SCOPE = 'openid profile';
+
+  @Flag()
+  META_REQUIRES_AUTH = false;
+
+  @Word(['authorized', 'public', 'off'])
+  GLOBAL_READS: 'authorized' | 'public' | 'off' = 'authorized';
+
+  @IsOptional()
+  @Word(['required', 'trusted'])
+  MEMBERSHIP_CONSENT?: 'required' | 'trusted';
+
+  @IsOptional()
+  @Word(['enabled', 'disabled'])
+  LEGACY_ENTITY_STATES?: 'enabled' | 'disabled';
+
+  @Text('must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric', (text) =>
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+  )
+  LEGACY_TENANT_ID = 'legacy';
+
+  @IsOptional()
+  @Text('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
+    /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
+  )
+  LEGACY_TENANT_OWNER?: string;
+
+  @IsOptional()
+  @Text('must be an origin, as https://identity.example.com', isOrigin)
+  PUBLIC_ORIGIN?: string;
+
+  @Parsed('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
+    readList(text, isOrigin),
+  )
+  CORS_ORIGINS: readonly string[] = [];
+
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE?: number;
+
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE_ANONYMOUS?: number;
+
+  @Parsed('must be IP addresses or networks, as 10.0.0.0/8, separated by commas', (text) => readList(text, isNetwork))
+  TRUSTED_PROXIES: readonly string[] = [];
+
+  @IsOptional()
+  @Text('must be a secret of at least 32 characters', (text) => text.length >= 32)
+  SNAPSHOT_ID_SECRET?: string;
+}
+
+/** The variables of the worker. */
+export class WorkerVariables extends SharedVariables {
+  @WholeNumber(0, 65_535)
+  WORKER_PORT = 3010;
+
+  @WholeNumber(0, 65_535)
+  METRICS_PORT = 3011;
+
+  @WholeNumber(3, 1000)
+  WORKER_CONCURRENCY = 512;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_CONNECT_TIMEOUT_MS = 5000;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_HEADERS_TIMEOUT_MS = 10_000;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_TOTAL_TIMEOUT_MS = 15_000;
+
+  @WholeNumber(1000, 365 * DAY_MS)
+  WEBHOOK_DISABLE_AFTER_MS = 5 * DAY_MS;
+
+  @IsOptional()
+  @Text('must be http://[user:password@]host:port, or https://…, of a proxy that takes CONNECT', isProxyUrl)
+  WEBHOOK_EGRESS_PROXY?: string;
+
+  @IsOptional()
+  @Word(['system', 'direct'])
+  WEBHOOK_DNS?: 'system' | 'direct';
+
+  @WholeNumber(0, 36_500)
+  WEBHOOK_RETENTION_DAYS = 30;
+
+  @WholeNumber(10, MAX_TIMEOUT_MS)
+  SWEEP_INTERVAL_MS = 1000;
+
+  @Word(['on', 'off'])
+  LOG: 'on' | 'off' = 'on';
+
+  @IsOptional()
+  @Text('must be a name without spaces and "+", the same for ever', (text) => /^[^\s+]{1,255}$/.test(text))
+  LOG_ORIGIN?: string;
+
+  @IsOptional()
+  @Text('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
+    text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
+  )
+  LOG_SIGNING_KEY?: string;
+
+  @IsOptional()
+  @Text('must be a C2SP signing key of ML-DSA-44, PRIVATE+KEY+<LOG_ORIGIN>+…', (text) =>
+    text.startsWith('PRIVATE+KEY+'),
+  )
+  LOG_PQ_SIGNING_KEY?: string;
+
+  @WholeNumber(10, MAX_TIMEOUT_MS)
+  LOG_CHECKPOINT_INTERVAL_MS = 1000;
+
+  @WholeNumber(1000, 365 * DAY_MS)
+  LOG_CHECKPOINT_MAX_AGE_MS = DAY_MS;
+
+  @IsOptional()
+  @Text()
+  LOG_CHECKPOINT_FILE?: string;
+
+  @IsOptional()
+  @Text()
+  LOG_POLICY_FILE?: string;
+}
+
+/** The variables of the operator's commands. */
+export class OperatorVariables extends withBounds(StoreVariables, CAPS) {
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE?: number;
+}
+
+/** Says if others than developers depend on the deployment. */
+export const isDeployed = ({ APP_ENV: env }: { readonly APP_ENV?: unknown }): boolean =>
+  env === 'staging' || env === 'production';
 const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
 const isSecureOutside = (variable: string): Rule => ({
   variable,
@@ -157,7 +329,7 @@ const isSecureOutside = (variable: string): Rule => ({
   holds: (env) => !isDeployed(env) || !isPlainHttp(String(env[variable])),
 });
 
-const sharedRules: readonly Rule[] = [
+export const sharedRules: readonly Rule[] = [
   {
     variable: 'WEBHOOK_ALLOW_PRIVATE_TARGETS',
     expectation: 'may be true only where APP_ENV is local or development',
@@ -197,7 +369,7 @@ const queueRules: readonly Rule[] = [
   },
 ];
 
-const gatewayRules: readonly Rule[] = [
+export const gatewayRules: readonly Rule[] = [
   ...sharedRules,
   isEncrypted('DATABASE_URL', serverUrls),
   isEncrypted('DATABASE_REPLICA_URL', replicaUrls),
@@ -239,7 +411,7 @@ const gatewayRules: readonly Rule[] = [
   },
 ];
 
-const workerRules: readonly Rule[] = [
+export const workerRules: readonly Rule[] = [
   ...sharedRules,
   isEncrypted('DATABASE_URL', serverUrls),
   ...queueRules,
@@ -272,37 +444,6 @@ const workerRules: readonly Rule[] = [
   },
 ];
 
-/** What the operator's command reads. */
-export const operatorSchema = z.object({
-  DATABASE_URL: sharedVariables.DATABASE_URL,
-  QUEUE_URL: sharedVariables.QUEUE_URL,
-  RATE_LIMIT_PER_MINUTE: gatewayVariables.RATE_LIMIT_PER_MINUTE,
-  ...capVariables,
-});
-/** What every process reads: which variables, what each may hold, and what they demand of one another. */
-export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
-/** The same of the gateway. */
-export const gatewaySchema = withRules(z.object(gatewayVariables), gatewayRules);
-/** The same of the worker. */
-export const workerSchema = withRules(z.object(workerVariables), workerRules);
-
-/** `when` makes a rule run although single variables failed, so that the caller learns of every fault at once. */
-function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S {
-  return rules.reduce(
-    (checked, { variable, expectation, holds }) =>
-      checked.refine(holds, { path: [variable], error: expectation, when: () => true }),
-    schema,
-  );
-}
-
-/** A URL of Redis, kept as written; what is wrong with another is said by its own sentence. */
-function queueUrl() {
-  return z.string().superRefine((text, context) => {
-    const address = readQueueUrl(text);
-    if (typeof address === 'string') context.addIssue({ code: 'custom', message: address });
-  });
-}
-
 function isProxyUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search + url.hash !== '')
@@ -315,8 +456,8 @@ function isProxyUrl(text: string): boolean {
   }
 }
 
-function isRatio(text: string): boolean {
-  return /^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(text);
+function readRatio(text: string): number | undefined {
+  return /^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(text) ? Number(text) : undefined;
 }
 
 function areHeaders(text: string): boolean {
@@ -376,19 +517,24 @@ function isKeyRing(text: string): boolean {
   }
 }
 
-function toOrigins(text: string): string[] {
-  return text.split(',').map((origin) => origin.trim());
-}
-
 /** As browsers send it: in lower case, without a default port, a path or a slash at its end. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }
 
-function toNetworks(text: string): string[] {
-  return text.split(',').map((network) => network.trim());
+/** Reads a list whose parts are separated by commas; undefined if a part is not valid. */
+function readList(text: string, isValid: (part: string) => boolean): readonly string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every(isValid) ? parts : undefined;
 }
 
-function toDelays(text: string): number[] {
-  return text.split(',').map((delay) => (/^\s*\d{1,12}\s*$/.test(delay) ? Number(delay) : Number.NaN));
+function readDelays(text: string): readonly number[] | undefined {
+  const delays = readList(text, (part) => /^\d{1,12}$/.test(part))?.map(Number);
+  return delays === undefined || delays.length > 32 || delays.some((delay) => delay > 7 * DAY_MS) ? undefined : delays;
+}
+
+/** Says what is wrong with the URL of a queue; undefined: nothing. */
+function queueUrlFault(text: string): string | undefined {
+  const address = readQueueUrl(text);
+  return typeof address === 'string' ? address : undefined;
 }

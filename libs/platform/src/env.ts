@@ -1,56 +1,38 @@
-import type { z } from 'zod';
 import { connectionsOf } from './connection-budget';
 import { serverUrls } from './database-url';
-import { gatewaySchema, isDeployed, operatorSchema, sharedSchema, workerSchema } from './env-schemas';
 import {
+  gatewayRules,
+  GatewayVariables,
+  isDeployed,
+  OperatorVariables,
+  sharedRules,
+  SharedVariables,
+  workerRules,
+  WorkerVariables,
+} from './env-schemas';
+import {
+  CAPS,
   type Caps,
+  CONNECTION_LIMITS,
   type ConnectionLimits,
+  LIMITS,
   type Limits,
   type OverridableName,
   RATES,
-  toCaps,
-  toConnectionLimits,
-  toLimits,
-  toWorkLimits,
+  WORK_LIMITS,
   type WorkLimits,
 } from './limits';
 import { SecretBox } from './secret-box';
-import { withSecretFiles } from './secret-files';
 import type { TelemetrySettings } from './telemetry';
+import { readVariables, valuesOf } from './variables';
+
+export { EnvError } from './variables';
 
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
 
 /** Time enough for a load balancer that asks every two seconds and believes the second refusal. */
 const DEPLOYED_DRAIN_DELAY_MS = 5_000;
-
-/** The environment is not usable. Each line names one variable and what to set; no line holds a value. */
-export class EnvError extends Error {
-  override readonly name = 'EnvError';
-
-  constructor(readonly lines: readonly string[]) {
-    super(lines.join('\n'));
-  }
-}
-
-/**
- * The variables that the schema describes, checked and converted; secrets may stand in files (`NAME_FILE`). An empty
- * variable counts as unset.
- *
- * @throws EnvError with one line a faulty variable, all of them at once.
- */
-export function readEnv<S extends z.ZodObject>(schema: S, source: NodeJS.ProcessEnv = process.env): z.output<S> {
-  const { env, faults } = withSecretFiles(source, Object.keys(schema.shape));
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const result = schema.safeParse(set);
-  if (result.success && faults.size === 0) return result.data;
-  const lines = new Map(faults);
-  for (const { path, message } of result.error?.issues ?? []) {
-    const name = String(path[0]);
-    if (!lines.has(name)) lines.set(name, `${name} ${set[name] === undefined ? 'is not set: it ' : ''}${message}`);
-  }
-  throw new EnvError([...lines.values()]);
-}
 
 /** What every process of the service reads. */
 export interface SharedEnv {
@@ -62,7 +44,7 @@ export interface SharedEnv {
   /** Undefined: the queue lives in PostgreSQL. */
   queueUrl: string | undefined;
   secretBox: SecretBox;
-  logLevel: z.output<typeof sharedSchema>['LOG_LEVEL'];
+  logLevel: SharedVariables['LOG_LEVEL'];
   /** The address to listen on; undefined: all of the machine. A developer's processes are nobody else's. */
   host: string | undefined;
   shutdownTimeoutMs: number;
@@ -178,7 +160,7 @@ export interface LogSettings {
 
 /** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
 export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
-  return toShared(readEnv(sharedSchema, source));
+  return toShared(readVariables(SharedVariables, sharedRules, source));
 }
 
 /** What the operator's command reads. */
@@ -193,15 +175,19 @@ export interface OperatorEnv {
 
 /** The environment of `iss`. @throws EnvError */
 export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEnv {
-  const env = readEnv(operatorSchema, source);
+  const env = readVariables(OperatorVariables, [], source);
   const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
-  return { databaseUrl: env.DATABASE_URL, queueUrl: env.QUEUE_URL, limits: { ...toCaps(env), requests_per_minute } };
+  return {
+    databaseUrl: env.DATABASE_URL,
+    queueUrl: env.QUEUE_URL,
+    limits: { ...valuesOf(CAPS, env), requests_per_minute },
+  };
 }
 
 /** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */
 export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv {
-  const env = readEnv(gatewaySchema, source);
-  const limits = toLimits(env);
+  const env = readVariables(GatewayVariables, gatewayRules, source);
+  const limits = valuesOf(LIMITS, env);
   const projectId = env.OIDC_PROJECT_ID ?? 'local';
   return {
     ...toShared(env),
@@ -210,9 +196,9 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     drainDelayMs: env.DRAIN_DELAY_MS ?? (isDeployed(env) ? DEPLOYED_DRAIN_DELAY_MS : 0),
     databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     limits,
-    connections: toConnectionLimits(env),
-    caps: toCaps(env),
-    work: toWorkLimits(env),
+    connections: valuesOf(CONNECTION_LIMITS, env),
+    caps: valuesOf(CAPS, env),
+    work: valuesOf(WORK_LIMITS, env),
     corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,
@@ -247,7 +233,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
 
 /** The worker's environment. @throws EnvError */
 export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
-  const env = readEnv(workerSchema, source);
+  const env = readVariables(WorkerVariables, workerRules, source);
   return {
     ...toShared(env),
     metricsPort: env.METRICS_PORT,
@@ -278,7 +264,7 @@ function hostOf(env: { APP_ENV: SharedEnv['appEnv'] }): string | undefined {
   return env.APP_ENV === 'local' ? '127.0.0.1' : undefined;
 }
 
-function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
+function toShared(env: SharedVariables): SharedEnv {
   return {
     appEnv: env.APP_ENV,
     databaseUrl: env.DATABASE_URL,
@@ -296,7 +282,7 @@ function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
   };
 }
 
-function toNeededConnections(env: z.output<typeof sharedSchema>): number | undefined {
+function toNeededConnections(env: SharedVariables): number | undefined {
   const { MAX_GATEWAYS: gateways, MAX_WORKERS: workers } = env;
   if (gateways === undefined || workers === undefined) return undefined;
   const hosts = serverUrls(env.DATABASE_URL).length;
@@ -309,7 +295,7 @@ function toNeededConnections(env: z.output<typeof sharedSchema>): number | undef
   });
 }
 
-function toTelemetry(env: z.output<typeof sharedSchema>): TelemetrySettings | null {
+function toTelemetry(env: SharedVariables): TelemetrySettings | null {
   if (env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || env.OTEL_SDK_DISABLED) return null;
   return {
     endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,

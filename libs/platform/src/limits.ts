@@ -1,139 +1,85 @@
 import { availableParallelism } from 'node:os';
 import { DomainError } from '@iss/domain';
-import { z } from 'zod';
-import { wholeNumber } from './variables';
+import { type Bound, defaultsOf } from './variables';
+
+export { MAX_LIMIT_VALUE } from './variables';
 
 /** Contract "Numbers". Each limit is one environment variable: default, and the least and the most it may be set to. */
-export const limitVariables = {
+export const LIMITS = {
   /** Request bodies in bytes: an envelope of 1 MiB still parses, hashes and stores in well under 100 ms. */
-  BODY_LIMIT_BYTES: wholeNumber(1024, 67_108_864).default(1_048_576),
+  bodyBytes: { variable: 'BODY_LIMIT_BYTES', min: 1024, max: 67_108_864, default: 1_048_576 },
   /** Nesting of JSON: recursion over a stored document must never meet the end of the stack. */
-  JSON_MAX_DEPTH: wholeNumber(8, 512).default(64),
+  jsonDepth: { variable: 'JSON_MAX_DEPTH', min: 8, max: 512, default: 64 },
   /** Operations of one patch: each is applied twice, when proposed and when applied. */
-  PATCH_MAX_OPERATIONS: wholeNumber(1, 100_000).default(1000),
+  patchOperations: { variable: 'PATCH_MAX_OPERATIONS', min: 1, max: 100_000, default: 1000 },
   /** `requested_paths` of a refresh request: a person reads them. */
-  REQUESTED_PATHS_MAX: wholeNumber(1, 10_000).default(100),
+  requestedPaths: { variable: 'REQUESTED_PATHS_MAX', min: 1, max: 10_000, default: 100 },
   /** `event_types` of a webhook subscription: more than there are types. */
-  EVENT_TYPES_MAX: wholeNumber(1, 100).default(16),
+  eventTypes: { variable: 'EVENT_TYPES_MAX', min: 1, max: 100, default: 16 },
   /** `depth` with `verify=chain`: so many envelopes are read and hashed for one answer. */
-  VERIFY_MAX_DEPTH: wholeNumber(1, 100_000).default(1000),
+  verifyDepth: { variable: 'VERIFY_MAX_DEPTH', min: 1, max: 100_000, default: 1000 },
   /** Page of a history; one with envelopes ends at 8 MiB of them, too. */
-  HISTORY_PAGE_MAX: wholeNumber(1, 1000).default(200),
+  historyPage: { variable: 'HISTORY_PAGE_MAX', min: 1, max: 1000, default: 200 },
   /** Page of a chain proof: four short members an item. */
-  CHAIN_PROOF_PAGE_MAX: wholeNumber(1, 10_000).default(200),
+  chainProofPage: { variable: 'CHAIN_PROOF_PAGE_MAX', min: 1, max: 10_000, default: 200 },
   /** Snapshots in one JSON export; the NDJSON form streams and has no limit. */
-  EXPORT_MAX_SNAPSHOTS: wholeNumber(1, 100_000).default(1000),
+  exportSnapshots: { variable: 'EXPORT_MAX_SNAPSHOTS', min: 1, max: 100_000, default: 1000 },
   /** Versions of one erasure: all of them are erased in one transaction, and named in its entry of the log. */
-  ERASURE_MAX_VERSIONS: wholeNumber(1, 10_000).default(1000),
+  erasureVersions: { variable: 'ERASURE_MAX_VERSIONS', min: 1, max: 10_000, default: 1000 },
   /** A bearer token in bytes: read before it is trusted. */
-  TOKEN_MAX_BYTES: wholeNumber(1024, 65_536).default(8192),
+  tokenBytes: { variable: 'TOKEN_MAX_BYTES', min: 1024, max: 65_536, default: 8192 },
   /** A batch of envelopes in bytes, of which some MiB are in memory: what a client sends again when its connection breaks. */
-  BATCH_LIMIT_BYTES: wholeNumber(1024, 4_294_967_296).default(67_108_864),
+  batchBytes: { variable: 'BATCH_LIMIT_BYTES', min: 1024, max: 4_294_967_296, default: 67_108_864 },
   /** Lines of a batch: as many short ones as its bytes hold. */
-  BATCH_MAX_LINES: wholeNumber(1, 10_000_000).default(100_000),
+  batchLines: { variable: 'BATCH_MAX_LINES', min: 1, max: 10_000_000, default: 100_000 },
   /**
    * Batches of which a gateway has all lines in flight that one batch may have, 4 MiB each. Eight times as many may be open,
    * which hold little more than the line that is coming; of one principal as many as this.
    */
-  MAX_BATCHES: wholeNumber(1, 1000).default(8),
+  batches: { variable: 'MAX_BATCHES', min: 1, max: 1000, default: 8 },
   /** The least rate of a batch: in so long of waiting for its client one line ends. A whole request has as long. */
-  BATCH_LINE_TIMEOUT_MS: wholeNumber(10, 600_000).default(30_000),
+  batchLineMs: { variable: 'BATCH_LINE_TIMEOUT_MS', min: 10, max: 600_000, default: 30_000 },
   /** Grants of one request: so many texts of a kilobyte a body holds, and they are made in a second or two. */
-  GRANT_BATCH_MAX: wholeNumber(1, 10_000).default(1000),
-};
+  grantBatch: { variable: 'GRANT_BATCH_MAX', min: 1, max: 10_000, default: 1000 },
+} as const satisfies Readonly<Record<string, Bound>>;
 
-export interface Limits {
-  bodyBytes: number;
-  jsonDepth: number;
-  patchOperations: number;
-  requestedPaths: number;
-  eventTypes: number;
-  verifyDepth: number;
-  historyPage: number;
-  chainProofPage: number;
-  exportSnapshots: number;
-  erasureVersions: number;
-  tokenBytes: number;
-  batchBytes: number;
-  batchLines: number;
-  batches: number;
-  batchLineMs: number;
-  grantBatch: number;
-}
+export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
 
 /** What heavy work may take of a gateway beside the thread that serves everybody. */
-export const workVariables = {
+export const WORK_LIMITS = {
   /** Threads for it: one core is left to the thread that serves, and more than four only take memory. */
-  WORK_THREADS: wholeNumber(1, 64).default(Math.min(4, Math.max(1, availableParallelism() - 1))),
+  threads: { variable: 'WORK_THREADS', min: 1, max: 64, default: Math.min(4, Math.max(1, availableParallelism() - 1)) },
   /** Tasks that wait for a thread, each with its texts in memory: some MiB. */
-  WORK_QUEUE_MAX: wholeNumber(1, 10_000).default(32),
+  queue: { variable: 'WORK_QUEUE_MAX', min: 1, max: 10_000, default: 32 },
   /** For so long a task may wait, and for so long run: ten times what the largest ones take. */
-  WORK_DEADLINE_MS: wholeNumber(1, 600_000).default(10_000),
+  deadlineMs: { variable: 'WORK_DEADLINE_MS', min: 1, max: 600_000, default: 10_000 },
   /** For one chain, which is verified in many tasks: a thousand snapshots of 1 MiB take some seconds. */
-  VERIFY_DEADLINE_MS: wholeNumber(1, 600_000).default(30_000),
-};
+  verifyDeadlineMs: { variable: 'VERIFY_DEADLINE_MS', min: 1, max: 600_000, default: 30_000 },
+} as const satisfies Readonly<Record<string, Bound>>;
 
-export interface WorkLimits {
-  threads: number;
-  queue: number;
-  deadlineMs: number;
-  verifyDeadlineMs: number;
-}
-
-/** The limits of heavy work that the variables set. */
-export function toWorkLimits(env: z.output<z.ZodObject<typeof workVariables>>): WorkLimits {
-  return {
-    threads: env.WORK_THREADS,
-    queue: env.WORK_QUEUE_MAX,
-    deadlineMs: env.WORK_DEADLINE_MS,
-    verifyDeadlineMs: env.VERIFY_DEADLINE_MS,
-  };
-}
+export type WorkLimits = Readonly<Record<keyof typeof WORK_LIMITS, number>>;
 
 /** What callers may hold of the gateway before anything is known of them. Past each the connection is closed. */
-export const connectionVariables = {
+export const CONNECTION_LIMITS = {
   /** Open at once: each costs memory, and load balancers keep tens. */
-  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
+  maxConnections: { variable: 'MAX_CONNECTIONS', min: 1, max: 1_000_000, default: 5000 },
   /** Of one IPv4 address or IPv6 /64; 0: any number, since behind a proxy all have the proxy's. */
-  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(0),
+  perAddress: { variable: 'MAX_CONNECTIONS_PER_ADDRESS', min: 0, max: 1_000_000, default: 0 },
   /**
    * Requests of one connection that wait for their answers: hardly any client sends a second one before the first answer,
    * and one of 40 bytes is an object of some kilobytes.
    */
-  MAX_PIPELINED_REQUESTS: wholeNumber(1, 10_000).default(64),
+  pipelined: { variable: 'MAX_PIPELINED_REQUESTS', min: 1, max: 10_000, default: 64 },
   /** For so long a peer may take nothing of its answer. */
-  WRITE_TIMEOUT_MS: wholeNumber(10, 600_000).default(60_000),
+  writeTimeoutMs: { variable: 'WRITE_TIMEOUT_MS', min: 10, max: 600_000, default: 60_000 },
   /** Of answers that their peers have not taken, in all: an eighth of the memory that a gateway is given, since a text is there twice. */
-  MAX_UNSENT_BYTES: wholeNumber(1_048_576, 68_719_476_736).default(67_108_864),
-};
+  unsentBytes: { variable: 'MAX_UNSENT_BYTES', min: 1_048_576, max: 68_719_476_736, default: 67_108_864 },
+} as const satisfies Readonly<Record<string, Bound>>;
 
-export interface ConnectionLimits {
-  maxConnections: number;
-  /** 0: no limit. */
-  perAddress: number;
-  pipelined: number;
-  writeTimeoutMs: number;
-  unsentBytes: number;
-}
-
-const connectionSchema = z.object(connectionVariables);
-
-/** The limits of connections that the variables set. */
-export function toConnectionLimits(env: z.output<typeof connectionSchema>): ConnectionLimits {
-  return {
-    maxConnections: env.MAX_CONNECTIONS,
-    perAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
-    pipelined: env.MAX_PIPELINED_REQUESTS,
-    writeTimeoutMs: env.WRITE_TIMEOUT_MS,
-    unsentBytes: env.MAX_UNSENT_BYTES,
-  };
-}
+export type ConnectionLimits = Readonly<Record<keyof typeof CONNECTION_LIMITS, number>>;
 
 /** The defaults, for tests. */
-export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = toConnectionLimits(connectionSchema.parse({}));
-
-/** The most that a variable or an operator may set a cap or a rate to: what the columns that are counted in hold. */
-export const MAX_LIMIT_VALUE = 1_000_000_000;
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = defaultsOf(CONNECTION_LIMITS);
 
 /** Whose use is counted, and who may have a value of its own (`iss admin limits`). */
 export type LimitScope = 'tenant' | 'principal';
@@ -229,39 +175,8 @@ export type CapName = keyof typeof CAPS;
 /** The caps of a deployment, by name. */
 export type Caps = Readonly<Record<CapName, number>>;
 
-const capVariable = (name: CapName) => wholeNumber(0, MAX_LIMIT_VALUE).default(CAPS[name].default);
-
-export const capVariables = {
-  MAX_TENANTS_PER_PRINCIPAL: capVariable('tenants_per_principal'),
-  MAX_MEMBERS_PER_TENANT: capVariable('members_per_tenant'),
-  MAX_SUBSCRIPTIONS_PER_TENANT: capVariable('subscriptions_per_tenant'),
-  MAX_PENDING_UPDATES_PER_SUBJECT: capVariable('pending_updates_per_subject'),
-  MAX_PENDING_UPDATES_PER_TENANT: capVariable('pending_updates_per_tenant'),
-  MAX_PENDING_REFRESH_REQUESTS: capVariable('pending_refresh_requests'),
-  MAX_LIVE_GRANTS_PER_SUBJECT: capVariable('live_grants_per_subject'),
-  MAX_LIVE_GRANTS_PER_TENANT_TO_ALL: capVariable('live_grants_per_tenant_to_all'),
-  MAX_IDEMPOTENCY_KEYS_PER_DAY: capVariable('idempotency_keys_per_day'),
-};
-
-const capSchema = z.object(capVariables);
-
-/** The caps that the variables set. */
-export function toCaps(env: z.output<typeof capSchema>): Caps {
-  return {
-    tenants_per_principal: env.MAX_TENANTS_PER_PRINCIPAL,
-    members_per_tenant: env.MAX_MEMBERS_PER_TENANT,
-    subscriptions_per_tenant: env.MAX_SUBSCRIPTIONS_PER_TENANT,
-    pending_updates_per_subject: env.MAX_PENDING_UPDATES_PER_SUBJECT,
-    pending_updates_per_tenant: env.MAX_PENDING_UPDATES_PER_TENANT,
-    pending_refresh_requests: env.MAX_PENDING_REFRESH_REQUESTS,
-    live_grants_per_subject: env.MAX_LIVE_GRANTS_PER_SUBJECT,
-    live_grants_per_tenant_to_all: env.MAX_LIVE_GRANTS_PER_TENANT_TO_ALL,
-    idempotency_keys_per_day: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
-  };
-}
-
 /** The defaults. */
-export const DEFAULT_CAPS: Caps = toCaps(capSchema.parse({}));
+export const DEFAULT_CAPS: Caps = defaultsOf(CAPS);
 
 /** The refusal of what would pass a cap: which one, how much it is, and the ways out. */
 export function limitReached(name: CapName, value: number): DomainError {
@@ -302,29 +217,5 @@ export function isOverridable(name: string): name is OverridableName {
   return Object.hasOwn(OVERRIDABLE, name);
 }
 
-const schema = z.object(limitVariables);
-
-/** The limits that the variables set. */
-export function toLimits(env: z.output<typeof schema>): Limits {
-  return {
-    bodyBytes: env.BODY_LIMIT_BYTES,
-    jsonDepth: env.JSON_MAX_DEPTH,
-    patchOperations: env.PATCH_MAX_OPERATIONS,
-    requestedPaths: env.REQUESTED_PATHS_MAX,
-    eventTypes: env.EVENT_TYPES_MAX,
-    verifyDepth: env.VERIFY_MAX_DEPTH,
-    historyPage: env.HISTORY_PAGE_MAX,
-    chainProofPage: env.CHAIN_PROOF_PAGE_MAX,
-    exportSnapshots: env.EXPORT_MAX_SNAPSHOTS,
-    erasureVersions: env.ERASURE_MAX_VERSIONS,
-    tokenBytes: env.TOKEN_MAX_BYTES,
-    batchBytes: env.BATCH_LIMIT_BYTES,
-    batchLines: env.BATCH_MAX_LINES,
-    batches: env.MAX_BATCHES,
-    batchLineMs: env.BATCH_LINE_TIMEOUT_MS,
-    grantBatch: env.GRANT_BATCH_MAX,
-  };
-}
-
 /** The defaults, for tests and for documentation. */
-export const DEFAULT_LIMITS: Limits = toLimits(schema.parse({}));
+export const DEFAULT_LIMITS: Limits = defaultsOf(LIMITS);
