@@ -392,6 +392,7 @@ SELECT k.log_index::float8 AS "logIndex",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
   er.erased_at AS "erasure?.erasedAt",
+  NULL::json AS "erasure?.erasedVersions",
   CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "subject?.subjectType",
   CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "subject?.subjectId",
   s.subject_key::float8 AS "subjectKey",
@@ -1615,7 +1616,8 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  NULL::json AS "erasure?.erasedVersions"
 FROM (SELECT * FROM log_entries WHERE log_index >= $1::bigint AND log_index < $2::bigint ORDER BY log_index) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
@@ -3127,9 +3129,11 @@ WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-      erasure_id, restart_id, announcement_id, is_late, names_writer, salt)
+      erasure_id, restart_id, announcement_id, is_late, names_writer, names_versions, salt)
   SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-    erasure_id, restart_id, announcement_id, is_late, CASE entry_type WHEN 1 THEN true END,
+    erasure_id, restart_id, announcement_id, is_late,
+    CASE entry_type WHEN 1 THEN true END,
+    CASE entry_type WHEN 6 THEN true END,
     substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
   FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
   ORDER BY place
@@ -3266,7 +3270,17 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT subject_key FROM subjects WHERE subject_type = $1 AND subject_id = $2) found
 CROSS JOIN LATERAL (SELECT * FROM log_entries e
   WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN $3::int AND $4::int
@@ -3338,7 +3352,17 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT erasure_id FROM erasures WHERE public_id = $1::uuid) found
 LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -3416,7 +3440,17 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -3505,7 +3539,17 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -3591,7 +3635,17 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -3671,7 +3725,17 @@ SELECT found.erasure_id IS NOT NULL AS "isErased",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT (SELECT er.erasure_id FROM erasures er
     WHERE er.subject_key = s.subject_key AND (er.status = 'erased') IS TRUE
     ORDER BY (-er.erasure_id) LIMIT 1) AS erasure_id
@@ -3750,7 +3814,17 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_type AS "erasure?.subjectType",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-  er.erased_at AS "erasure?.erasedAt"
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -4235,6 +4309,16 @@ SELECT k.waiting_id::float8 AS "waitingId",
   s.subject_id AS "erasure?.subjectId",
   er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
   er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN k.names_versions THEN (
+  SELECT json_agg(json_build_object(
+        'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+        'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+        'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY v.place)
+  FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+    WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version
+    LIMIT 1) gone) END AS "erasure?.erasedVersions",
   CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END AS "restart?.type",
   r.previous_origin AS "restart?.previousOrigin",
   r.previous_size::float8 AS "restart?.previousSize",
@@ -4246,7 +4330,7 @@ SELECT k.waiting_id::float8 AS "waitingId",
   a.vkey AS "announcement?.vkey",
   a.announced_by AS "announcement?.announcedBy",
   a.announced_at AS "announcement?.announcedAt"
-FROM (SELECT *, true AS names_writer FROM log_waiting ORDER BY waiting_id LIMIT $1) k
+FROM (SELECT *, true AS names_writer, true AS names_versions FROM log_waiting ORDER BY waiting_id LIMIT $1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id

@@ -125,6 +125,15 @@ class Subject {
 }
 
 const errorOf = ({ body }: Response) => body.error;
+const headerOf = ({
+  snapshot_id,
+  snapshot_version,
+  envelope_hash,
+  prev_hash,
+  created_at,
+}: Record<string, unknown>) => ({
+  ...{ snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at },
+});
 
 it('a pending erasure changes nothing; confirmed by another human it takes the content and leaves the rest', async () => {
   const subject = Subject.of(3);
@@ -525,6 +534,7 @@ it('the log proves it, to whoever could read the version and to the owner', asyn
     subject_id: subject.id,
     erased_indexes: [before.log_index],
     erased_at: receipt.erased_at,
+    erased_versions: [headerOf(JSON.parse(before.entry))],
   });
   expect((await get(`${subject.path}/erasures/${receipt.erasure_id}`)).body.log_index).toBe(proof.log_index);
   await get(proofPath, 403, 'editor');
@@ -552,6 +562,7 @@ it('a bundle holds with what was erased, and says so', async () => {
     [false, true],
     [true, false],
   ]);
+  expect(lines[2].erased).toEqual({ log_index: lines[1].erased.log_index });
   expect(lines[1].snapshot.erased).toEqual({ erasure_id: receipt.erasure_id, erased_at: receipt.erased_at });
   const folder = mkdtempSync(join(tmpdir(), 'erasure-'));
   try {
@@ -560,7 +571,7 @@ it('a bundle holds with what was erased, and says so', async () => {
     expect(await iss(['verify', file, '--vkey', vkey])).toMatchObject({
       exitCode: 0,
       complaint: '',
-      printed: expect.stringMatching(/Erased +1, 2: by entries/),
+      printed: expect.stringMatching(/Erased +1, 2: by entries of the log that name each version/),
     });
   } finally {
     rmSync(folder, { recursive: true });

@@ -115,6 +115,22 @@ const ATTACKS: [
     `UPDATE log_entries SET names_writer = NULL WHERE ${entryOf(2)}`,
     { audit: ['leaf'], verify: /Version 2, .* its proof/ },
   ],
+  [
+    'the entry of an erasure is made to name no version',
+    async (log) => {
+      await eraseTwo(log);
+      await log.tamper('UPDATE log_entries SET names_versions = NULL WHERE entry_type = 6');
+    },
+    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
+  ],
+  [
+    'the time of an erased version is changed',
+    async (log) => {
+      await eraseTwo(log);
+      await log.tamper(`UPDATE snapshots SET created_at = created_at - interval '1 second' WHERE ${version(2)}`);
+    },
+    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
+  ],
   ['the newest version is dropped', `DELETE FROM snapshots WHERE ${version(5)}`, { audit: ['fact_missing'] }],
   [
     'the newest version is dropped with its entry',
@@ -466,7 +482,7 @@ it('nobody finds anything wrong with what was erased on purpose', async () => {
   expect(await verify()).toMatchObject({
     exitCode: 0,
     complaint: '',
-    printed: expect.stringMatching(/Erased +2: by entries/),
+    printed: expect.stringMatching(/Erased +2: by entries of the log that name each version/),
   });
   expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
 });
@@ -479,7 +495,8 @@ it('before its entry is there the audit says that it is waited for', async () =>
 });
 
 /** What a service may claim about a version that it does not want to show. */
-const CLAIMS: [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp][] = [
+type Claim = [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp];
+const CLAIMS: Claim[] = [
   [
     'its place is another one',
     (line) => (line['log_index'] = Number(line['log_index']) + 1),
@@ -502,6 +519,17 @@ const CLAIMS: [claim: string, change: (line: Line, lines: Line[]) => void, expec
       (line['snapshot'] = { ...Object(line['snapshot']), envelope: Object(lines[1]?.['snapshot']).envelope }),
     /has its envelope/,
   ],
+  ...(
+    [
+      ['snapshot_id', 'b1c2d3e4-0000-4000-8000-000000000000'],
+      ['envelope_hash', 'ab'.repeat(32)],
+      ['created_at', '2020-01-01T00:00:00.000Z'],
+    ] as const
+  ).map(([name, other]): Claim => [
+    `its ${name} is another one`,
+    (line) => (line['snapshot'] = { ...Object(line['snapshot']), [name]: other }),
+    new RegExp(`the entry of its erasure’s ${name} is`),
+  ]),
   ['no entry says so', (line) => (line['erased'] = { entry: '', log_index: 0, inclusion: [] }), /is not JSON/],
   [
     'it is shown twice',

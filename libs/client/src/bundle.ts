@@ -2,7 +2,7 @@
  * Verifies what was taken away, bundles and proofs of single entries, with no service at all: what `iss verify` and the
  * console's page for it stand on. An entry of its own: who only calls the service does not load it.
  */
-export { type HashText, BundleVerifier, type ProvedContent, type ProvedVersion } from './bundle/bundle-verifier.ts';
+export { type HashText, BundleVerifier, type ProvedFacts, type ProvedVersion } from './bundle/bundle-verifier.ts';
 export { requireCheckpoint, type ShownCheckpoint, shownCheckpoint } from './bundle/checkpoint.ts';
 export { readProofAnswer, readProofFile, verifyEntryProof } from './bundle/entry-proof.ts';
 export { judged, judgedLater, RefusedError, UnreadableError } from './bundle/errors.ts';

@@ -1,4 +1,4 @@
-import { VerificationError } from './errors.ts';
+import { ErasedError, VerificationError } from './errors.ts';
 import { parseStrictly } from './http/answer.ts';
 import type { CallOptions, Query, Transport } from './http/transport.ts';
 import type { Snapshot, Verify, Version } from './types.ts';
@@ -26,7 +26,14 @@ export async function readSnapshot<A>(
   { verify, ...options }: ReadOptions,
 ): Promise<Snapshot<A>> {
   const mode = verifier.modeOf(verify);
-  const text = await transport.text({ method: 'GET', path, query }, options);
+  const text = await transport.text({ method: 'GET', path, query }, options).catch(async (error: unknown) => {
+    if (mode === 'log' && error instanceof ErasedError) {
+      if (error.receipt === null)
+        throw new VerificationError('envelope_missing', `${path}: nothing proves the erasure.`);
+      await verifier.erased(tenantId, error.receipt, asked, options);
+    }
+    throw error;
+  });
   const version = await verifier.version<A>(tenantId, parseStrictly(text), asked, mode, options);
   if (hasContent(version)) return version;
   throw new VerificationError('envelope_missing', `${path} comes without its content.`);

@@ -95,13 +95,15 @@ export class FakeService {
     this.entries.push(entry);
   }
 
-  /** Takes the content of a version away, and logs that. */
-  erase(version: number): void {
+  /** Takes the content of a version away, and logs that; without the version's facts, as an earlier release did. */
+  erase(version: number, namesVersions = true): void {
     const snapshot = this.snapshots[version - 1];
     const place = this.placeOf(String(snapshot?.['snapshot_id']));
     if (snapshot === undefined) return;
     delete snapshot['envelope'];
     snapshot['erased'] = { erasure_id: 'e', erased_at: '2026-01-04T00:00:00.000Z' };
+    const { snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at } = snapshot;
+    const facts = { snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at };
     const erasure = {
       ...{
         entry_version: 'iss_log_entry_v1',
@@ -111,8 +113,9 @@ export class FakeService {
       },
       ...{ subject_type: 'organization', subject_id: this.subjectId },
       ...{ erased_indexes: [place], erased_at: '2026-01-04T00:00:00.000Z' },
+      ...(namesVersions ? { erased_versions: [facts] } : {}),
     };
-    this.erasures.set(place, this.entries.push(canonicalize(erasure)) - 1);
+    this.erasures.set(place, this.entries.push(canonicalize(JSON.parse(JSON.stringify(erasure)))) - 1);
   }
 
   /** Something else that the log has. */
@@ -134,15 +137,16 @@ export class FakeService {
     const error = { error: { code: 'not_found', message: 'No such thing.', request_id: 'r-1' } };
     if (text === null) return new Response(JSON.stringify(error), { status: 404 });
     const bent = this.bend(path, text);
-    return typeof bent === 'string' ? new Response(bent) : bent;
+    const status = text.startsWith('{"error":{"code":"erased"') ? 410 : 200;
+    return typeof bent === 'string' ? new Response(bent, { status }) : bent;
   };
 
   private async answer(path: string, query: URLSearchParams): Promise<string | null> {
     const subject = `subjects/organization/${this.subjectId}`;
     const byVersion = new RegExp(`^${subject}/snapshots/(\\d+)$`).exec(path)?.[1];
     const proved = /^snapshots\/([^/]+)\/log-proof$/.exec(path)?.[1];
-    if (path === `${subject}/snapshots/latest`) return JSON.stringify(this.snapshots.at(-1));
-    if (byVersion !== undefined) return JSON.stringify(this.snapshots[Number(byVersion) - 1]) ?? null;
+    if (path === `${subject}/snapshots/latest`) return this.snapshot(this.snapshots.length);
+    if (byVersion !== undefined) return this.snapshot(Number(byVersion));
     if (path === `${subject}/chain-proof`)
       return JSON.stringify({ items: this.snapshots.toReversed(), next_cursor: null });
     if (path === `${subject}/history`) {
@@ -160,16 +164,22 @@ export class FakeService {
     return null;
   }
 
+  private snapshot(version: number): string | null {
+    const snapshot = this.snapshots[version - 1];
+    if (snapshot === undefined) return null;
+    return 'erased' in snapshot ? gone(snapshot) : JSON.stringify(snapshot);
+  }
+
   private async proof(snapshotId: string): Promise<string | null> {
     const index = this.placeOf(snapshotId);
     if (index < 0) return null;
-    const size = this.entries.length;
-    return JSON.stringify({
-      log_origin: ORIGIN,
-      tree_size: size,
-      ...this.proofOf(index),
-      checkpoint: await this.checkpoint(),
-    });
+    const whole = { log_origin: ORIGIN, tree_size: this.entries.length, checkpoint: await this.checkpoint() };
+    const erasure = this.erasures.get(index);
+    const snapshot = this.snapshots.find((one) => one['snapshot_id'] === snapshotId);
+    if (erasure === undefined || snapshot === undefined) return JSON.stringify({ ...this.proofOf(index), ...whole });
+    const { entry, ...place } = this.proofOf(index);
+    const proof = { ...place, leaf_hash: toHex(naiveLeaf(entry)), erasure: { ...this.proofOf(erasure), ...whole } };
+    return gone(snapshot, { proof });
   }
 
   private async bundle(): Promise<string> {
@@ -193,7 +203,9 @@ export class FakeService {
 
   /** Of two entries of one version the newer one. */
   private placeOf(snapshotId: string): number {
-    return this.entries.findLastIndex((entry) => entry.includes(`"snapshot_id":"${snapshotId}"`));
+    return this.entries.findLastIndex(
+      (entry) => entry.includes(`"snapshot_id":"${snapshotId}"`) && entry.includes('"snapshot.created"'),
+    );
   }
 
   private proofOf(index: number): { log_index: number; entry: string; inclusion: string[] } {
@@ -204,4 +216,10 @@ export class FakeService {
   private tree(size = this.entries.length): NaiveTree {
     return new NaiveTree(this.entries.slice(0, size).map(naiveLeaf));
   }
+}
+
+/** The error of an erased version. */
+function gone({ erased, snapshot_id, snapshot_version, envelope_hash, prev_hash }: JsonObject, proof = {}): string {
+  const receipt = { ...Object(erased), snapshot_id, snapshot_version, envelope_hash, prev_hash, ...proof };
+  return JSON.stringify({ error: { code: 'erased', message: 'Erased.', request_id: 'r-1', erased: receipt } });
 }

@@ -1,7 +1,9 @@
+import type { JsonObject } from '@iss/domain/pure';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  ErasedError,
   type IdentityStateOptions,
   IdentityState,
   IdentityStateError,
@@ -383,6 +385,80 @@ describe('a bundle', () => {
     await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(
       expect.any(IdentityStateError),
     );
+  });
+});
+
+describe('an erasure', () => {
+  const read = (verify?: 'hash') => subjectOf(service, { trust: trusted(), ...(verify && { verify }) });
+  const placesOf = (versions: readonly object[]): unknown[] =>
+    versions.map((version) => verificationOf(version)?.log?.logIndex ?? null);
+
+  it('is proved for each version of a history, and for a version that is read', async () => {
+    service.erase(2);
+    expect(placesOf(await all(read().history()))).toEqual([2, 1, 0]);
+    await expect(read().version(2)).rejects.toThrow(ErasedError);
+    expect(service.asked).toContain(`snapshots/${String(service.snapshots[1]?.['snapshot_id'])}/log-proof`);
+  });
+
+  it('that an earlier release logged is proved by its place alone', async () => {
+    service.erase(2, false);
+    expect(placesOf(await all(read().history()))).toEqual([2, null, 0]);
+    expect(placesOf(await all(read().export()))).toEqual([0, null, 2]);
+    await expect(read().version(2)).rejects.toThrow(ErasedError);
+  });
+
+  it('that is only claimed is refused', async () => {
+    const claim = { erased: { erasure_id: 'e', erased_at: '2026-01-04T00:00:00.000Z' } };
+    const [, second] = service.snapshots;
+    service.bend = (path, text) => {
+      if (path.endsWith('/history')) {
+        const { items } = JSON.parse(text);
+        delete items[1].envelope;
+        return JSON.stringify({ items: [items[0], { ...items[1], ...claim }, items[2]], next_cursor: null });
+      }
+      if (!path.endsWith('/snapshots/2')) return text;
+      const error = { code: 'erased', message: '', request_id: '', erased: { ...second, ...claim.erased } };
+      return new Response(JSON.stringify({ error }), { status: 410 });
+    };
+    await expect(all(read().history())).rejects.toEqual(failing('envelope_missing'));
+    await expect(read().version(2)).rejects.toEqual(failing('envelope_missing'));
+    // Without trust the service is taken at its word.
+    await expect(read('hash').version(2)).rejects.toThrow(ErasedError);
+  });
+
+  it.each([
+    ['snapshot_id', 'b1c2d3e4-0000-4000-8000-000000000000'],
+    ['envelope_hash', 'ab'.repeat(32)],
+    ['prev_hash', 'cd'.repeat(32)],
+    ['created_at', '2020-01-01T00:00:00.000Z'],
+  ])('names the version: another %s is refused in a bundle and in a history', async (name, other) => {
+    service.erase(2);
+    const lied = (version: JsonObject): JsonObject => ({ ...version, [name]: other });
+    service.bend = (path, text) => {
+      if (path.endsWith('/history')) {
+        const { items } = JSON.parse(text);
+        return JSON.stringify({ items: [items[0], lied(items[1]), items[2]], next_cursor: null });
+      }
+      if (!path.endsWith('/export')) return text;
+      const lines = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      lines[2] = { ...lines[2], snapshot: lied(lines[2].snapshot) };
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    };
+    for (const versions of [read().export(), read().history()]) {
+      await expect(all(versions)).rejects.toThrow(IdentityStateError);
+    }
+  });
+
+  it('of another version is refused: two versions have two places', async () => {
+    service.erase(2, false);
+    service.erase(3, false);
+    const [, second, third] = service.snapshots.map((snapshot) => String(snapshot['snapshot_id']));
+    const fetch: typeof globalThis.fetch = (input) =>
+      service.fetch(String(input).replace(String(second), String(third)));
+    await expect(all(subjectOf(service, { trust: trusted(), fetch }).history())).rejects.toEqual(failing('not_in_log'));
   });
 });
 

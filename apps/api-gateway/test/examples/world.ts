@@ -268,12 +268,19 @@ export class ExampleWorld {
     if (erasedAt === null) throw new Error('the erasure is done');
     const erasedIndexes = erasedVersions.map(({ logIndex }) => logIndex);
     await this.sql.query(
-      `UPDATE erasures SET status = 'erased', reason = NULL, confirmed_by = $1, confirmed_at = $2, erased_at = $3, erased_indexes = $4`,
+      `UPDATE erasures SET status = 'erased', reason = NULL, confirmed_by = $1, confirmed_at = $2, erased_at = $3, erased_indexes = $4, logged_versions = versions`,
       [confirmedBy, confirmedAt, erasedAt, erasedIndexes],
     );
     await this.sql.query('TRUNCATE log_entries, log_tiles, log_checkpoints, log_keys, log_policy, tenant_feed');
-    const fact: LogFact = { type: 'subject.erased', tenantId: 'acme', subjectType, subjectId, erasedIndexes, erasedAt };
-    await this.publish([...this.logged(), { fact, number: 6, key: { erasure_id: 1 } }]);
+    const fact: LogFact = {
+      ...{ type: 'subject.erased', tenantId: 'acme', subjectType, subjectId, erasedIndexes, erasedAt },
+      erasedVersions: erasedVersions.map(({ envelopeHash, ...version }) => ({
+        ...version,
+        envelopeHash: envelopeHash ?? '',
+        createdAt: SNAPSHOT_HEADER_EXAMPLE.created_at,
+      })),
+    };
+    await this.publish([...this.logged(), { fact, number: 6, key: { erasure_id: 1, names_versions: true } }]);
   }
 
   private logged(): Logged[] {

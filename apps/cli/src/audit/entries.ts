@@ -77,7 +77,14 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
           JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
           JOIN LATERAL (SELECT envelope FROM snapshots n
                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true
-         WHERE n.envelope IS NOT NULL)
+         WHERE n.envelope IS NOT NULL),
+       CASE WHEN e.names_versions THEN (
+         SELECT json_agg(json_build_array(n.snapshot_id, n.snapshot_version::text, encode(n.envelope_hash, 'hex'),
+                                          encode(n.prev_hash, 'hex'), n.created_at::text) ORDER BY gone.log_index)
+           FROM unnest(er.erased_indexes) AS gone(log_index)
+           JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
+           JOIN LATERAL (SELECT * FROM snapshots n
+                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true) END
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
@@ -262,6 +269,7 @@ class Chunk {
       erasedIndexes,
       erased,
       stillThere,
+      erasedVersions,
     ] = fact;
     const index = this.see(at);
     const name = isText(grantId)
@@ -337,7 +345,14 @@ class Chunk {
             `${stillThere} of the versions that it names, of ${subjectType} ${subjectId}`,
           );
         }
-        const text = erasureEntry(salt ?? '', { tenantId: eraser, subjectType, subjectId, erasedIndexes, erasedAt });
+        const text = erasureEntry(salt ?? '', {
+          tenantId: eraser,
+          subjectType,
+          subjectId,
+          erasedIndexes,
+          erasedAt,
+          erasedVersions: isText(erasedVersions) ? JSON.parse(erasedVersions) : null,
+        });
         return this.checkLeaf(index, where, text);
       }
       default:

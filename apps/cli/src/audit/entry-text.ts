@@ -96,11 +96,19 @@ export interface ErasureRow {
   /** A JSON array of numbers. */
   erasedIndexes: string;
   erasedAt: string;
+  /** Id, version, both hashes, and the time as PostgreSQL writes it. Null: the entry does not name the versions. */
+  erasedVersions: readonly (readonly [string, string, string, string | null, string])[] | null;
 }
 
 export function erasureEntry(salt: string, row: ErasureRow): string {
+  const versions = row.erasedVersions?.map(
+    ([id, version, hash, previous, created]) =>
+      `{"created_at":${quote(apiTime(created))},"envelope_hash":${quote(hash)},"prev_hash":${quote(previous)},` +
+      `"snapshot_id":${quote(id)},"snapshot_version":${version}}`,
+  );
+  const named = versions === undefined ? '' : `"erased_versions":[${versions.join(',')}],`;
   return (
-    `{${VERSION},"erased_at":${quote(row.erasedAt)},"erased_indexes":${row.erasedIndexes.replaceAll(' ', '')},` +
+    `{${VERSION},"erased_at":${quote(row.erasedAt)},"erased_indexes":${row.erasedIndexes.replaceAll(' ', '')},${named}` +
     `"salt":${quote(salt)},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
     `"tenant_id":${quote(row.tenantId)},"type":"subject.erased"}`
   );

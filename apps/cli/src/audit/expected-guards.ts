@@ -150,6 +150,7 @@ function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_t
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
+function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
@@ -178,6 +179,7 @@ migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
+migration ErasuresNameVersions1700000000038: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
 migration Filters1700000000038: applied
@@ -396,6 +398,7 @@ trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedA
 trigger erasures_not_truncated of erasures: CREATETRIGGERerasures_not_truncatedBEFORETRUNCATEONerasuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
+trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate

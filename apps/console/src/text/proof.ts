@@ -88,6 +88,8 @@ export const TEXT = {
   twoClaims: 'Without the content, this compares two claims of the service.',
   erasureHolds: (index: number, at: string) =>
     `The log says that entry ${index.toLocaleString()} of this subject was erased at ${at}. The service says that it was this version.`,
+  erasureNames: (index: number, written: string, at: string) =>
+    `The log names this version: entry ${index.toLocaleString()}, stored at ${written} and erased at ${at}.`,
   otherErasure: (index: number) => `The entry of the erasure does not name entry ${index.toLocaleString()}.`,
   inclusionOfErased: (index: number, size: number) =>
     `The hash of entry ${index.toLocaleString()} and the entry of its erasure are both in the tree of ${size.toLocaleString()} entries.`,

@@ -19,10 +19,11 @@ export interface ProvedVersion {
   readonly logIndex: number;
   /** By the entry of the log; null where that does not say it. */
   readonly writtenBy: string | null;
-  /** What it said, proved; null for an erased one, of which its place is proved, and that the log says so. */
-  readonly content: ProvedContent | null;
+  readonly isErased: boolean;
+  /** Null for an erased version that the entry of the erasure does not name: only its place is proved. */
+  readonly facts: ProvedFacts | null;
 }
-export interface ProvedContent {
+export interface ProvedFacts {
   readonly snapshotId: string;
   readonly envelopeHash: string;
   readonly createdAt: string;
@@ -36,14 +37,13 @@ const hashTextHere: HashText = (text) => toHex(sha256(utf8.encode(text)));
 
 /**
  * Verifies a bundle, line by line, each as soon as it is there: a whole lineage, each version with its envelope, its entry
- * in the log and the proof that it is there; of one that was erased its place, and the proof that the log says so. Every
+ * in the log and the proof that it is there; of one that was erased the entry of the erasure, with its proof. Every
  * method throws {@link RefusedError} for what does not fit, which it names, and {@link UnreadableError} for what is no bundle.
  */
 export class BundleVerifier {
   private first: ProvedVersion | null = null;
   private last: ProvedVersion | null = null;
-  /** Of those that were erased: their content is not proved, their place is. */
-  private readonly erased: number[] = [];
+  private readonly erased: ProvedVersion[] = [];
   private readonly lineage: LineageProof;
   /** The hash that the next version must name: of an erased version the service's word, until it does. */
   private lastHash: string | null = null;
@@ -114,14 +114,15 @@ export class BundleVerifier {
     const header = this.headerOf(where, version, snapshot);
     if (!isErased) this.requireEnvelope(where, header, snapshot.object('envelope'));
     const bundleLine = lineOf(where, header, members, isErased);
-    const { logIndex, tenantId, writtenBy } = judged(where, () => this.lineage.line(where, bundleLine));
+    const { logIndex, tenantId, writtenBy, proved } = judged(where, () => this.lineage.line(where, bundleLine));
     const { snapshot_id: snapshotId, created_at: createdAt, envelope_hash: envelopeHash } = header;
     const { since } = this;
-    if (since !== null && !isErased) judged(where, () => requireNotBackdated(where, logIndex, createdAt, since));
-    if (isErased) this.erased.push(version);
+    const isNamed = proved !== 'place';
+    if (since !== null && isNamed) judged(where, () => requireNotBackdated(where, logIndex, createdAt, since));
     if (this.last !== null && logIndex < this.last.logIndex) this.outOfOrder++;
-    const content = isErased ? null : { snapshotId, createdAt, envelopeHash: envelopeHash ?? '' };
-    const next = { version, tenantId, logIndex, writtenBy, content };
+    const facts = isNamed ? { snapshotId, createdAt, envelopeHash: envelopeHash ?? '' } : null;
+    const next = { version, tenantId, logIndex, writtenBy, isErased, facts };
+    if (isErased) this.erased.push(next);
     this.lastHash = envelopeHash;
     this.first ??= next;
     this.last = next;
@@ -142,14 +143,14 @@ export class BundleVerifier {
       shown: [
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
         ['Versions', `1 to ${last.version}, none left out between; envelopes, hashes and links recomputed`],
-        ...(this.erased.length === 0 ? [] : [['Erased', erasedText(this.erased)] as const]),
+        ...erasedRows(this.erased),
         ['First', `${writtenText(first)} by the service's own clock, entry ${first.logIndex}`],
         [
           'Last',
-          `${last.content === null ? '' : `${last.content.snapshotId}, `}${writtenText(last)}, entry ${last.logIndex}`,
+          `${last.facts === null ? '' : `${last.facts.snapshotId}, `}${writtenText(last)}, entry ${last.logIndex}`,
         ],
         ...(last.writtenBy === null ? [] : [['Written by', `${last.writtenBy} (last version)`] as const]),
-        ...(last.content === null ? [] : [['Its hash', last.content.envelopeHash] as const]),
+        ...(last.facts === null ? [] : [['Its hash', last.facts.envelopeHash] as const]),
         ...(this.outOfOrder === 0
           ? []
           : [
@@ -164,18 +165,18 @@ export class BundleVerifier {
         subject: { subject_type: this.subjectType, subject_id: this.subjectId },
         tenant_id: first.tenantId,
         versions: last.version,
-        last_snapshot_id: last.content?.snapshotId ?? null,
-        last_envelope_hash: last.content?.envelopeHash ?? null,
-        last_created_at: last.content?.createdAt ?? null,
+        last_snapshot_id: last.facts?.snapshotId ?? null,
+        last_envelope_hash: last.facts?.envelopeHash ?? null,
+        last_created_at: last.facts?.createdAt ?? null,
         last_log_index: last.logIndex,
         last_written_by: last.writtenBy,
         logged_out_of_order: this.outOfOrder,
-        erased_versions: this.erased,
+        erased_versions: this.erased.map(({ version }) => version),
       },
     };
   }
 
-  private headerOf(where: string, version: number, snapshot: Members): LoggedVersion {
+  private headerOf(where: string, version: number, snapshot: Members): LoggedVersion & { created_at: string } {
     const subject = snapshot.object('subject');
     requireRows(where, [
       ['the snapshot’s version', snapshot.count('snapshot_version'), version],
@@ -215,8 +216,13 @@ function lineOf(where: string, snapshot: LoggedVersion, members: Members, isEras
     log_index: members.count('log_index'),
     inclusion: members.texts('inclusion'),
     leaf_hash: members.text('leaf_hash'),
-    erased: proofOf(`${where} the entry of its erasure`, members.object('erased')),
+    erased: erasureOf(`${where} the entry of its erasure`, members.object('erased')),
   };
+}
+
+/** The proof of an erasure, or the place of its entry where an earlier line has the proof. */
+function erasureOf(where: string, members: Members): NonNullable<BundleLine['erased']> {
+  return members.has('entry') ? proofOf(where, members) : { log_index: members.count('log_index') };
 }
 
 function proofOf(where: string, members: Members): LogProof {
@@ -225,8 +231,8 @@ function proofOf(where: string, members: Members): LogProof {
   return { log_index: members.count('log_index'), inclusion: members.texts('inclusion'), entry };
 }
 
-function writtenText({ content }: ProvedVersion): string {
-  return content === null ? 'erased' : `written ${content.createdAt}`;
+function writtenText({ facts }: ProvedVersion): string {
+  return facts === null ? 'erased' : `written ${facts.createdAt}`;
 }
 
 function requireRows(where: string, rows: readonly Row[]): void {
@@ -239,8 +245,18 @@ function requireRows(where: string, rows: readonly Row[]): void {
 /** Versions that somebody reads; the JSON has them all. */
 const NAMED = 20;
 
-function erasedText(versions: readonly number[]): string {
-  const named =
-    versions.slice(0, NAMED).join(', ') + (versions.length > NAMED ? `, and ${versions.length - NAMED} more` : '');
-  return `${named}: by entries of the log that name their places. What they said is not proved, nor when it was written; their hashes are where the version after is there`;
+const PROVED_OF_ERASED = {
+  facts: 'by entries of the log that name each version. Their ids, hashes and times are proved; what they said is not',
+  place:
+    'by entries of the log that name only their places. What they said is not proved, nor when it was written; their hashes are where the version after is there',
+} as const;
+
+function erasedRows(erased: readonly ProvedVersion[]): (readonly [string, string])[] {
+  return (['facts', 'place'] as const).flatMap((proved) => {
+    const versions = erased.filter(({ facts }) => (facts !== null) === (proved === 'facts'));
+    if (versions.length === 0) return [];
+    const named = versions.slice(0, NAMED).map(({ version }) => version);
+    const more = versions.length > NAMED ? `, and ${versions.length - NAMED} more` : '';
+    return [['Erased', `${named.join(', ')}${more}: ${PROVED_OF_ERASED[proved]}`]];
+  });
 }

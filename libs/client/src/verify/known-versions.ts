@@ -29,6 +29,8 @@ export interface Link extends KnownVersion {
 export class KnownVersions {
   readonly #versions = new Map<string, KnownVersion>();
   readonly #heads = new Map<string, number>();
+  /** Which version the log has at a place. */
+  readonly #places = new Map<string, number>();
 
   /** The newest version that was seen; 0: none. */
   headOf(subjectType: string, subjectId: string): number {
@@ -89,8 +91,18 @@ export class KnownVersions {
     if (newest !== version) throw new VerificationError('as_of', `Version ${version} was not the newest at ${text}.`);
   }
 
-  /** Takes note of the place where the log has a version. @throws VerificationError `logged_twice` */
+  /** Takes note of the place where the log has a version. @throws VerificationError `logged_twice`, `not_in_log` */
   noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
+    const place = `${keyOf(subjectType, subjectId)}\n${logIndex}`;
+    const other = this.#places.get(place) ?? version;
+    if (other !== version) {
+      throw new VerificationError(
+        'not_in_log',
+        `Version ${version}: its entry, ${logIndex}, is that of version ${other}.`,
+      );
+    }
+    this.#places.set(place, version);
+    forgetOldest(this.#places);
     const known = this.#versions.get(`${keyOf(subjectType, subjectId)}\n${version}`);
     if (known !== undefined && (known.logIndex ??= logIndex) !== logIndex) {
       throw new VerificationError(

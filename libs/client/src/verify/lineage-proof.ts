@@ -1,4 +1,4 @@
-import { canonicalize, isJsonObject, type JsonObject, LOG_ENTRY_VERSION } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonObject, type JsonValue, LOG_ENTRY_VERSION } from '@iss/domain/pure';
 import { type Checkpoint, decodeHash, leafHash, TlogError, verifyInclusion } from '@iss/tlog';
 import { VerificationError } from '../errors.ts';
 import { parseStrictly } from '../http/answer.ts';
@@ -16,22 +16,26 @@ export const LOG_PROOF: Shape<LogProof> = { log_index: 0, inclusion: [''], entry
 
 /** What is proved of a version: its header says it, and so does its entry. */
 export interface LoggedVersion {
-  readonly subject: { readonly subject_type: string; readonly subject_id: string };
+  readonly subject: Readonly<Partial<Record<'subject_type' | 'subject_id', string>>>;
   readonly snapshot_id: string;
   readonly snapshot_version: number;
   readonly envelope_hash: string | null;
   readonly prev_hash: string | null;
-  readonly created_at: string;
+  /** A receipt of an erasure does not tell it. */
+  readonly created_at?: string | undefined;
   readonly written_by?: string | null | undefined;
   readonly write_request_id?: string | null | undefined;
 }
 
-/** A line of a bundle. Of an erased version the entry is gone: its leaf is left, and the proof of the erasure. */
+/**
+ * A line of a bundle. Of an erased version the entry is gone: its leaf is left, and the proof of the erasure. A later line of the
+ * same erasure names that proof by its place alone.
+ */
 export interface BundleLine extends Omit<LogProof, 'entry'> {
   readonly snapshot: LoggedVersion;
   readonly entry?: string | undefined;
   readonly leaf_hash?: string | undefined;
-  readonly erased?: LogProof | undefined;
+  readonly erased?: (LogProof | { readonly log_index: number; readonly entry?: undefined }) | undefined;
 }
 export const BUNDLE_LINE = {
   snapshot: VERSION,
@@ -39,7 +43,7 @@ export const BUNDLE_LINE = {
   inclusion: [''],
   entry: null,
   leaf_hash: null,
-  erased: { '?': LOG_PROOF },
+  erased: { '?': { log_index: 0 } },
 } as const;
 
 /** What the log proves of a version. */
@@ -49,15 +53,20 @@ export interface Logged {
   readonly tenantId: string;
   /** The principal that wrote the version, by the entry; null where that does not say it. */
   readonly writtenBy: string | null;
-  /** What it said is gone: its place is proved, and that the log says so. */
-  readonly isErased: boolean;
+  /**
+   * `content`: all of it. Of an erased version `facts`: its id, hashes and time; or only its `place`, where an earlier release
+   * made the entry of the erasure, which does not name the versions.
+   */
+  readonly proved: 'content' | 'facts' | 'place';
 }
 
 /** What an entry says that versions were erased. */
 interface Erasure {
   readonly tenantId: string;
   /** Places of the versions' entries. */
-  readonly indexes: readonly unknown[];
+  readonly indexes: readonly JsonValue[];
+  /** The versions in the order of their places; null: the entry does not name them. */
+  readonly versions: readonly JsonValue[] | null;
 }
 
 /**
@@ -67,8 +76,8 @@ interface Erasure {
 export class LineageProof {
   /** Places that a version has, or an erasure. */
   readonly #places = new Set<number>();
-  /** Erasures that were proved, by the text of their entry. */
-  readonly #erasures = new Map<string, Erasure>();
+  /** Erasures that were proved, by the place of their entry. */
+  readonly #erasures = new Map<number, Erasure & { entry: string }>();
   #tenantId: string | null = null;
 
   constructor(private readonly checkpoint: Checkpoint) {}
@@ -79,17 +88,18 @@ export class LineageProof {
     const hasContent = 'envelope' in snapshot && snapshot.envelope !== undefined;
     // Of what is there all must hold, whatever is said of its erasure.
     if (hasContent || erased === undefined) return this.version(where, line, snapshot);
-    const { tenantId, indexes } = this.#erasure(where, erased, snapshot);
-    if (!indexes.includes(line.log_index)) {
-      throw refusal(`${where} the entry of its erasure does not name its place, ${line.log_index}.`);
-    }
+    const { tenantId, indexes, versions } = this.#erasure(where, erased, snapshot);
+    const at = indexes.indexOf(line.log_index);
+    if (at < 0) throw refusal(`${where} the entry of its erasure does not name its place, ${line.log_index}.`);
+    if (versions !== null) requireMembers(`${where} the entry of its erasure`, versions[at], factsOf(snapshot));
     const bytes = String(hex).match(/[0-9a-f]{2}/g) ?? [];
     this.#include(
       where,
       line,
       Uint8Array.from(bytes, (byte) => parseInt(byte, 16)),
     );
-    return this.#logged(where, { logIndex: line.log_index, tenantId, writtenBy: null, isErased: true });
+    const proved = versions === null ? 'place' : 'facts';
+    return this.#logged(where, { logIndex: line.log_index, tenantId, writtenBy: null, proved });
   }
 
   /** Proves a version by its entry. */
@@ -103,12 +113,8 @@ export class LineageProof {
     const entry = requireEntry(at, text, {
       type: 'snapshot.created',
       ...of.subject,
-      // UUIDs are equal whatever their case.
-      snapshot_id: of.snapshot_id.toLowerCase(),
-      snapshot_version: of.snapshot_version,
-      envelope_hash: of.envelope_hash,
-      prev_hash: of.prev_hash,
-      created_at: of.created_at,
+      ...factsOf(of),
+      created_at: of.created_at ?? null,
     });
     const { written_by = null, write_request_id = null } = of;
     // Entries that an earlier release made name no writer.
@@ -119,23 +125,26 @@ export class LineageProof {
       logIndex: proof.log_index,
       tenantId: entry.tenant_id,
       writtenBy,
-      isErased: false,
+      proved: 'content',
     });
     this.#include(where, proof, leafHash(text));
     return logged;
   }
 
   /** The entry that says that versions of the subject were erased, which the log has. */
-  #erasure(where: string, proof: LogProof, { subject }: LoggedVersion): Erasure {
-    const known = this.#erasures.get(proof.entry);
-    if (known !== undefined) return known;
+  #erasure(where: string, proof: NonNullable<BundleLine['erased']>, { subject }: LoggedVersion): Erasure {
+    const known = this.#erasures.get(proof.log_index);
+    if (known !== undefined && (proof.entry === undefined || proof.entry === known.entry)) return known;
     const at = `${where} the entry of its erasure`;
+    requireLike<LogProof>(proof, LOG_PROOF);
     const entry = requireEntry(at, proof.entry, { type: 'subject.erased', ...subject });
     this.#include(`${where} the erasure,`, proof, leafHash(proof.entry));
-    const indexes = entry['erased_indexes'];
+    const { erased_indexes: indexes, erased_versions: versions = null } = entry;
     if (!Array.isArray(indexes)) throw refusal(`${at} names no places.`);
-    const erasure = { tenantId: entry.tenant_id, indexes };
-    this.#erasures.set(proof.entry, erasure);
+    const isPaired = versions === null || (Array.isArray(versions) && versions.length === indexes.length);
+    if (!isPaired) throw refusal(`${at} does not name a version for each place.`);
+    const erasure = { tenantId: entry.tenant_id, indexes, versions, entry: proof.entry };
+    this.#erasures.set(proof.log_index, erasure);
     return erasure;
   }
 
@@ -169,10 +178,23 @@ function requireEntry(where: string, text: string, expected: JsonObject): JsonOb
   return entry;
 }
 
-function requireMembers(where: string, entry: JsonObject, expected: JsonObject): void {
+/** The members that name a version in an entry. */
+function factsOf({ snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at }: LoggedVersion): JsonObject {
+  return {
+    // UUIDs are equal whatever their case.
+    snapshot_id: snapshot_id.toLowerCase(),
+    snapshot_version,
+    envelope_hash,
+    prev_hash,
+    ...(created_at === undefined ? {} : { created_at }),
+  };
+}
+
+function requireMembers(where: string, entry: JsonValue | undefined, expected: JsonObject): void {
+  const members = isJsonObject(entry) ? entry : {};
   for (const [name, value] of Object.entries(expected)) {
-    if (entry[name] === value) continue;
-    throw refusal(`${where}’s ${name} is ${JSON.stringify(entry[name])} and has to be ${JSON.stringify(value)}.`);
+    if (members[name] === value) continue;
+    throw refusal(`${where}’s ${name} is ${JSON.stringify(members[name])} and has to be ${JSON.stringify(value)}.`);
   }
 }
 

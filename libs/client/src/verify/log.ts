@@ -7,13 +7,21 @@ import {
   verifyCheckpoint,
   verifyConsistency,
 } from '@iss/tlog';
-import { ApiError, VerificationError } from '../errors.ts';
+import { ApiError, ErasedError, VerificationError } from '../errors.ts';
 import { decode, parseStrictly } from '../http/answer.ts';
+import { requireLike } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { CLOCK_SKEW_MS } from '../limits.ts';
 import type { Version } from '../types.ts';
 import { type Floor, floorOf, requireNotBackdated, signaturesOf } from './floor.ts';
-import { type BundleLine, LineageProof, LOG_PROOF, type Logged, type LogProof } from './lineage-proof.ts';
+import {
+  type BundleLine,
+  LineageProof,
+  LOG_PROOF,
+  type Logged,
+  type LoggedVersion,
+  type LogProof,
+} from './lineage-proof.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -36,6 +44,22 @@ export interface LogPlace {
   readonly writtenBy: string | null;
   readonly checkpoint: ProvedCheckpoint;
 }
+
+/** @internal what is left of an erased version: a receipt, or the header of a history */
+export type ErasedVersion = Omit<LoggedVersion, 'written_by' | 'write_request_id'>;
+
+/** @internal where the log had an erased version; `place` is null where the entry of the erasure does not name the version */
+export interface ErasedPlace {
+  readonly logIndex: number;
+  readonly place: LogPlace | null;
+}
+
+/** What a receipt proves an erasure by. */
+interface ErasureProof extends Omit<LogProof, 'entry'> {
+  readonly leaf_hash: string;
+  readonly erasure: LogProof & { readonly checkpoint: string };
+}
+const ERASURE_PROOF = { log_index: 0, inclusion: [''], leaf_hash: '', erasure: { ...LOG_PROOF, checkpoint: '' } };
 
 /** How long the service is asked to wait for what was written a moment ago, in seconds. */
 const WAIT_SECONDS = 10;
@@ -74,13 +98,41 @@ export class LogTrust {
    */
   async prove(tenantId: string, version: Version<unknown>, options: CallOptions): Promise<LogPlace> {
     const floors = await this.floors();
-    const path = pathOf('v1', 'tenants', tenantId, 'snapshots', version.snapshot_id, 'log-proof');
-    const query = { wait: WAIT_SECONDS };
-    const text = await this.transport.text({ method: 'GET', path, query }, options);
+    const text = await this.#proofText(tenantId, version, options);
     const proof = decode<LogProof & { checkpoint: string }>(text, { ...LOG_PROOF, checkpoint: '' }, parseStrictly);
     const { checkpoint, place } = await this.#placing(proof.checkpoint, floors, options);
-    const where = `Version ${version.snapshot_version}:`;
-    return place(version, new LineageProof(checkpoint).version(where, proof, version));
+    return place(version, new LineageProof(checkpoint).version(whereOf(version), proof, version));
+  }
+
+  /**
+   * Proves that the log has the erasure of a version whose content was not answered.
+   *
+   * @throws as {@link prove}; VerificationError `envelope_missing` where the service does not prove an erasure
+   */
+  async proveErased(tenantId: string, version: ErasedVersion, options: CallOptions): Promise<ErasedPlace> {
+    const floors = await this.floors();
+    const proof = await this.#erasureProof(tenantId, version, options);
+    const { checkpoint, place } = await this.#placing(proof.erasure.checkpoint, floors, options);
+    const line = { ...proof, snapshot: version, erased: proof.erasure };
+    const logged = new LineageProof(checkpoint).line(whereOf(version), line);
+    return { logIndex: logged.logIndex, place: logged.proved === 'place' ? null : place(version, logged) };
+  }
+
+  async #erasureProof(tenantId: string, version: ErasedVersion, options: CallOptions): Promise<ErasureProof> {
+    try {
+      await this.#proofText(tenantId, version, options);
+    } catch (error) {
+      if (!(error instanceof ErasedError)) throw error;
+      const proof: unknown = error.receipt?.proof;
+      requireLike<ErasureProof>(proof, ERASURE_PROOF);
+      return proof;
+    }
+    throw new VerificationError('envelope_missing', `${whereOf(version)} the log does not say that it was erased.`);
+  }
+
+  #proofText(tenantId: string, { snapshot_id: id }: ErasedVersion, options: CallOptions): Promise<string> {
+    const path = pathOf('v1', 'tenants', tenantId, 'snapshots', id, 'log-proof');
+    return this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS } }, options);
   }
 
   /** Proves lines of a bundle, all by the one checkpoint that it begins with. @throws VerificationError */
@@ -88,8 +140,8 @@ export class LogTrust {
     const { checkpoint, place } = await this.#placing(note, floors, options);
     const lineage = new LineageProof(checkpoint);
     return (version, line) => {
-      const logged = lineage.line(`Version ${version.snapshot_version}:`, line);
-      return logged.isErased ? null : place(version, logged);
+      const logged = lineage.line(whereOf(version), line);
+      return logged.proved === 'place' ? null : place(version, logged);
     };
   }
 
@@ -98,15 +150,13 @@ export class LogTrust {
     note: string,
     floors: Floors,
     options: CallOptions,
-  ): Promise<{ checkpoint: Checkpoint; place: (version: Version<unknown>, logged: Logged) => LogPlace }> {
+  ): Promise<{ checkpoint: Checkpoint; place: (version: ErasedVersion, logged: Logged) => LogPlace }> {
     const verified = await this.#accept(note, floors, options);
     const checkpoint = shown(note, verified);
     const floor = floors.get(checkpoint.origin);
-    const place = (
-      { created_at: at, snapshot_version: version }: Version<unknown>,
-      { logIndex, tenantId, writtenBy }: Logged,
-    ): LogPlace => {
-      if (floor !== undefined) requireNotBackdated(`Version ${version}:`, logIndex, at, floor);
+    const place = (version: ErasedVersion, { logIndex, tenantId, writtenBy }: Logged): LogPlace => {
+      const { created_at: at } = version;
+      if (floor !== undefined && at !== undefined) requireNotBackdated(whereOf(version), logIndex, at, floor);
       return { logIndex, tenantId, writtenBy, checkpoint };
     };
     return { checkpoint: verified.checkpoint, place };
@@ -200,8 +250,12 @@ export class LogTrust {
 /** @internal what each log had shown when something was asked for */
 export type Floors = ReadonlyMap<string, Floor>;
 
-/** @internal proves a version by its line of a bundle; of an erased one, that it was erased: null. @throws VerificationError */
+/** @internal proves a version by its line of a bundle; null for an erased one that the log does not name. @throws VerificationError */
 export type BundleProof = (version: Version<unknown>, line: BundleLine) => LogPlace | null;
+
+function whereOf({ snapshot_version: version }: ErasedVersion): string {
+  return `Version ${version}:`;
+}
 
 function shown(note: string, { checkpoint, cosignatures }: VerifiedCheckpoint): ProvedCheckpoint {
   const { origin, size } = checkpoint;

@@ -2,13 +2,13 @@ import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { VerificationError, type VerificationFailure } from '../errors.ts';
 import { notOfThisApi, requireLike } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
-import type { SnapshotHeader, Version } from '../types.ts';
+import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
 import { hashText } from './hash.ts';
 import type { Link } from './known-versions.ts';
 
 /** What was asked for: whatever is named has to be so in the answer. */
 export interface Asked {
-  readonly subjectType?: string | undefined;
+  readonly subjectType?: SubjectType | undefined;
   readonly subjectId?: string | undefined;
   readonly version?: number | undefined;
   readonly snapshotId?: string | undefined;

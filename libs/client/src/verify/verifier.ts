@@ -1,12 +1,12 @@
 import type { JsonValue } from '@iss/domain/pure';
-import { ConfigurationError, VerificationError } from '../errors.ts';
+import { ConfigurationError, type ErasureReceipt, VerificationError } from '../errors.ts';
 import type * as api from '../generated/types.ts';
 import { pageLike, pagesOf } from '../http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
-import type { BundleProof, Floors, LogPlace, LogTrust } from './log.ts';
+import type { BundleProof, ErasedVersion, Floors, LogPlace, LogTrust } from './log.ts';
 import { type Asked, linkOf, requireVersion, verifySnapshot } from './snapshot.ts';
 
 /** What was verified of a snapshot that was handed over. */
@@ -93,6 +93,24 @@ export class Verifier {
     if (claimed.envelope_hash !== null) this.known.note(linkOf({ ...claimed, subject }, claimed.envelope_hash));
   }
 
+  /** Proves what a 410 says instead of a version: that it is the one that was asked for, and was erased. @throws VerificationError */
+  async erased(
+    tenantId: string,
+    receipt: ErasureReceipt,
+    { subjectType, subjectId, version, snapshotId }: Asked,
+    options: CallOptions,
+  ): Promise<void> {
+    const { snapshot_version: found, snapshot_id: id } = receipt;
+    if ((version ?? found) !== found || (snapshotId ?? id).toLowerCase() !== id.toLowerCase()) {
+      throw new VerificationError('other_version', `The erasure of version ${found} is told for another one.`);
+    }
+    const isNamed = subjectType !== undefined && subjectId !== undefined;
+    const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};
+    const erased = { ...receipt, subject };
+    const { place } = await this.requireLog().proveErased(tenantId, erased, options);
+    if (place !== null && isNamed) this.claim(receipt, { subject_type: subjectType, subject_id: subjectId });
+  }
+
   /** Follows the links of a version down to version 1, or to where they were followed before. */
   async #root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
     const { subjectType, subjectId, version } = link;
@@ -136,10 +154,15 @@ export class Verifier {
     version: Version<unknown>,
     options: CallOptions,
   ): Promise<LogPlace | null> {
-    // Of what has no content nothing is proved here: a bundle proves that it was erased.
-    if (version.envelope === undefined) return null;
+    if (version.envelope === undefined) return this.#erasure(tenantId, link, version, options);
     const place = await this.requireLog().prove(tenantId, version, options);
     this.known.noteEntry(link, place.logIndex);
+    return place;
+  }
+
+  async #erasure(tenantId: string, link: Link, version: ErasedVersion, options: CallOptions): Promise<LogPlace | null> {
+    const { logIndex, place } = await this.requireLog().proveErased(tenantId, version, options);
+    this.known.noteEntry(link, logIndex);
     return place;
   }
 }

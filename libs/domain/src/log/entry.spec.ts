@@ -50,8 +50,18 @@ test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
     { tenant_id: 't', principal_id: 'p', from_principal_id: null, changed_at: time },
   ],
   [
-    { type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [1, 3], erasedAt: at },
+    { type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [1, 3], erasedAt: at, erasedVersions: null },
     { tenant_id: 't', ...subjectMembers, erased_indexes: [1, 3], erased_at: time },
+  ],
+  [
+    {
+      type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [1], erasedAt: at,
+      erasedVersions: [{ snapshotId: 'i', snapshotVersion: 2, envelopeHash: 'e', prevHash: 'p', createdAt: time }],
+    },
+    {
+      tenant_id: 't', ...subjectMembers, erased_indexes: [1], erased_at: time,
+      erased_versions: [{ snapshot_id: 'i', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p', created_at: time }],
+    },
   ],
   [
     { type: 'log.restarted', previousOrigin: 'o', previousSize: 3, previousRoot: new Uint8Array(2).fill(0xfb), previousCheckpointHash: 'c', reason: 'r', restartedAt: at },

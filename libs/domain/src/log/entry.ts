@@ -99,6 +99,17 @@ export interface SubjectErasedFact extends SubjectRef {
   /** Places in the log of the erased versions' entries, ascending. */
   erasedIndexes: readonly number[];
   erasedAt: Date;
+  /** The versions, in the order of their places; null: an earlier release made the entry, which does not name them. */
+  erasedVersions: readonly ErasedVersionFact[] | null;
+}
+
+/** What is left of an erased version. */
+export interface ErasedVersionFact extends Pick<
+  SnapshotCreatedFact,
+  'snapshotId' | 'snapshotVersion' | 'envelopeHash' | 'prevHash'
+> {
+  /** As the API writes it. */
+  createdAt: string;
 }
 
 /** What concerns a tenant. */
@@ -135,6 +146,16 @@ function ownMembersOf(fact: LogOwnFact) {
     previous_checkpoint_hash: fact.previousCheckpointHash,
     reason: fact.reason,
     restarted_at: fact.restartedAt.toISOString(),
+  };
+}
+
+function erasedVersionMembers(version: ErasedVersionFact) {
+  return {
+    snapshot_id: version.snapshotId,
+    snapshot_version: version.snapshotVersion,
+    envelope_hash: version.envelopeHash,
+    prev_hash: version.prevHash,
+    created_at: version.createdAt,
   };
 }
 
@@ -182,6 +203,7 @@ function membersOf(fact: LogFact) {
         subject_id: fact.subjectId,
         erased_indexes: [...fact.erasedIndexes],
         erased_at: fact.erasedAt.toISOString(),
+        ...(fact.erasedVersions === null ? {} : { erased_versions: fact.erasedVersions.map(erasedVersionMembers) }),
       };
   }
 }

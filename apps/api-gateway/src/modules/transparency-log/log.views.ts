@@ -264,17 +264,17 @@ export const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 4,
   tree_size: 5,
-  leaf_hash: 'aa4f9070c5c8fcf01674bf45c3278f7808b5831c9130fb996c48d9be3f0dc908',
+  leaf_hash: 'da87bbd294672ec147a789c28cbd97870d0daae73723464635741480dcd97549',
   entry:
-    '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
+    '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"erased_versions":[{"created_at":"2026-01-15T09:30:00.412Z","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1}],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
   inclusion: ['4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ='],
   checkpoint: [
     'log.example/iss',
     '5',
-    'q2p0S71kJGiKXQNzI7UbfgOSH0E+FiABfSW3JWbCSno=',
+    '/xiObFHqUx21jxejxmS2StvmzYDkK8u3U90G1C9Bdcw=',
     '',
-    '— log.example/iss HkA1lJ2Dvjr7mwxZlkDXQwjj1jd6PoOMSgF2W/W884zyvISPeM99zPmueJ0niOi64K40TJAxQI7YuVOVltlQMehLYwY=',
-    '— witness.example/w1 Oo4KVQAAAABpaLOYEQnfkWHzgq/5PFgCfnLfoT/PQoHF7KiEjhCh1mr69BuZz0MmZNA7rInN9xsKxfVatFgGqREl11NahbA1aAFCBA==',
+    '— log.example/iss HkA1lP4Qy3H5dGZlTPuaTSSb+jB3v4H7q+hqCYDUFw8FB9ap2QxMjWLneL5+1VtJdkAewfaLXlz8bSkXxbU06jPeAwU=',
+    '— witness.example/w1 Oo4KVQAAAABpaLOYU6Ig3+YKLaCFvkKu7LDMRehCD0osqs6Rff5Yp3kwXMluacon1afRSZoS/VpsZOlHrrjxSdo9sJ1t2U1/xQ+aBg==',
     '',
   ].join('\n'),
 };

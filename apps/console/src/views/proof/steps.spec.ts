@@ -122,16 +122,29 @@ it.each([
   expect(step).toMatchObject({ state, why: expect.stringMatching(expected) });
 });
 
-it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>]>([
-  ['of an erased version', (erasure) => erasure, {}],
+/** What the entry of an erasure names of the second version. */
+const namedOf = (snapshot: JsonObject): JsonObject =>
+  Object.fromEntries(
+    ['snapshot_id', 'snapshot_version', 'envelope_hash', 'prev_hash', 'created_at'].map((name) => [
+      name,
+      snapshot[name] ?? null,
+    ]),
+  );
+
+it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>, JsonObject | null]>([
+  ['of an erased version that an earlier release logged', (erasure) => erasure, {}, null],
+  ['of an erased version', (erasure) => erasure, { entry: 'holds' }, {}],
+  ['of another erased version', (erasure) => erasure, { entry: 'fails' }, { envelope_hash: 'x' }],
   [
     'of another erasure',
     (erasure) => ({ ...erasure, entry: String(erasure['entry']).replace('[1]', '[3]') }),
     { entry: 'fails', inclusion: 'fails' },
+    null,
   ],
-  ['of an erasure that is not in the log', (erasure) => ({ ...erasure, inclusion: [] }), { inclusion: 'fails' }],
-])('the proof %s', async (_what, change, expected) => {
-  const [erasure, leaf] = [canonicalize(ERASURE), Buffer.from(leafHash('erased')).toString('hex')];
+  ['of an erasure that is not in the log', (erasure) => ({ ...erasure, inclusion: [] }), { inclusion: 'fails' }, null],
+])('the proof %s', async (_what, change, expected, named) => {
+  const versions = named === null ? {} : { erased_versions: [{ ...namedOf(asJson(made.lines[1]?.snapshot)), ...named }] };
+  const [erasure, leaf] = [canonicalize({ ...ERASURE, ...versions }), Buffer.from(leafHash('erased')).toString('hex')];
   const log = await signedLog(['first', 'erased', erasure]);
   const note = await seen.cosign(await log.checkpoint());
   const proof = {

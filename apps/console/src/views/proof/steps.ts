@@ -133,10 +133,11 @@ function chain({ snapshot, version, previous }: VersionProof, inputs: Inputs): D
   return holds(TEXT.chainHolds(version - 1), inputs);
 }
 
-function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProof, inputs: Inputs): Done {
+function entry(given: VersionProof, inputs: Inputs): Done {
+  const { snapshot, proof, subjectType, subjectId, version } = given;
   if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
   const erasure = memberOf(proof.got, 'erasure');
-  if (erasure !== undefined) return erasureEntry({ subjectType, subjectId }, proof.got, erasure, inputs);
+  if (erasure !== undefined) return erasureEntry(given, proof.got, erasure, inputs);
   const text = textOf(memberOf(proof.got, 'entry'));
   const leaf = toHex(leafHash(text));
   inputs.push(['entry', text], ['leaf', leaf]);
@@ -164,9 +165,12 @@ function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProo
   );
 }
 
-/** The entry of an erased version is gone with its content. Another entry names its place, and the service says which version that was. */
+/**
+ * Compares an erased version with the entry of the erasure, which names its place. Entries that an earlier release made do not name
+ * the version there.
+ */
 function erasureEntry(
-  { subjectType, subjectId }: Pick<VersionProof, 'subjectType' | 'subjectId'>,
+  { subjectType, subjectId, snapshot, version }: VersionProof,
   proof: JsonValue,
   erasure: JsonValue,
   inputs: Inputs,
@@ -177,16 +181,31 @@ function erasureEntry(
   const logged: JsonValue = JSON.parse(text);
   if (canonicalize(logged) !== text) return fails(TEXT.entryText, inputs);
   const erased = memberOf(logged, 'erased_indexes');
-  if (!Array.isArray(erased) || !erased.includes(index)) return fails(TEXT.otherErasure(index), inputs);
+  const place = Array.isArray(erased) ? erased.indexOf(index) : -1;
+  if (place < 0) return fails(TEXT.otherErasure(index), inputs);
+  const versions = memberOf(logged, 'erased_versions');
+  const named = Array.isArray(versions) ? (versions[place] ?? null) : undefined;
+  const at = textOf(memberOf(logged, 'erased_at'));
   return (
     firstFault(
       [
         ['type', memberOf(logged, 'type'), 'subject.erased'],
         ['subject_type', memberOf(logged, 'subject_type'), subjectType],
         ['subject_id', memberOf(logged, 'subject_id'), subjectId],
+        ...(named === undefined
+          ? []
+          : ([
+              ['snapshot_version', memberOf(named, 'snapshot_version'), version],
+              ['snapshot_id', lower(memberOf(named, 'snapshot_id')), lower(memberOf(snapshot, 'snapshot_id'))],
+              ['envelope_hash', memberOf(named, 'envelope_hash'), memberOf(snapshot, 'envelope_hash')],
+              ['prev_hash', memberOf(named, 'prev_hash'), memberOf(snapshot, 'prev_hash')],
+            ] as const)),
       ],
       inputs,
-    ) ?? open(TEXT.erasureHolds(index, textOf(memberOf(logged, 'erased_at'))), inputs)
+    ) ??
+    (named === undefined
+      ? open(TEXT.erasureHolds(index, at), inputs)
+      : holds(TEXT.erasureNames(index, textOf(memberOf(named, 'created_at')), at), inputs))
   );
 }
 

@@ -151,7 +151,7 @@ function Line({ version, onShow }: { version: ProvedVersion; onShow?: () => void
   return (
     <>
       <span role="cell">
-        {onShow === undefined || version.content === null ? (
+        {onShow === undefined || version.isErased ? (
           version.version
         ) : (
           <Button small kind="plain" aria-label={TEXT.showValues(version.version)} onClick={onShow}>
@@ -160,15 +160,11 @@ function Line({ version, onShow }: { version: ProvedVersion; onShow?: () => void
         )}
       </span>
       <span role="cell">
-        {version.content === null ? (
-          <Badge tone="warn">{TEXT.erased}</Badge>
-        ) : (
-          <Badge tone="good">✓ {TEXT.holds}</Badge>
-        )}
+        {version.isErased ? <Badge tone="warn">{TEXT.erased}</Badge> : <Badge tone="good">✓ {TEXT.holds}</Badge>}
       </span>
-      <span role="cell">{version.content !== null && <Time at={version.content.createdAt} />}</span>
+      <span role="cell">{version.facts !== null && <Time at={version.facts.createdAt} />}</span>
       <span role="cell">{version.logIndex}</span>
-      <span role="cell">{version.content !== null && <Hash value={version.content.envelopeHash} />}</span>
+      <span role="cell">{version.facts !== null && <Hash value={version.facts.envelopeHash} />}</span>
     </>
   );
 }

@@ -66,10 +66,10 @@ export function useVerification(keys: TrustedKeys | null): {
         (error: unknown) => change(() => ({ failure: error instanceof Error ? error : new Error(String(error)) })),
       );
   };
-  const read = async ({ version, content }: ProvedVersion): Promise<VersionValues> => {
-    if (verification === null || content === null) throw new Error('Nothing was verified.');
+  const read = async ({ version, facts }: ProvedVersion): Promise<VersionValues> => {
+    if (verification === null || facts === null) throw new Error('Nothing was verified.');
     const { blob } = verification.file;
-    const result = await worker.run({ is: 'values', blob, version, envelopeHash: content.envelopeHash });
+    const result = await worker.run({ is: 'values', blob, version, envelopeHash: facts.envelopeHash });
     if (result.is !== 'values') throw new Error(result.is);
     return result;
   };

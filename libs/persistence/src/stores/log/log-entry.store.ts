@@ -14,7 +14,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { DISCLOSURE, FACTS, MEMBER_ACCESS, readAccess, type SubjectDisclosure } from '../facts/access-facts';
 import { ERASURE_OF_SNAPSHOT, type SnapshotRecord } from '../snapshots/snapshot-record';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
+import { FACT_OF_ENTRY, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
 /** An entry of the log: where it stands in the tree, and what it is the salted text of. */
 export interface LogEntry {
@@ -27,7 +27,7 @@ export interface LogEntry {
 /** Of the entry `k`; null where there is none. */
 const PLACE = `k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt"`;
 const ENTRY = `${PLACE},
-  ${FACT}`;
+  ${FACT_OF_ENTRY}`;
 
 interface Place {
   entry: { logIndex: number; salt: Buffer | null } | null;

@@ -50,64 +50,83 @@ export const SNAPSHOT_FACT = columns(
   'snapshot?',
 );
 
-/** The fact that {@link FACT_OF_KEYS} found, as {@link FactRow}. */
-export const FACT = [
-  SNAPSHOT_FACT,
-  columns(
-    {
-      type: `CASE WHEN g.grant_id IS NOT NULL THEN ${typeName('grant.created')} END`,
-      tenantId: 'g.grantor_tenant_id',
-      grantId: 'g.grant_id',
-      granteeTenantId: 'g.grantee_tenant_id',
-      ...grantedColumns(),
-      scopes: 'coalesce(first.from_scopes, g.scopes)',
-      expiresAt: 'CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END',
-      createdAt: 'g.created_at',
-    },
-    'grant?',
-  ),
-  columns(
-    {
-      type: `CASE WHEN g.revoked_at IS NOT NULL THEN ${typeName('grant.revoked')} END`,
-      tenantId: 'g.grantor_tenant_id',
-      grantId: 'g.grant_id',
-      revokedAt: 'g.revoked_at',
-    },
-    'revocation?',
-  ),
-  columns(
-    {
-      type: `CASE WHEN h.grant_id IS NOT NULL THEN ${typeName('grant.changed')} END`,
-      tenantId: 'h.grantor_tenant_id',
-      grantId: 'h.grant_id',
-      scopes: 'h.scopes',
-      expiresAt: 'h.expires_at',
-      changedAt: 'h.changed_at',
-    },
-    'grantChange?',
-  ),
-  columns(
-    {
-      type: `CASE WHEN c.owner_change_id IS NOT NULL THEN ${typeName('tenant.owner_changed')} END`,
-      tenantId: 'c.tenant_id',
-      principalId: 'c.principal_id',
-      fromPrincipalId: 'c.from_principal_id',
-      changedAt: 'c.changed_at',
-    },
-    'ownerChange?',
-  ),
-  columns(
-    {
-      type: `CASE WHEN er.erased_at IS NOT NULL THEN ${typeName('subject.erased')} END`,
-      tenantId: 'er.tenant_id',
-      subjectType: 's.subject_type',
-      subjectId: 's.subject_id',
-      erasedIndexes: 'er.erased_indexes::float8[]',
-      erasedAt: 'er.erased_at',
-    },
-    'erasure?',
-  ),
-].join(',\n  ');
+/** The versions that the entry `k` of the erasure `er` names, in the order of their places; null where it names none. */
+const ERASED_VERSIONS = `CASE WHEN k.names_versions THEN (
+    SELECT json_agg(json_build_object(
+             'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
+             'envelopeHash', encode(gone.envelope_hash, 'hex'), 'prevHash', encode(gone.prev_hash, 'hex'),
+             'createdAt', to_char(date_trunc('milliseconds', gone.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+           ORDER BY v.place)
+      FROM unnest(er.logged_versions) WITH ORDINALITY AS v(version, place)
+     CROSS JOIN LATERAL (SELECT * FROM snapshots gone
+                          WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version LIMIT 1) gone) END`;
+
+/** Selects the fact that {@link FACT_OF_KEYS} found, as {@link FactRow}, with all that the text of its entry names. */
+export const FACT_OF_ENTRY = factColumns(ERASED_VERSIONS);
+
+/** Selects the same without the versions of an erasure. */
+export const FACT = factColumns('NULL::json');
+
+function factColumns(erasedVersions: string): string {
+  return [
+    SNAPSHOT_FACT,
+    columns(
+      {
+        type: `CASE WHEN g.grant_id IS NOT NULL THEN ${typeName('grant.created')} END`,
+        tenantId: 'g.grantor_tenant_id',
+        grantId: 'g.grant_id',
+        granteeTenantId: 'g.grantee_tenant_id',
+        ...grantedColumns(),
+        scopes: 'coalesce(first.from_scopes, g.scopes)',
+        expiresAt: 'CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END',
+        createdAt: 'g.created_at',
+      },
+      'grant?',
+    ),
+    columns(
+      {
+        type: `CASE WHEN g.revoked_at IS NOT NULL THEN ${typeName('grant.revoked')} END`,
+        tenantId: 'g.grantor_tenant_id',
+        grantId: 'g.grant_id',
+        revokedAt: 'g.revoked_at',
+      },
+      'revocation?',
+    ),
+    columns(
+      {
+        type: `CASE WHEN h.grant_id IS NOT NULL THEN ${typeName('grant.changed')} END`,
+        tenantId: 'h.grantor_tenant_id',
+        grantId: 'h.grant_id',
+        scopes: 'h.scopes',
+        expiresAt: 'h.expires_at',
+        changedAt: 'h.changed_at',
+      },
+      'grantChange?',
+    ),
+    columns(
+      {
+        type: `CASE WHEN c.owner_change_id IS NOT NULL THEN ${typeName('tenant.owner_changed')} END`,
+        tenantId: 'c.tenant_id',
+        principalId: 'c.principal_id',
+        fromPrincipalId: 'c.from_principal_id',
+        changedAt: 'c.changed_at',
+      },
+      'ownerChange?',
+    ),
+    columns(
+      {
+        type: `CASE WHEN er.erased_at IS NOT NULL THEN ${typeName('subject.erased')} END`,
+        tenantId: 'er.tenant_id',
+        subjectType: 's.subject_type',
+        subjectId: 's.subject_id',
+        erasedIndexes: 'er.erased_indexes::float8[]',
+        erasedAt: 'er.erased_at',
+        erasedVersions,
+      },
+      'erasure?',
+    ),
+  ].join(',\n  ');
+}
 
 /** The fact about the log itself that row `k` names: the restart `r`, or the announcement `a` of a key. */
 export const OWN_FACT_OF_KEYS = `

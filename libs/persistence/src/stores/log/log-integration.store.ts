@@ -3,7 +3,7 @@ import { requireNothingHidden } from '../../schema-faults';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import {
-  FACT,
+  FACT_OF_ENTRY,
   FACT_OF_KEYS,
   factOf,
   type FactRow,
@@ -72,9 +72,9 @@ const EDGE = statement<{ size: number }, LogTile>(
 const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId: number }>(
   'log_waiting_take',
   `SELECT k.waiting_id::float8 AS "waitingId",
-  ${FACT},
+  ${FACT_OF_ENTRY},
   ${OWN_FACT}
-  FROM (SELECT *, true AS names_writer FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
+  FROM (SELECT *, true AS names_writer, true AS names_versions FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   ${FACT_OF_KEYS}
   ${OWN_FACT_OF_KEYS}
  ORDER BY k.waiting_id`,
@@ -98,9 +98,11 @@ const APPEND = statement<
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, announcement_id, is_late, names_writer, salt)
+                           erasure_id, restart_id, announcement_id, is_late, names_writer, names_versions, salt)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-         erasure_id, restart_id, announcement_id, is_late, CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['snapshot.created']} THEN true END,
+         erasure_id, restart_id, announcement_id, is_late,
+         CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['snapshot.created']} THEN true END,
+         CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['subject.erased']} THEN true END,
          substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place

@@ -15,14 +15,16 @@ export interface Place {
 
 /** The entry of an erasure with the proof that it is in the log. */
 interface ProvedErasure extends Place {
-  erasureId: string;
   entry: LogEntry;
 }
 
-/** A snapshot with the proof that it is in the log; of one that was erased its hash there, and the entry that says so. */
+/**
+ * A snapshot with the proof that it is in the log; for an erased one its hash there, and the proof of the erasure. Where an earlier
+ * snapshot has that proof, only its place.
+ */
 export interface ProvedSnapshot extends Place {
   snapshot: SnapshotRecord;
-  logged: { entry: LogEntry } | { leaf: Uint8Array; erased: ProvedErasure };
+  logged: { entry: LogEntry } | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
 }
 
 /** A subject's whole lineage, each version proved against one checkpoint. */
@@ -85,7 +87,7 @@ export class BundleService {
   ): AsyncGenerator<readonly ProvedSnapshot[], void> {
     let entries: LogEntry[] = [];
     let inclusions: string[] = [];
-    let erased: ProvedErasure | null = null;
+    const erasures = new Map<string, { logIndex: number }>();
     for await (const batch of batches) {
       const proved: ProvedSnapshot[] = [];
       for (const snapshot of batch) {
@@ -110,7 +112,9 @@ export class BundleService {
           proved.push({ snapshot, logIndex, inclusion, logged: { entry } });
           continue;
         }
-        if (erased?.erasureId !== erasure.erasureId) erased = await this.erasure(asker, erasure.erasureId, size);
+        const { erasureId } = erasure;
+        const erased = erasures.get(erasureId) ?? (await this.erasure(asker, erasureId, size));
+        erasures.set(erasureId, { logIndex: erased.logIndex });
         const leaf = await this.tree.leaf(logIndex, size);
         proved.push({ snapshot, logIndex, inclusion, logged: { leaf, erased } });
       }
@@ -123,7 +127,7 @@ export class BundleService {
     if (entry === null || entry.logIndex >= size) throw erasedMeanwhile();
     const { logIndex } = entry;
     const [inclusion = ''] = await this.tree.inclusions(asker, [logIndex], size);
-    return { erasureId, logIndex, entry, inclusion };
+    return { logIndex, entry, inclusion };
   }
 }
 

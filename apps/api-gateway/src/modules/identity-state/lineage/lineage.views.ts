@@ -70,7 +70,8 @@ function bundleLine({ snapshot, logged, ...place }: ProvedSnapshot): string {
   const line = `{"snapshot":${snapshotText(snapshot, 'full')}`;
   if ('entry' in logged) return `${line},${entryMember(logged.entry)},${placeMembers(place)}}\n`;
   const { leaf, erased } = logged;
-  const erasure = `{${entryMember(erased.entry)},${placeMembers(erased)}}`;
+  const erasure =
+    'entry' in erased ? `{${entryMember(erased.entry)},${placeMembers(erased)}}` : `{"log_index":${erased.logIndex}}`;
   return `${line},${placeMembers(place)},"leaf_hash":"${toHex(leaf)}","erased":${erasure}}\n`;
 }
 
