@@ -1,8 +1,5 @@
 -- New `subject.erased` entries name each version (docs/log.md). Existing entries keep their text, and names_versions tells the two apart.
 
-ALTER TABLE log_entries ADD COLUMN names_versions boolean;
-COMMENT ON COLUMN log_entries.names_versions IS 'Whether the text of the entry of an erasure names the versions; null: an earlier release made it';
-
 ALTER TABLE erasures ADD COLUMN logged_versions integer[];
 COMMENT ON COLUMN erasures.logged_versions IS 'The erased versions in the order of erased_indexes: an import may be logged in another order than that of its versions';
 
@@ -20,3 +17,6 @@ CREATE TRIGGER erasures_versions_ordered BEFORE UPDATE ON erasures
 ALTER TABLE erasures DISABLE TRIGGER erasures_stay;
 UPDATE erasures SET logged_versions = NULL WHERE status = 'erased';
 ALTER TABLE erasures ENABLE TRIGGER erasures_stay;
+
+ALTER TABLE log_entries ADD COLUMN names_versions boolean;
+COMMENT ON COLUMN log_entries.names_versions IS 'Whether the text of the entry of an erasure names the versions; null: an earlier release made it';

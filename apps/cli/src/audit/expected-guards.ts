@@ -179,7 +179,7 @@ migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
-migration ErasuresNameVersions1700000000038: applied
+migration ErasuresNameVersions1700000000040: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
 migration Filters1700000000038: applied
