@@ -179,10 +179,10 @@ migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
-migration ErasuresNameVersions1700000000040: applied
+migration ErasuresNameVersions1700000000041: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
-migration Filters1700000000038: applied
+migration Filters1700000000040: applied
 migration GrantedFeeds1700000000030: applied
 migration GrantsAccepted1700000000037: applied
 migration GrantsByGrantee1700000000009: applied

@@ -143,7 +143,8 @@ it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>, Js
   ],
   ['of an erasure that is not in the log', (erasure) => ({ ...erasure, inclusion: [] }), { inclusion: 'fails' }, null],
 ])('the proof %s', async (_what, change, expected, named) => {
-  const versions = named === null ? {} : { erased_versions: [{ ...namedOf(asJson(made.lines[1]?.snapshot)), ...named }] };
+  const versions =
+    named === null ? {} : { erased_versions: [{ ...namedOf(asJson(made.lines[1]?.snapshot)), ...named }] };
   const [erasure, leaf] = [canonicalize({ ...ERASURE, ...versions }), Buffer.from(leafHash('erased')).toString('hex')];
   const log = await signedLog(['first', 'erased', erasure]);
   const note = await seen.cosign(await log.checkpoint());
