@@ -33,11 +33,18 @@ export async function ensureBuilt(abort?: AbortSignal): Promise<void> {
   const status = await new Promise<number | null>((resolve) => {
     const child = spawn(process.execPath, [NX, 'run-many', '-t', 'build', '--outputStyle=static'], {
       cwd: repositoryRoot,
-      stdio: ['ignore', 2, 2],
+      stdio: ['ignore', 'pipe', 'pipe'],
       ...(abort === undefined ? {} : { signal: abort }),
     });
+    const printed: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+    }
     child.once('error', () => resolve(null));
-    child.once('exit', resolve);
+    child.once('close', (code) => {
+      if (code !== 0) console.error(printed.join(''));
+      resolve(code);
+    });
   });
   if (status !== 0) throw new UserError('The build failed: see the compiler report above.');
   mkdirSync(dirname(STAMP), { recursive: true });

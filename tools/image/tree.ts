@@ -43,11 +43,9 @@ const LEFT_OUT_FOLDERS = [
   'specs',
 ];
 
-/** What is served at /docs, and who may do what with it. */
+/** Files of the image that no build makes. */
 const OTHER_FILES = {
   'docker/entry.cjs': 'entry.cjs',
-  'docs/errors.md': 'docs/errors.md',
-  'docs/webhooks.md': 'docs/webhooks.md',
   LICENSE: 'LICENSE',
 };
 
@@ -62,6 +60,8 @@ export function stageTree(folder: string, created: Date): Tree {
   fs.mkdirSync(folder, { recursive: true });
   for (const [source, target] of Object.entries(OTHER_FILES))
     copyFile(join(repositoryRoot, source), join(folder, target));
+  for (const file of fs.globSync(['*.md', 'docs/**/*.{md,png,svg}', 'bench/**/*.svg'], { cwd: repositoryRoot }).sort())
+    copyFile(join(repositoryRoot, file), join(folder, file));
   for (const file of fs.globSync('**/*.{html,js,css,svg,txt,br,gz}', { cwd: CONSOLE_DIST }).sort())
     copyFile(join(CONSOLE_DIST, file), join(folder, 'apps/console/dist', file));
   for (const [room, name] of ownRooms()) stageRoom(room, name, folder);

@@ -57,7 +57,7 @@ export function operationsOf(document: unknown): Operation[] {
 }
 
 /** Ways of the application that are no operations of the API. */
-const UNDOCUMENTED = /^\/(docs|openapi\.(json|yaml)|oauth2-redirect\.html)/;
+const UNDOCUMENTED = /^\/$|^\/(docs|openapi\.(json|yaml)|oauth2-redirect\.html)/;
 
 /** Headers that clients act on. */
 const TELLING_HEADERS = ['etag', 'link', 'retry-after', 'www-authenticate', 'idempotency-replayed', 'x-request-id'];

@@ -365,6 +365,18 @@ describe('the edge', () => {
     const help = await gateway.as(null, 'get', '/docs/errors').expect(200);
     expect(help.text).toContain('<h2 id="conflict">');
   });
+
+  it('serves the documents, their images and a search, and leads from / to the console', async () => {
+    expect((await gateway.as(null, 'get', '/').expect(302)).headers['location']).toBe('/console');
+    const page = await gateway.as(null, 'get', '/docs/operations/install').expect(200);
+    expect(page.text).toContain('<a href="/docs">API</a>');
+    const image = await gateway.as(null, 'get', '/docs/images/console-attributes.png').expect(200);
+    expect(image.headers['content-type']).toBe('image/png');
+    const found = await gateway.as(null, 'get', '/docs/search?q=retry%20schedule').expect(200);
+    expect(found.text).toContain('<a href="/docs/');
+    for (const path of ['/docs/nothing', '/docs/../package.json', '/docs/images/nothing.png'])
+      await gateway.as(null, 'get', path).expect(404);
+  });
 });
 
 describe('settings', () => {
@@ -372,7 +384,7 @@ describe('settings', () => {
     const other = await startGateway({ DOCS: 'off' }, gateway);
     for (const path of ['/docs', '/docs/swagger-ui-init.js', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'])
       await other.as(null, 'get', path).expect(404);
-    for (const path of ['/docs/errors', '/docs/webhooks']) await other.as(null, 'get', path).expect(200);
+    for (const path of ['/docs/errors', '/docs/README']) await other.as(null, 'get', path).expect(200);
     await other.close();
   });
 

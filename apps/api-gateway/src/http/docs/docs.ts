@@ -3,13 +3,12 @@ import type { INestApplication } from '@nestjs/common';
 import type { Schema } from '@iss/domain';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
 import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { keptPage } from './kept-page';
-import { renderPage } from './pages';
+import { DocumentPages, imagesOfDocuments, ROOT } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
 /** Swagger UI has styles of its own in its page, by the nonce; it fetches from itself and the issuer only. */
@@ -22,7 +21,7 @@ function contentSecurityPolicy(issuer: string, nonce: string): string {
     "img-src 'self' data:",
     `connect-src ${connect}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
@@ -101,15 +100,14 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
   return document;
 }
 
-const WEBHOOKS_PATH = '/docs/webhooks';
 /** Where no guard stands: who reads here is nobody in particular. */
 const OPEN_PAGES = ['/docs', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'];
 /** The page to which the issuer sends people back. */
 const RETURN_PATH = '/oauth2-redirect.html';
 
 /**
- * Serves the pages of the repository's `docs/` that integrators need; and, but for `DOCS=off`, `/openapi.json`,
- * `/openapi.yaml` and Swagger UI with a real sign-in at `/docs`. A token stays in the page's memory.
+ * Serves the documents of the repository below `/docs`, and, unless `DOCS=off`, `/openapi.json`, `/openapi.yaml` and Swagger UI
+ * with a real sign-in at `/docs`. Swagger UI keeps a token in the page's memory. `/` leads to the console, or to the documents.
  */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): void {
   const anonymous = app.get(AnonymousRequests);
@@ -124,13 +122,13 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     sendWithNonces(response, nonce);
     next();
   });
-  for (const [path, name] of [
-    [ERRORS_PATH, 'errors'],
-    [WEBHOOKS_PATH, 'webhooks'],
-  ] as const) {
-    const page = renderPage(name);
-    app.use(path, (_request: Request, response: Response) => response.type('html').send(page));
-  }
+  const api = settings.docs.isOn ? { API: '/docs' } : {};
+  const console = settings.console.isOn ? { Console: '/console' } : {};
+  app.use('/docs', documents(new DocumentPages({ ...api, ...console })));
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    if (request.path !== '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
+    response.redirect(settings.console.isOn ? '/console' : `/docs/${settings.docs.isOn ? '' : 'README'}`);
+  });
   if (!settings.docs.isOn) return;
   // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
   app.use(RETURN_PATH, (request: Request, response: Response) => {
@@ -150,4 +148,19 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
       initOAuth: { clientId: settings.docs.clientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
     },
   });
+}
+
+/** Serves pages, their images and the search; leaves other addresses to Swagger UI. */
+function documents(pages: DocumentPages): (request: Request, response: Response, next: NextFunction) => void {
+  const images = imagesOfDocuments();
+  return (request, response, next) => {
+    if (request.path === '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
+    const address = request.path.slice(1);
+    const image = images.get(address);
+    if (image !== undefined) return response.sendFile(image, { root: ROOT });
+    const { q: query } = request.query;
+    const page = address === 'search' ? pages.search(typeof query === 'string' ? query : '') : pages.render(address);
+    if (page === undefined) return next();
+    response.type('html').send(page);
+  };
 }

@@ -1,27 +1,39 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { ERROR_CODES } from '@iss/domain';
-import { renderPage } from './pages';
+import { DocumentPages, imagesOfDocuments } from './pages';
 
-describe.each(['errors', 'webhooks'] as const)('the page %s', (name) => {
-  const source = readFileSync(resolve(__dirname, '../../../../../docs', `${name}.md`), 'utf8');
-  const html = renderPage(name);
+const pages = new DocumentPages();
+const rendered = new Map(pages.addresses.map((address) => [address, pages.render(address) ?? '']));
+const attributesOf = (html: string, name: string): string[] =>
+  [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
 
-  it('has every section, table and program of the document', () => {
-    const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
-    const prose = source.replace(/^```[\s\S]*?^```/gm, '');
-    expect(count(html, /<h[123] id="/g)).toBe(count(prose, /^#{1,3} /gm));
-    expect(count(html, /<table>/g)).toBe(count(prose, /^\| -/gm));
-    expect(count(html, /<pre>/g)).toBe(count(source, /^```\w+$/gm));
+it('every document has a page with its tables, programs and headings', () => {
+  expect(pages.addresses).toEqual(expect.arrayContaining(['README', 'operations/install', 'project/README']));
+  const html = rendered.get('webhooks') ?? '';
+  for (const element of ['<table>', '<pre>', '<h2 id="']) expect(html).toContain(element);
+});
+
+it.each(pages.addresses)('each link of %s leads to another host, or to a heading of a page', (address) => {
+  const html = rendered.get(address) ?? '';
+  const broken = attributesOf(html, 'href').filter((href) => {
+    if (/^https?:/.test(href) || href === '/openapi.json') return false;
+    const [path = '', anchor] = href.startsWith('#') ? [`/docs/${address}`, href.slice(1)] : href.split('#');
+    const target = rendered.get(path.replace(/^\/docs\//, ''));
+    return target === undefined || (anchor !== undefined && !attributesOf(target, 'id').includes(anchor));
   });
-
-  it('links to itself and to absolute addresses only: it is served without its neighbours', () => {
-    const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target]) => target ?? '');
-    expect(targets.filter((target) => !/^(https:\/\/|#)/.test(target))).toEqual([]);
-  });
+  expect(broken).toEqual([]);
+  const images = attributesOf(html, 'src').map((source) => source.replace(/^\/docs\//, ''));
+  expect(images.filter((image) => !imagesOfDocuments().has(image))).toEqual([]);
 });
 
 it('the section of every error code is where the link of an error leads', () => {
-  const page = renderPage('errors');
+  const page = rendered.get('errors') ?? '';
   expect(ERROR_CODES.filter((code) => !page.includes(`<h2 id="${code}">`))).toEqual([]);
+});
+
+it('a search finds sections by all of their words, titles first, and shows what was asked as text', () => {
+  const found = pages.search('Verify SIGNATURE');
+  expect(attributesOf(found, 'href').some((href) => href.startsWith('/docs/webhooks#'))).toBe(true);
+  expect(pages.search('unsubscribable nonsense')).toContain('0 sections');
+  expect(pages.search('')).toContain('0 sections');
+  expect(pages.search('"><script>')).not.toContain('<script>');
 });
