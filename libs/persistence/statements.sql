@@ -5048,10 +5048,15 @@ WITH facts AS MATERIALIZED (
   ) f ON true
 ),
 done AS (
-  UPDATE refresh_requests r SET status = 'cancelled', closed_at = now(), decline_reason = $5::text
+  UPDATE refresh_requests r SET status = CASE WHEN r.status = 'pending'
+    AND coalesce(r.expires_at, 'infinity') > statement_timestamp() THEN 'cancelled' ELSE r.status END,
+    closed_at = CASE WHEN r.status = 'pending'
+    AND coalesce(r.expires_at, 'infinity') > statement_timestamp() THEN now() ELSE r.closed_at END, decline_reason = coalesce(r.decline_reason, $5::text),
+    next_at = NULL, series_end_reason = CASE WHEN r.every IS NOT NULL THEN 'cancelled' END
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending'
-      AND coalesce(r.expires_at, 'infinity') > statement_timestamp()) IS TRUE AND f.member_status = 'active'
+  WHERE r.refresh_request_id = f.refresh_request_id AND ((r.status = 'pending'
+        AND coalesce(r.expires_at, 'infinity') > statement_timestamp() OR r.every IS NOT NULL
+        AND r.next_request_id IS NULL AND r.series_end_reason IS NULL)) IS TRUE AND f.member_status = 'active'
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
   RETURNING r.*
 )
@@ -5080,7 +5085,13 @@ SELECT f.role AS "facts.membership?.role",
   THEN r.due_at END AS "request?.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
-  r.decline_reason AS "request?.declineReason"
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason"
 FROM facts f LEFT JOIN done r ON true;
 
 -- refresh_request_create
@@ -5096,8 +5107,9 @@ FROM facts f LEFT JOIN done r ON true;
 --   $9 requestedPaths text[]
 --   $10 expiresAt timestamp with time zone
 --   $11 dueAt timestamp with time zone
---   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
-PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone, timestamp with time zone) AS
+--   $12 every text
+--   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, refresh_requests_planned, subjects_identity_key
+PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone, timestamp with time zone, text) AS
 WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
     coalesce((SELECT l.value FROM limit_overrides l
@@ -5127,11 +5139,11 @@ WITH facts AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
-      reason_code, message, requested_paths, expires_at, due_at)
+      reason_code, message, requested_paths, expires_at, due_at, every, series_id)
   SELECT $6::uuid, subject_key, tenant_id, principal_id,
     CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
     $7::text, $8::text, $9::text[], $10::timestamptz,
-    $11::timestamptz
+    $11::timestamptz, $12::text, CASE WHEN $12::text IS NOT NULL THEN $6::uuid END
   FROM facts
   WHERE member_status = 'active'
     AND role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
@@ -5142,6 +5154,8 @@ made AS (
         AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
         AND r.status = 'pending'
       ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')
+      LIMIT facts.cap) counted) + (SELECT count(*)::int FROM (SELECT FROM refresh_requests r
+      WHERE r.subject_key = facts.subject_key AND r.requesting_tenant_id = facts.tenant_id AND r.next_at IS NOT NULL
       LIMIT facts.cap) counted) < cap
   RETURNING *
 )
@@ -5170,7 +5184,13 @@ SELECT f.role AS "facts.membership?.role",
   THEN r.due_at END AS "request?.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
-  r.decline_reason AS "request?.declineReason"
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason"
 FROM facts f LEFT JOIN made r ON true;
 
 -- refresh_request_declined
@@ -5240,7 +5260,13 @@ SELECT f.role AS "facts.membership?.role",
   THEN r.due_at END AS "request?.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
-  r.decline_reason AS "request?.declineReason"
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason"
 FROM facts f LEFT JOIN done r ON true;
 
 -- refresh_request_find
@@ -5276,7 +5302,13 @@ SELECT f.role AS "facts.membership?.role",
   THEN r.due_at END AS "request?.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
-  r.decline_reason AS "request?.declineReason"
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason"
 FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -5374,7 +5406,13 @@ SELECT f.role AS "facts.membership?.role",
   THEN r.due_at END AS "request?.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
-  r.decline_reason AS "request?.declineReason"
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason"
 FROM facts f LEFT JOIN done r ON true;
 
 -- refresh_request_later_versions
@@ -5488,7 +5526,13 @@ SELECT r.refresh_request_id AS "request.refreshRequestId",
   THEN r.due_at END AS "request.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request.closedAt",
-  r.decline_reason AS "request.declineReason", s.owner_tenant_id AS "ownerTenantId"
+  r.decline_reason AS "request.declineReason",
+  r.every AS "request.every",
+  r.series_id AS "request.seriesId",
+  r.previous_request_id AS "request.previousRequestId",
+  r.next_request_id AS "request.nextRequestId",
+  r.next_at AS "request.nextAt",
+  r.series_end_reason AS "request.seriesEndReason", s.owner_tenant_id AS "ownerTenantId"
 FROM r
 CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = r.subject_key LIMIT 1) s;
 
@@ -5529,6 +5573,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -5561,6 +5611,70 @@ LEFT JOIN LATERAL (
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_next
+--   asked by RefreshDeadlineStore.openNext (stores/refresh-requests/refresh-deadline.store.ts)
+--   $1 limit bigint
+--   enters grants_live, grants_to_all_live, refresh_requests_next, refresh_requests_pkey, subjects_pkey
+PREPARE refresh_requests_next (bigint) AS
+WITH due AS MATERIALIZED (
+  SELECT r.*, gen_random_uuid() AS next_id FROM refresh_requests r
+  WHERE r.next_at <= statement_timestamp() ORDER BY r.next_at LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+), asked AS MATERIALIZED (
+  SELECT due.*, s.owner_tenant_id AS owner, s.subject_id,
+    s.owner_tenant_id = due.requesting_tenant_id OR (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (due.requesting_tenant_id, s.subject_key)
+      AND (due.requesting_tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', due.requesting_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', due.requesting_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) IS NOT NULL AS may_ask
+  FROM due CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = due.subject_key LIMIT 1) s
+), made AS (
+  INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
+      reason_code, message, requested_paths, expires_at, due_at, every, series_id,
+      previous_request_id)
+  SELECT next_id, subject_key, requesting_tenant_id, requested_by, origin_type, reason_code, message, requested_paths,
+    now() + (expires_at - created_at), now() + (due_at - created_at), every, series_id, refresh_request_id
+  FROM asked WHERE may_ask
+  RETURNING *
+), linked AS (
+  UPDATE refresh_requests r
+  SET next_at = NULL, next_request_id = CASE WHEN may_ask THEN next_id END,
+    series_end_reason = CASE WHEN may_ask THEN NULL ELSE 'access_lost' END
+  FROM asked WHERE r.refresh_request_id = asked.refresh_request_id
+)
+SELECT r.refresh_request_id AS "request?.refreshRequestId",
+  s.subject_type AS "request?.subjectType",
+  s.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "request?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason",
+  r.every AS "request?.every",
+  r.series_id AS "request?.seriesId",
+  r.previous_request_id AS "request?.previousRequestId",
+  r.next_request_id AS "request?.nextRequestId",
+  r.next_at AS "request?.nextAt",
+  r.series_end_reason AS "request?.seriesEndReason", s.owner AS "ownerTenantId"
+FROM asked s LEFT JOIN made r ON r.refresh_request_id = s.next_id;
 
 -- refresh_requests_of_subject
 --   asked by RefreshRequestStore.list (stores/refresh-requests/refresh-request.store.ts)
@@ -5599,6 +5713,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -5668,6 +5788,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -5738,6 +5864,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -5804,7 +5936,13 @@ SELECT r.refresh_request_id AS "request.refreshRequestId",
   THEN r.due_at END AS "request.overdueAt",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "request.closedAt",
-  r.decline_reason AS "request.declineReason", s.owner_tenant_id AS "ownerTenantId"
+  r.decline_reason AS "request.declineReason",
+  r.every AS "request.every",
+  r.series_id AS "request.seriesId",
+  r.previous_request_id AS "request.previousRequestId",
+  r.next_request_id AS "request.nextRequestId",
+  r.next_at AS "request.nextAt",
+  r.series_end_reason AS "request.seriesEndReason", s.owner_tenant_id AS "ownerTenantId"
 FROM r
 CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = r.subject_key LIMIT 1) s;
 

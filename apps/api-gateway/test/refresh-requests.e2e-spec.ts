@@ -122,6 +122,12 @@ describe('a new refresh request', () => {
     expect(made).toEqual({
       due_at: null,
       overdue_at: null,
+      every: null,
+      series_id: null,
+      previous_request_id: null,
+      next_request_id: null,
+      next_at: null,
+      series_end_reason: null,
       closed_at: null,
       decline_reason: null,
       refresh_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -171,6 +177,12 @@ describe('a new refresh request', () => {
       [{ requested_paths: ['/a', 'b'] }, '/requested_paths/1', 'invalid_pointer'],
       [{ requested_paths: Array.from({ length: 101 }, (_, n) => `/${n}`) }, '/requested_paths', 'too_many'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'invalid_value'],
+      [{ every: 'P0D' }, '/every', 'invalid_value'],
+      [{ every: 'P5Y1D' }, '/every', 'invalid_value'],
+      [{ every: 'PT24H' }, '/every', 'invalid_value'],
+      [{ every: 'P' }, '/every', 'invalid_value'],
+      [{ every: 'P1D1M' }, '/every', 'invalid_value'],
+      [{ every: 'P1.5Y' }, '/every', 'invalid_value'],
     ] as const) {
       const answer = await ask('alice', subject, 'acme', change).expect(400);
       expect(answer.body.error.code).toBe('validation_error');
@@ -584,6 +596,51 @@ describe('a deadline that has passed', () => {
     expect(body.refresh_request).toMatchObject({ status: 'pending', overdue_at: body.refresh_request.created_at });
     const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(done.body.refresh_request).toMatchObject({ status: 'fulfilled', overdue_at: body.refresh_request.due_at });
+  });
+});
+
+describe('a request that recurs', () => {
+  afterEach(unsubscribeAll);
+
+  it('plans the next one when it is answered, until its tenant cancels', async () => {
+    await subscribe('alice', 'acme', ['refresh_request.cancelled']);
+    const subject = await makeSubject();
+    await grant(subject);
+    const made = await ask('bob', subject, 'beta', { every: 'P1Y' }).expect(201);
+    const { refresh_request_id: id, created_at } = made.body.refresh_request;
+    expect(made.body.refresh_request).toMatchObject({ every: 'P1Y', series_id: id, next_at: null });
+    const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
+    const [year = '', rest = ''] = [created_at.slice(0, 4), created_at.slice(4)];
+    expect(done.body.refresh_request.next_at).toBe(`${Number(year) + 1}${rest}`);
+
+    const path = `${subject.path}/${id}/cancel`;
+    await gateway.as('alice', 'post', path).expect(403);
+    const cancelled = await gateway.as('bob', 'post', path).expect(200);
+    const ended = { status: 'fulfilled', next_at: null, series_end_reason: 'cancelled' };
+    expect(cancelled.body.refresh_request).toMatchObject(ended);
+    await gateway.as('bob', 'post', path).expect(409);
+    expect(await eventsOf(id)).toEqual([]);
+  });
+
+  it('counts among the pending ones while the next one is planned', async () => {
+    const subject = await makeSubject();
+    for (let count = 0; count < 10; count++) {
+      const { body } = await ask('alice', subject, 'acme', { every: 'P5Y' }).expect(201);
+      const id: string = body.refresh_request.refresh_request_id;
+      await gateway.as('alice', 'post', `${subject.path}/${id}/decline`).send({ reason: '' }).expect(200);
+    }
+    expect((await ask('alice', subject, 'acme').expect(403)).body.error.code).toBe('limit_reached');
+  });
+
+  it('ends when it is cancelled, also in the moment before the worker stores that it has expired', async () => {
+    const { subject, id } = await makeRequest();
+    await superuser.query(
+      `UPDATE refresh_requests SET every = 'P1D', series_id = refresh_request_id, expires_at = created_at
+        WHERE refresh_request_id = $1`,
+      [id],
+    );
+    const { body } = await gateway.as('bob', 'post', `${subject.path}/${id}/cancel`).expect(200);
+    expect(body.refresh_request).toMatchObject({ status: 'expired', series_end_reason: 'cancelled', next_at: null });
   });
 });
 

@@ -187,15 +187,19 @@ export class RefreshRequests extends Resource {
     return this.#close(requestId, 'declined', options, decline);
   }
 
+  /** Cancels a request, or ends the series whose last request is closed already. */
   async cancel(requestId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.#close(requestId, 'cancelled', options);
+    const says = { refresh_request_id: requestId };
+    const answer = await this.#one('POST', `${pathOf(requestId)}/cancel`, options, says);
+    if (answer.series_end_reason !== 'cancelled') requireSays({ status: 'cancelled' }, answer);
+    return answer;
   }
 
   async #close(
     requestId: string,
     status: keyof typeof ENDS,
     options: CallOptions,
-    body?: object,
+    body: object,
   ): Promise<api.RefreshRequest> {
     const says = { ...body, refresh_request_id: requestId, status };
     return this.#one('POST', pathOf(requestId) + ENDS[status], options, says, body);
@@ -215,8 +219,8 @@ export class RefreshRequests extends Resource {
   }
 }
 
-/** How a request ends, and where that is said. */
-const ENDS = { fulfilled: '/fulfill', declined: '/decline', cancelled: '/cancel' } as const;
+/** How the owner ends a request, and where that is said. */
+const ENDS = { fulfilled: '/fulfill', declined: '/decline' } as const;
 
 /** A subscription, and its secret, which is shown this once. */
 export interface CreatedSubscription {

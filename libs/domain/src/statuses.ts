@@ -20,6 +20,10 @@ export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
 export const REFRESH_REQUEST_ORIGINS = ['owner', 'counterparty'] as const;
 export type RefreshRequestOrigin = (typeof REFRESH_REQUEST_ORIGINS)[number];
 
+/** Why no further request of a series is opened: the requesting tenant cancelled it, or may no longer ask. */
+export const REFRESH_SERIES_ENDS = ['cancelled', 'access_lost'] as const;
+export type RefreshSeriesEnd = (typeof REFRESH_SERIES_ENDS)[number];
+
 export const ERASURE_STATUSES = ['pending', 'erased', 'cancelled', 'expired'] as const;
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 

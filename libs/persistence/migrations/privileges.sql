@@ -48,7 +48,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys, rate_limits TO iss_app
 GRANT INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO iss_app, iss_worker;
 GRANT UPDATE ON webhook_subscriptions TO iss_worker;
 GRANT UPDATE (expiring_told_for, expired_told_for, is_feed_due) ON grants TO iss_worker;
-GRANT UPDATE (status, closed_at, overdue_told_at) ON refresh_requests TO iss_worker;
+GRANT INSERT, UPDATE (status, closed_at, overdue_told_at, next_at, next_request_id, series_end_reason) ON refresh_requests
+  TO iss_worker;
 -- It locks these rows before it deletes them, which takes the right to update a column.
 GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
 GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;

@@ -141,7 +141,7 @@ export const CAPS = {
     variable: 'MAX_PENDING_REFRESH_REQUESTS',
     default: 10,
     scope: 'tenant',
-    counts: 'refresh requests of a requesting tenant on one subject that are pending and have not expired',
+    counts: 'refresh requests of a requesting tenant on one subject that are pending, or whose next one is planned',
     reason: 'each is an event for another tenant',
     wayOut: 'Cancel one, or wait until the owner answers one or one expires',
   },

@@ -267,6 +267,7 @@ interface Request {
   paths?: readonly string[];
   dueDays?: number;
   expiresSeconds?: number;
+  every?: string;
   then?: 'fulfilled' | 'confirmed' | 'declined' | 'cancelled';
 }
 
@@ -280,6 +281,7 @@ export const REQUESTS: readonly Request[] = [
     message: 'The name has changed on your website. Is it registered?',
     paths: ['/attributes/legal/legal_name'],
     dueDays: 5,
+    every: 'P1Y',
   },
   {
     by: 'ines',
@@ -328,6 +330,7 @@ export const REQUESTS: readonly Request[] = [
     reason: 'annual_review',
     message: 'The status, please.',
     paths: ['/attributes/legal'],
+    every: 'P1Y',
     then: 'fulfilled',
   },
   {

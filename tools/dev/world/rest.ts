@@ -167,7 +167,7 @@ class World {
       REQUESTS,
       ({ by, subject }) => `request of ${by} for ${subject.join('/')}`,
       async (request) => {
-        const { by, from, to, subject, reason, message, paths, dueDays, expiresSeconds, then } = request;
+        const { by, from, to, subject, reason, message, paths, dueDays, expiresSeconds, every, then } = request;
         const asking = await this.as(by);
         const owner = await this.as(OWNERS[to]);
         const requests = `/subjects/${subject.map(encodeURIComponent).join('/')}/refresh-requests`;
@@ -178,6 +178,7 @@ class World {
           ...(paths === undefined ? {} : { requested_paths: paths }),
           ...(dueDays === undefined ? {} : { due_at: inSeconds(dueDays * 86_400) }),
           ...(expiresSeconds === undefined ? {} : { expires_at: inSeconds(expiresSeconds) }),
+          ...(every === undefined ? {} : { every }),
         });
         const head = this.heads.get(subject.join('/')) ?? 0;
         const path = `${requests}/${textOf(made, 'refresh_request_id')}`;

@@ -18,6 +18,10 @@ export const askRequest: Command = {
     message: { value: 'TEXT', about: 'Words to the owner.' },
     due: { value: 'T', about: 'When the answer is wanted: a moment, a day, or how long, as 14d.' },
     expires: { value: 'T', about: 'When the request expires, if nobody has answered it: as --due.' },
+    every: {
+      value: 'DURATION',
+      about: 'Repeats it, as P1Y or P3M (ISO 8601), until you cancel it: see iss requests cancel.',
+    },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -34,6 +38,7 @@ export const askRequest: Command = {
       message: textOf(options, 'message') ?? null,
       due_at: moment('due'),
       expires_at: moment('expires'),
+      every: textOf(options, 'every') ?? null,
     };
     await asCaller(options, context, async ({ tenant }) => {
       const { refreshRequests } = tenant.subject(type, id);

@@ -3,8 +3,9 @@ import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { REQUEST_ARGUMENT, requestOf, requestText } from '../service/requests';
 
-/** Takes back a refresh request of the tenant's own. */
+/** Cancels a refresh request of the tenant's own, and the series that it belongs to. */
 export const cancelRequest: Command = {
+  about: 'Also ends the series of a request that repeats; name its newest request.',
   arguments: [REQUEST_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {

@@ -61,11 +61,12 @@ function statusText({
   status,
   suggested_fulfilment: suggested,
   resolved_snapshot_version: by,
+  every,
+  next_at: next,
 }: api.RefreshRequest): string {
-  if (status === 'fulfilled') return `fulfilled by @${by}`;
-  return suggested === undefined || suggested === null
-    ? status
-    : `${status}, @${suggested.snapshot_version} answers it`;
+  const answer = suggested === undefined || suggested === null ? [] : [`@${suggested.snapshot_version} answers it`];
+  const series = next !== null ? [`next ${next}`] : every !== null && status === 'pending' ? [`every ${every}`] : [];
+  return visible([status === 'fulfilled' ? `fulfilled by @${by}` : status, ...answer, ...series].join(', '));
 }
 
 function asksText({ requested_paths: paths, reason_code: reason, message }: api.RefreshRequest): string {

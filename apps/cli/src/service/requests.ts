@@ -19,6 +19,8 @@ export async function requestOf(
 }
 
 /** What became of a request, in a line. */
-export function requestText({ subject, status, requesting_tenant_id: asker }: api.RefreshRequest): string {
-  return visible(`The request of ${asker} on ${subject.subject_type}/${subject.subject_id} is ${status}`);
+export function requestText(request: api.RefreshRequest): string {
+  const { subject, status, requesting_tenant_id: asker, next_at: next, series_end_reason: end } = request;
+  const series = next !== null ? `; the next one opens at ${next}` : end === null ? '' : '; its series has ended';
+  return visible(`The request of ${asker} on ${subject.subject_type}/${subject.subject_id} is ${status}${series}`);
 }

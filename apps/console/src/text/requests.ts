@@ -1,3 +1,12 @@
+/** How often a request can repeat in the form. The API takes any ISO 8601 duration from a day to five years. */
+export const INTERVALS = [
+  ['P1M', 'Every month'],
+  ['P3M', 'Every 3 months'],
+  ['P6M', 'Every 6 months'],
+  ['P1Y', 'Every year'],
+  ['P2Y', 'Every 2 years'],
+] as const;
+
 /** Refresh requests: the inbox, asking, answering. */
 export const TEXT = {
   title: 'Refresh requests',
@@ -30,6 +39,10 @@ export const TEXT = {
   due: 'Due',
   expires: 'Expires',
   overdue: 'overdue',
+  repeats: (every: string) =>
+    `repeats ${INTERVALS.find(([value]) => value === every)?.[1].toLowerCase() ?? `every ${every}`}`,
+  next: 'next',
+  seriesEnds: { cancelled: 'repeats no more: cancelled', access_lost: 'repeats no more: no right to read is left' },
   actions: 'Answer',
   none: 'No requests here',
   noneIncoming: 'When somebody who may read one of your subjects doubts it, the question arrives here.',
@@ -41,7 +54,7 @@ export const TEXT = {
 
   ask: 'Ask for a refresh',
   askTitle: (subjectId: string) => `Ask for a newer version of ${subjectId}`,
-  askNote: 'The owner answers with a version, or declines. Nothing else happens by itself.',
+  askNote: 'The owner answers with a version, or declines. A request that repeats is opened again by itself.',
   chooseSubject: 'Of which subject?',
   chooseSubjectNote: 'Those that are shared with you.',
   findShared: 'Find',
@@ -63,6 +76,8 @@ export const TEXT = {
   pathsHint: 'As /attributes/legal/legal_name',
   findPath: 'Find a value',
   morePaths: (count: number) => `${count} more: find them by their names.`,
+  every: 'Repeat',
+  once: 'Never',
   dueAt: 'Due',
   expiresAt: 'Expires',
   send: 'Ask',
@@ -84,4 +99,7 @@ export const TEXT = {
   cancel: 'Cancel it',
   cancelTitle: 'Cancel the request?',
   cancelText: 'The owner is notified that you no longer need an answer.',
+  cancelSeriesText: 'It will not be repeated.',
+  stop: 'Stop repeating',
+  stopTitle: 'Stop repeating the request?',
 } as const;

@@ -8,7 +8,7 @@ import { jittered, Rounds } from './rounds';
 /** Grants or requests of one transaction. */
 const BATCH = 500;
 
-/** Announces to both sides that a grant or a refresh request is near its end or past it. Any number of workers may. */
+/** Does what time does to grants and refresh requests: announces deadlines, opens what recurs. Any number of workers may. */
 @Injectable()
 export class DeadlinesService {
   private readonly rounds = new Rounds(() => this.round());
@@ -29,6 +29,7 @@ export class DeadlinesService {
       (limit) => grants.tellExpired(limit),
       (limit) => requests.announceOverdue(limit),
       (limit) => requests.announceExpired(limit),
+      (limit) => requests.openNext(limit),
     ];
   }
 
@@ -54,7 +55,7 @@ export class DeadlinesService {
           await this.queue.wakeFanout(announced.eventIds).catch(() => undefined);
         }
       } catch (error) {
-        this.warn('The ends of grants and refresh requests cannot be announced; the worker retries', error);
+        this.warn('The deadlines of grants and refresh requests cannot be handled; the worker retries', error);
       }
     }
     return jittered(this.settings.sweepIntervalMs);

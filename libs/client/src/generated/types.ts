@@ -764,6 +764,10 @@ export type CreateRefreshRequestBody = {
      * When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.
      */
     due_at?: string | null;
+    /**
+     * How often the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. When the request is fulfilled or declined or has expired, the next one is opened at the next of these moments, counted in UTC from the first request, with the same content and as much time for the answer. A series ends when the requesting tenant cancels it, or neither owns the subject nor holds a live grant on it.
+     */
+    every?: string | null;
 };
 
 /**
@@ -3361,6 +3365,30 @@ export type RefreshRequest = {
      */
     closed_at: string | null;
     /**
+     * How often it recurs, as an ISO 8601 duration; null: it does not.
+     */
+    every: string | null;
+    /**
+     * The first request of its series; null: it does not recur.
+     */
+    series_id: string | null;
+    /**
+     * The request before it in its series; null: it is the first.
+     */
+    previous_request_id: string | null;
+    /**
+     * The request after it in its series; null: none is opened yet.
+     */
+    next_request_id: string | null;
+    /**
+     * When the next request of the series is opened; null: this one is `pending`, or no other follows.
+     */
+    next_at: string | null;
+    /**
+     * Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
+     */
+    series_end_reason: 'cancelled' | 'access_lost' | null;
+    /**
      * Words to the owner.
      */
     message: string | null;
@@ -3522,6 +3550,30 @@ export type RefreshRequestData = {
      * When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.
      */
     closed_at: string | null;
+    /**
+     * How often it recurs, as an ISO 8601 duration; null: it does not.
+     */
+    every: string | null;
+    /**
+     * The first request of its series; null: it does not recur.
+     */
+    series_id: string | null;
+    /**
+     * The request before it in its series; null: it is the first.
+     */
+    previous_request_id: string | null;
+    /**
+     * The request after it in its series; null: none is opened yet.
+     */
+    next_request_id: string | null;
+    /**
+     * When the next request of the series is opened; null: this one is `pending`, or no other follows.
+     */
+    next_at: string | null;
+    /**
+     * Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
+     */
+    series_end_reason: 'cancelled' | 'access_lost' | null;
 };
 
 /**

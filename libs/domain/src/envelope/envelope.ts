@@ -23,7 +23,17 @@ import {
 import { isDateTime, isUuid } from './formats';
 import { schemesSpeltTwice } from './search-terms';
 
-export { isDateTime, isUuid, parseDateTime, parsePeriod, requireExpiry, requireFuture, sameUuid } from './formats';
+export {
+  isDateTime,
+  isRecurrence,
+  isUuid,
+  parseDateTime,
+  parsePeriod,
+  requireExpiry,
+  requireFuture,
+  RECURRENCE,
+  sameUuid,
+} from './formats';
 
 export const ENVELOPE_VERSION = 'entity_state_envelope_v1';
 /** Versions are PostgreSQL integers. */

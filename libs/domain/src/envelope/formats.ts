@@ -81,6 +81,19 @@ function digits(text: string, start: number, length: number): number {
   return number;
 }
 
+/** Years, months, weeks and days of an ISO 8601 duration, in whole numbers. */
+export const RECURRENCE = /^P(?:(\d{1,2})Y)?(?:(\d{1,2})M)?(?:(\d{1,3})W)?(?:(\d{1,4})D)?$/;
+const RECURRENCE_UNIT_DAYS = [365.25, 30.4375, 7, 1];
+const MAX_RECURRENCE_DAYS = 5 * 365.25;
+
+/** Whether a text is an ISO 8601 duration of whole days, from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. */
+export function isRecurrence(text: string): boolean {
+  const counts = RECURRENCE.exec(text)?.slice(1);
+  if (counts === undefined) return false;
+  const days = RECURRENCE_UNIT_DAYS.reduce((sum, unit, place) => sum + unit * Number(counts[place] ?? 0), 0);
+  return days >= 1 && days <= MAX_RECURRENCE_DAYS;
+}
+
 /**
  * When something that is made now shall end: the moment of an RFC 3339 date-time, or null for never. Throws
  * `validation_error` under `/expires_at` when it is none, or has passed.

@@ -62,8 +62,16 @@ test.each([
   const request = { refreshRequestId: 'r', ...subject, requestingTenantId: 't', originType: 'owner' } as const;
   const state = { status: 'pending', reasonCode: 'c', requestedPaths: ['/a'], createdAt: at } as const;
   const times = { expiresAt: moment, resolvedAt: moment, dueAt: moment, overdueAt: moment, closedAt: moment };
+  const series = {
+    every: 'P1Y',
+    seriesId: 'f',
+    previousRequestId: 'p',
+    nextRequestId: null,
+    nextAt: moment,
+    seriesEndReason: null,
+  } as const;
   const resolved = { resolvedSnapshotId: 's', resolvedSnapshotVersion: 3 };
-  expect(refreshRequestData({ ...request, ...state, ...times, ...resolved })).toEqual({
+  expect(refreshRequestData({ ...request, ...state, ...times, ...resolved, ...series })).toEqual({
     ...named,
     ...named.subject,
     refresh_request_id: 'r',
@@ -83,6 +91,12 @@ test.each([
     due_at: expected,
     overdue_at: expected,
     closed_at: expected,
+    every: 'P1Y',
+    series_id: 'f',
+    previous_request_id: 'p',
+    next_request_id: null,
+    next_at: expected,
+    series_end_reason: null,
   });
 });
 

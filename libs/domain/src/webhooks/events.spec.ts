@@ -30,6 +30,12 @@ describe('events', () => {
       dueAt: null,
       overdueAt: null,
       closedAt: null,
+      every: null,
+      seriesId: null,
+      previousRequestId: null,
+      nextRequestId: null,
+      nextAt: null,
+      seriesEndReason: null,
     } as const;
     const data = refreshRequestData(record);
     expect(data).not.toHaveProperty('message');

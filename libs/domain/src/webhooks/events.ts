@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
-import type { RefreshRequestOrigin, RefreshRequestStatus, UpdateStatus } from '../statuses';
+import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, UpdateStatus } from '../statuses';
 
 /** The event types that a subscription may name: specification "Events", and those for both sides of a grant. */
 export const EVENT_TYPES = [
@@ -202,6 +202,12 @@ export function refreshRequestData(request: {
   dueAt: Date | null;
   overdueAt: Date | null;
   closedAt: Date | null;
+  every: string | null;
+  seriesId: string | null;
+  previousRequestId: string | null;
+  nextRequestId: string | null;
+  nextAt: Date | null;
+  seriesEndReason: RefreshSeriesEnd | null;
 }) {
   const { subjectType, subjectId } = request;
   const resolvedAt = request.resolvedAt?.toISOString() ?? null;
@@ -226,6 +232,12 @@ export function refreshRequestData(request: {
     due_at: request.dueAt?.toISOString() ?? null,
     overdue_at: request.overdueAt?.toISOString() ?? null,
     closed_at: request.closedAt?.toISOString() ?? null,
+    every: request.every,
+    series_id: request.seriesId,
+    previous_request_id: request.previousRequestId,
+    next_request_id: request.nextRequestId,
+    next_at: request.nextAt?.toISOString() ?? null,
+    series_end_reason: request.seriesEndReason,
   };
 }
 

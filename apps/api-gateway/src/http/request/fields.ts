@@ -5,10 +5,12 @@ import {
   CONTROLS,
   enumOf,
   inTurn,
+  isRecurrence,
   isUuid,
   type JsonValue,
   parsePeriod,
   PRINCIPAL_TYPES,
+  RECURRENCE,
   ROLES,
   rule,
   type Schema,
@@ -61,6 +63,12 @@ export const dayOrInstant = textOf(
   {},
   'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',
   (sent) => parsePeriod(sent) !== null,
+);
+/** An ISO 8601 duration after which something recurs. */
+export const recurrence = textOf(
+  { pattern: RECURRENCE.source },
+  'must be an ISO 8601 duration of whole days from P1D to P5Y, as P1Y, P3M or P1Y6M',
+  isRecurrence,
 );
 export const hash = shown<string>({ ...TEXT, pattern: '^[0-9a-f]{64}$' });
 export const count = shown<number>({ ...INTEGER, minimum: 0 });

@@ -42,6 +42,7 @@ export interface NewRefreshRequest {
   requestedPaths: readonly JsonValue[];
   expiresAt: string | null;
   dueAt: string | null;
+  every: string | null;
 }
 
 const MAX_PATH_LENGTH = 1024;

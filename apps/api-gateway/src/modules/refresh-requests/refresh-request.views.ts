@@ -1,4 +1,4 @@
-import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
+import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES, REFRESH_SERIES_ENDS } from '@iss/domain';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -8,6 +8,7 @@ import {
   oneOf,
   PAGE,
   prose,
+  recurrence,
   SubjectRef,
   subjectType,
   tenantId,
@@ -54,6 +55,18 @@ export const RefreshRequestData = view(
     closed_at: time
       .nullable()
       .described('When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.'),
+    every: recurrence.nullable().described('How often it recurs, as an ISO 8601 duration; null: it does not.'),
+    series_id: uuid.nullable().described('The first request of its series; null: it does not recur.'),
+    previous_request_id: uuid.nullable().described('The request before it in its series; null: it is the first.'),
+    next_request_id: uuid.nullable().described('The request after it in its series; null: none is opened yet.'),
+    next_at: time
+      .nullable()
+      .described('When the next request of the series is opened; null: this one is `pending`, or no other follows.'),
+    series_end_reason: oneOf(REFRESH_SERIES_ENDS)
+      .nullable()
+      .described(
+        'Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.',
+      ),
   },
   'The refresh request, without its message.',
 );
@@ -109,6 +122,13 @@ export const CreateRefreshRequestBody = body(
       .described(
         'When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.',
       ),
+    every: recurrence
+      .nullable()
+      .optional()
+      .example('P1Y')
+      .described(
+        'How often the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. When the request is fulfilled or declined or has expired, the next one is opened at the next of these moments, counted in UTC from the first request, with the same content and as much time for the answer. A series ends when the requesting tenant cancels it, or neither owns the subject nor holds a live grant on it.',
+      ),
     origin_type: refused('is set by the server; leave it out'),
   },
   {
@@ -119,6 +139,9 @@ export const CreateRefreshRequestBody = body(
         message: 'Please confirm the name.',
         requested_paths: ['/attributes/legal/legal_name'],
       },
+    },
+    every_year: {
+      value: { requesting_tenant_id: 'beta', reason_code: 'annual_review', every: 'P1Y' },
     },
   },
 );
@@ -186,6 +209,12 @@ export const PENDING: ShownRequest = {
   overdueAt: null,
   closedAt: null,
   declineReason: null,
+  every: null,
+  seriesId: null,
+  previousRequestId: null,
+  nextRequestId: null,
+  nextAt: null,
+  seriesEndReason: null,
   suggestedFulfilment: null,
 };
 /** As its owner sees it. */

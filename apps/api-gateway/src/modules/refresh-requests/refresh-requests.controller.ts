@@ -57,6 +57,7 @@ export class RefreshRequestsController {
       requestedPaths: body.requested_paths ?? [],
       expiresAt: body.expires_at ?? null,
       dueAt: body.due_at ?? null,
+      every: body.every ?? null,
     });
     return WrappedRefreshRequest.of(request);
   }
@@ -131,7 +132,7 @@ export class RefreshRequestsController {
   @Post(`:${ID}/cancel`)
   @ApiRoute('Cancel a refresh request', RULES.cancelRefresh, {
     description:
-      'For members of the requesting tenant, also when its grant has ended. The owner’s subscriptions are told by `refresh_request.cancelled`.',
+      'For members of the requesting tenant, also when its grant has ended. It also ends the series of a request that recurs: after the request was fulfilled or declined or has expired, and before the next one is opened, that is all it does. The owner’s subscriptions get `refresh_request.cancelled` for a request that was pending.',
     answers: { 200: one('The cancelled request.', CANCELLED) },
     replayFor: RULES.requestRefresh,
     errors: ['not_found', 'conflict'],

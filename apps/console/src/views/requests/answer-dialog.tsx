@@ -128,16 +128,19 @@ function Decline(props: AnswerProps) {
 
 function Cancel(props: AnswerProps) {
   const { answer, ...state } = useAnswer(props);
+  const { status, every } = props.request;
+  const isPending = status === 'pending';
   return (
     <Confirm
-      title={TEXT.cancelTitle}
-      confirm={TEXT.cancel}
+      title={isPending ? TEXT.cancelTitle : TEXT.stopTitle}
+      confirm={isPending ? TEXT.cancel : TEXT.stop}
       isOpen
       onClose={props.onClose}
       {...state}
       onConfirm={() => answer('cancel')}
     >
-      <p>{TEXT.cancelText}</p>
+      {isPending && <p>{TEXT.cancelText}</p>}
+      {every !== null && <p>{TEXT.cancelSeriesText}</p>}
     </Confirm>
   );
 }

@@ -3,9 +3,9 @@ import { ApiError, ForbiddenError } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { tenantPath, useAction } from '../../app/api.ts';
 import { useSubjectAccess } from '../../app/subject-access.ts';
-import { TEXT } from '../../text/requests.ts';
+import { INTERVALS, TEXT } from '../../text/requests.ts';
 import { Button } from '../../ui/button.tsx';
-import { Checkbox, TextArea, TextField } from '../../ui/field.tsx';
+import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -29,6 +29,7 @@ export function AskForm({ path, onClose }: { path: string | undefined; onClose: 
   const [chosen, setChosen] = useState<readonly string[]>(path === undefined ? [] : [path]);
   const [dueAt, setDueAt] = useState('');
   const [expiresAt, setExpiresAt] = useState('');
+  const [every, setEvery] = useState('');
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
@@ -47,6 +48,7 @@ export function AskForm({ path, onClose }: { path: string | undefined; onClose: 
           requested_paths: chosen,
           due_at: momentOf(dueAt),
           expires_at: momentOf(expiresAt),
+          every: every === '' ? null : every,
         },
       },
       { onSuccess: onClose },
@@ -83,6 +85,12 @@ export function AskForm({ path, onClose }: { path: string | undefined; onClose: 
             value={expiresAt}
             fault={faultAt('/expires_at')}
             onChange={(event) => setExpiresAt(event.target.value)}
+          />
+          <Select
+            label={TEXT.every}
+            value={every}
+            options={[{ value: '', label: TEXT.once }, ...INTERVALS.map(([value, label]) => ({ value, label }))]}
+            onChange={(event) => setEvery(event.target.value)}
           />
         </div>
         <TextArea

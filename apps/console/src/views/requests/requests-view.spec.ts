@@ -64,6 +64,21 @@ it('a request of our own is cancelled, and answered by nobody of us', async () =
   await sends(['POST', `${REQUEST}/cancel`]);
 });
 
+it('a request that repeats is stopped between two of its series', async () => {
+  answerItem(LIST, {
+    requesting_tenant_id: 'acme',
+    status: 'fulfilled',
+    every: 'P1Y',
+    next_at: '2999-01-15T10:00:00.000Z',
+  });
+  await open(`${PAGE}?direction=outgoing&status=`);
+  await see('repeats every year', 'next');
+  await press('Stop repeating');
+  await see('It will not be repeated.');
+  await press('Stop repeating');
+  await sends(['POST', `${REQUEST}/cancel`]);
+});
+
 it.each([
   ['', { status: 'pending' }],
   ['?direction=outgoing', { status: 'pending', direction: 'outgoing' }],
@@ -83,6 +98,9 @@ it.each([
   [{ status: 'expired', closed_at: '2026-01-16T10:00:00.000Z' }, 'Expired'],
   [{ due_at: '2026-01-16T10:00:00.000Z', overdue_at: '2026-01-16T10:00:00.000Z' }, 'overdue'],
   [{ expires_at: '2026-01-16T10:00:00.000Z' }, 'Expires'],
+  [{ every: 'P1Y' }, 'repeats every year'],
+  [{ every: 'P10D' }, 'repeats every P10D'],
+  [{ status: 'expired', every: 'P1Y', series_end_reason: 'access_lost' }, 'repeats no more: no right to read is left'],
 ])('a request says what became of it: %j', async (changes, words) => {
   answerItem(LIST, changes);
   await open(`${PAGE}?status=`);
@@ -121,6 +139,7 @@ it('a request is asked for with what was chosen, and a refusal stands at its fie
   api.restore(`POST ${OF_SUBJECT}`);
   await fill('Expires', '');
   await fill('Due', '2999-01-01T00:00');
+  await fill('Repeat', 'P1Y');
   await press('Ask');
   const body = {
     requesting_tenant_id: 'acme',
@@ -129,10 +148,11 @@ it('a request is asked for with what was chosen, and a refusal stands at its fie
     requested_paths: ['/attributes/legal/legal_name'],
     due_at: null,
     expires_at: new Date('2020-01-01T00:00').toISOString(),
+    every: null,
   };
   await sends(
     ['POST', REQUESTS, body],
-    ['POST', REQUESTS, { ...body, due_at: new Date('2999-01-01T00:00').toISOString(), expires_at: null }],
+    ['POST', REQUESTS, { ...body, due_at: new Date('2999-01-01T00:00').toISOString(), expires_at: null, every: 'P1Y' }],
   );
 });
 

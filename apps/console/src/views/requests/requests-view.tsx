@@ -217,8 +217,13 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
     {
       title: TEXT.actions,
       cell: (request) => {
-        if (request.status !== 'pending') return null;
         const isOwn = request.requesting_tenant_id === tenantId;
+        const cancel = isOwn && mayCancel && (
+          <Button small onClick={() => setAnswering({ kind: 'cancel', request })}>
+            {request.status === 'pending' ? TEXT.cancel : TEXT.stop}
+          </Button>
+        );
+        if (request.status !== 'pending') return request.next_at === null ? null : cancel;
         return (
           <div className={ui.actions}>
             {mayFulfil && (
@@ -231,11 +236,7 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
                 {TEXT.decline}
               </Button>
             )}
-            {isOwn && mayCancel && (
-              <Button small onClick={() => setAnswering({ kind: 'cancel', request })}>
-                {TEXT.cancel}
-              </Button>
-            )}
+            {cancel}
             {mayPropose && <Mend request={request} tenantId={tenantId} />}
           </div>
         );
@@ -318,6 +319,7 @@ function State({ request }: { request: api.RefreshRequest }) {
 
 function Times({ request }: { request: api.RefreshRequest }) {
   const { created_at: at, due_at: due, overdue_at: overdue, expires_at: expires, status } = request;
+  const { every, next_at: next, series_end_reason: end } = request;
   return (
     <div className={styles.stack}>
       <Time at={at} />
@@ -330,6 +332,12 @@ function Times({ request }: { request: api.RefreshRequest }) {
       {expires !== null && status === 'pending' && (
         <span>
           {TEXT.expires} <Time at={expires} />
+        </span>
+      )}
+      {every !== null && <span>{end === null ? TEXT.repeats(every) : TEXT.seriesEnds[end]}</span>}
+      {next !== null && (
+        <span>
+          {TEXT.next} <Time at={next} />
         </span>
       )}
     </div>

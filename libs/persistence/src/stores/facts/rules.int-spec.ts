@@ -91,6 +91,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
           requestedPaths: [],
           expiresAt: null,
           dueAt: null,
+          every: null,
         },
         () => {
           throw new Error('nobody else is told');

@@ -40,7 +40,11 @@ beforeEach(async () => {
 });
 
 /** A request with these columns, which SQL gives. */
-async function ask(requestingTenantId: string, columns: Readonly<Record<string, string>>): Promise<string> {
+async function ask(
+  requestingTenantId: string,
+  columns: Readonly<Record<string, string>>,
+  every: string | null = null,
+): Promise<string> {
   const refreshRequestId = randomUUID();
   const { subjectType, subjectId } = subject;
   const made = await new RefreshRequestStore(world.database.sql).create(
@@ -55,6 +59,7 @@ async function ask(requestingTenantId: string, columns: Readonly<Record<string, 
       requestedPaths: [],
       expiresAt: null,
       dueAt: null,
+      every,
     },
     (_, tenantId) => ({
       eventId: randomUUID(),
@@ -76,6 +81,7 @@ async function announce(): Promise<void> {
   const worker = async (): Promise<void> => {
     while ((await deadlines.announceOverdue(2)).isMore);
     while ((await deadlines.announceExpired(2)).isMore);
+    while ((await deadlines.openNext(2)).isMore);
   };
   await Promise.all([worker(), worker(), worker()]);
 }
@@ -136,4 +142,96 @@ it('is silent about an overdue request that expired before it was due', async ()
   await ask('acme', { due_at: AGO('1 hour'), expires_at: AGO('2 hours') });
   await announce();
   expect(await events()).toMatchObject([{ told: 'acme expired' }]);
+});
+
+describe('a series', () => {
+  const COLUMNS = `refresh_request_id AS id, status, every, series_id, previous_request_id AS previous, next_request_id AS next,
+    next_at, series_end_reason AS end, message, created_at, due_at - created_at AS due, expires_at - created_at AS expires`;
+
+  /** The requests of the series that begins with this one, oldest first. */
+  async function seriesOf(id: string): Promise<Record<string, unknown>[]> {
+    const { rows } = await admin.query<Record<string, unknown>>(
+      `SELECT ${COLUMNS} FROM refresh_requests WHERE series_id = $1 ORDER BY created_at`,
+      [id],
+    );
+    return rows;
+  }
+
+  /** A request of a year ago that repeats every month; it was asked for ten days, and kept open for twenty. */
+  const begin = (requestingTenantId: string): Promise<string> =>
+    ask(
+      requestingTenantId,
+      {
+        created_at: AGO('100 days'),
+        due_at: AGO('90 days'),
+        expires_at: AGO('80 days'),
+        message: `'Still so?'`,
+        requested_paths: `'{/attributes/legal}'`,
+      },
+      'P1M',
+    );
+
+  const close = (id: string, change: string): Promise<unknown> =>
+    admin.query(`UPDATE refresh_requests SET ${change} WHERE refresh_request_id = $1`, [id]);
+
+  it('is continued once by a request with the same content and as much time, whichever worker opens it', async () => {
+    const id = await begin('bank');
+    await announce();
+    const [first, second, ...others] = await seriesOf(id);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ id, status: 'expired', series_id: id, previous: null, next_at: null, end: null });
+    expect(first?.['next']).toBe(second?.['id']);
+    const { message, every, due, expires } = first ?? {};
+    expect(second).toMatchObject({ status: 'pending', previous: id, message, every, due, expires, next: null });
+    const { rows } = await admin.query(
+      `SELECT tenant_id, body::json -> 'data' ->> 'previous_request_id' AS previous, origin_type
+         FROM outbox_events o JOIN refresh_requests r ON r.refresh_request_id = (o.body::json -> 'data' ->> 'refresh_request_id')::uuid
+        WHERE event_type = 'refresh_request.created' AND body <> '{}'`,
+    );
+    expect(rows).toEqual([{ tenant_id: 'acme', previous: id, origin_type: 'counterparty' }]);
+
+    // Late, as after a long outage: what was missed is skipped.
+    await close(String(second?.['id']), `status = 'declined', closed_at = now()`);
+    await announce();
+    expect(await seriesOf(id)).toMatchObject([{}, { status: 'declined', next: null, next_at: expect.any(Date) }]);
+  });
+
+  it.each([
+    ['2024-01-31T12:00Z', 'P1M', '2024-01-31T13:00Z', '2024-02-29T12:00Z'],
+    ['2024-01-31T12:00Z', 'P1M', '2024-02-29T12:00Z', '2024-03-31T12:00Z'],
+    ['2024-02-29T12:00Z', 'P1Y', '2024-03-01T00:00Z', '2025-02-28T12:00Z'],
+    ['2024-02-29T12:00Z', 'P1Y', '2027-03-01T00:00Z', '2028-02-29T12:00Z'],
+    ['2024-01-01T00:00Z', 'P1D', '2033-12-31T23:59Z', '2034-01-01T00:00Z'],
+    ['2024-01-01T00:00Z', 'P1Y2M2W3D', '2024-01-01T00:00Z', '2025-03-18T00:00Z'],
+    // In the hour that Paris skips: in UTC there is none such.
+    ['2024-02-29T01:30Z', 'P1M', '2024-03-01T00:00Z', '2024-03-29T01:30Z'],
+  ])('from %s, %s, goes on after %s at %s', async (began, every, after, expected) => {
+    await admin.query(`SET timezone = 'Europe/Paris'`);
+    const { rows } = await admin.query<{ at: Date }>('SELECT next_recurrence($1, $2, $3) AS at', [began, every, after]);
+    await admin.query('RESET timezone');
+    expect(rows).toEqual([{ at: new Date(expected) }]);
+  });
+
+  it('is planned when its request is fulfilled, and waits for its moment', async () => {
+    const id = await begin('acme');
+    await close(
+      id,
+      `status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = gen_random_uuid(), resolved_snapshot_version = 1`,
+    );
+    await announce();
+    const { rows } = await admin.query(
+      `SELECT next_at > now() AND next_at <= now() + interval '31 days' AS "isNext" FROM refresh_requests`,
+    );
+    expect(rows).toEqual([{ isNext: true }]);
+  });
+
+  it('ends with its reason when it is cancelled, or when its tenant may no longer ask', async () => {
+    const cancelled = await begin('bank');
+    await close(cancelled, `status = 'cancelled', closed_at = now()`);
+    const lost = await begin('bank');
+    await admin.query('UPDATE grants SET revoked_at = now()');
+    await announce();
+    expect(await seriesOf(cancelled)).toMatchObject([{ status: 'cancelled', end: 'cancelled', next_at: null }]);
+    expect(await seriesOf(lost)).toMatchObject([{ status: 'expired', end: 'access_lost', next_at: null, next: null }]);
+  });
 });

@@ -2,6 +2,7 @@ import { type EventType, refreshRequestData } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import { scopesHeldBy } from '../facts/access-facts';
 import { type Announced, announceDue, type EventFor } from '../webhooks/event-writes';
 import { type RefreshRequestRecord, requestColumns } from './refresh-request-record';
 
@@ -40,7 +41,36 @@ const EXPIRED = claim(
   `status = 'expired', closed_at = r.expires_at`,
 );
 
-/** The deadlines of refresh requests, which the worker announces to the owner and to the requesting tenant. */
+/** Opens the next requests of series, or ends those whose tenant may no longer ask. Copies what is asked, and how long it takes. */
+const NEXT = statement<{ limit: number }, { request: RefreshRequestRecord | null; ownerTenantId: string }>(
+  'refresh_requests_next',
+  `WITH due AS MATERIALIZED (
+  SELECT r.*, gen_random_uuid() AS next_id FROM refresh_requests r
+   WHERE r.next_at <= statement_timestamp() ORDER BY r.next_at LIMIT :limit
+     FOR NO KEY UPDATE SKIP LOCKED
+), asked AS MATERIALIZED (
+  SELECT due.*, s.owner_tenant_id AS owner, s.subject_id,
+         s.owner_tenant_id = due.requesting_tenant_id OR ${scopesHeldBy('due.requesting_tenant_id')} IS NOT NULL AS may_ask
+    FROM due CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = due.subject_key LIMIT 1) s
+), made AS (
+  INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
+                                reason_code, message, requested_paths, expires_at, due_at, every, series_id,
+                                previous_request_id)
+  SELECT next_id, subject_key, requesting_tenant_id, requested_by, origin_type, reason_code, message, requested_paths,
+         now() + (expires_at - created_at), now() + (due_at - created_at), every, series_id, refresh_request_id
+    FROM asked WHERE may_ask
+  RETURNING *
+), linked AS (
+  UPDATE refresh_requests r
+     SET next_at = NULL, next_request_id = CASE WHEN may_ask THEN next_id END,
+         series_end_reason = CASE WHEN may_ask THEN NULL ELSE 'access_lost' END
+    FROM asked WHERE r.refresh_request_id = asked.refresh_request_id
+)
+SELECT ${columns(requestColumns('s'), 'request?')}, s.owner AS "ownerTenantId"
+  FROM asked s LEFT JOIN made r ON r.refresh_request_id = s.next_id`,
+);
+
+/** What time does to refresh requests: the worker closes, announces and opens them. */
 export class RefreshDeadlineStore {
   constructor(private readonly sql: Sql) {}
 
@@ -59,6 +89,18 @@ export class RefreshDeadlineStore {
     );
   }
 
+  /**
+   * Opens the next requests of up to `limit` series that are due, and announces each to the owner as any request of a
+   * counterparty. Ends those series whose tenant neither owns the subject nor holds a live grant on it.
+   */
+  openNext(limit: number): Promise<Announced> {
+    return announceDue(this.sql, NEXT, limit, ({ request, ownerTenantId }) =>
+      request === null || request.originType === 'owner'
+        ? []
+        : [toSide(ownerTenantId, 'refresh_request.created', request, request.createdAt)],
+    );
+  }
+
   /** Closes and announces up to `limit` requests that have expired. */
   announceExpired(limit: number): Promise<Announced> {
     return announceDue(this.sql, EXPIRED, limit, ({ request, ownerTenantId }) =>
@@ -67,19 +109,13 @@ export class RefreshDeadlineStore {
   }
 }
 
+type Told = Extract<EventType, `refresh_request.${'created' | 'overdue' | 'expired'}`>;
+
 /** The event for the owner and for the requesting tenant; one event where both are one tenant. */
-function toBothSides(
-  type: Extract<EventType, 'refresh_request.overdue' | 'refresh_request.expired'>,
-  request: RefreshRequestRecord,
-  ownerTenantId: string,
-  at: Date,
-): EventFor[] {
-  const data = refreshRequestData(request);
-  return [...new Set([ownerTenantId, request.requestingTenantId])].map((tenantId) => ({
-    tenantId,
-    type,
-    at,
-    data,
-    snapshotId: null,
-  }));
+function toBothSides(type: Told, request: RefreshRequestRecord, ownerTenantId: string, at: Date): EventFor[] {
+  return [...new Set([ownerTenantId, request.requestingTenantId])].map((side) => toSide(side, type, request, at));
+}
+
+function toSide(tenantId: string, type: Told, request: RefreshRequestRecord, at: Date): EventFor {
+  return { tenantId, type, at, data: refreshRequestData(request), snapshotId: null };
 }

@@ -1,4 +1,4 @@
-import type { RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
+import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
 /** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
@@ -21,6 +21,15 @@ export interface RefreshRequestRecord extends SubjectRef {
   /** When it was declined or cancelled, or expired. */
   closedAt: Date | null;
   declineReason: string | null;
+  /** An ISO 8601 duration; null: it does not recur. The five below are null then. */
+  every: string | null;
+  /** The first request of its series. */
+  seriesId: string | null;
+  previousRequestId: string | null;
+  nextRequestId: string | null;
+  /** When the next request is opened, where one is planned. */
+  nextAt: Date | null;
+  seriesEndReason: RefreshSeriesEnd | null;
 }
 
 /** The request `r` can be answered. The clock of the database decides, and the worker stores `expired` later. */
@@ -50,4 +59,10 @@ export const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
        THEN r.due_at END`,
   closedAt: `CASE WHEN ${IS_OVER} THEN r.expires_at ELSE r.closed_at END`,
   declineReason: 'r.decline_reason',
+  every: 'r.every',
+  seriesId: 'r.series_id',
+  previousRequestId: 'r.previous_request_id',
+  nextRequestId: 'r.next_request_id',
+  nextAt: 'r.next_at',
+  seriesEndReason: 'r.series_end_reason',
 });

@@ -30,6 +30,7 @@ export interface RefreshRequestToCreate extends SubjectRef {
   requestedPaths: readonly string[];
   expiresAt: Date | null;
   dueAt: Date | null;
+  every: string | null;
 }
 
 /** A request with this id on this subject, asked for by a principal in whichever of its tenants has a part in it. */
@@ -111,11 +112,11 @@ const CREATE = statement<
 ),
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
-                                reason_code, message, requested_paths, expires_at, due_at)
+                                reason_code, message, requested_paths, expires_at, due_at, every, series_id)
   SELECT :refreshRequestId::uuid, subject_key, tenant_id, principal_id,
          CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
          :reasonCode::text, :message::text, :requestedPaths::text[], :expiresAt::timestamptz,
-         :dueAt::timestamptz
+         :dueAt::timestamptz, :every::text, CASE WHEN :every::text IS NOT NULL THEN :refreshRequestId::uuid END
     FROM facts
    WHERE member_status = 'active' AND role IN (${rolesOf(RULES.requestRefresh)})
      AND (owns_subject OR grant_scopes IS NOT NULL)
@@ -127,6 +128,10 @@ made AS (
              AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
              AND r.status = 'pending'
            ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')`,
+     )} + ${countUpTo(
+       'facts.cap',
+       `FROM refresh_requests r
+           WHERE r.subject_key = facts.subject_key AND r.requesting_tenant_id = facts.tenant_id AND r.next_at IS NOT NULL`,
      )} < cap
   RETURNING *
 )
@@ -183,6 +188,19 @@ SELECT ${FACTS},
   FROM facts f LEFT JOIN done r ON true`,
 );
 
+/** The request `r` is the last one of a series that has not ended. */
+const RECURS = 'r.every IS NOT NULL AND r.next_request_id IS NULL AND r.series_end_reason IS NULL';
+/** What the end of a request, or of the series whose last request is closed, changes. */
+const CLOSING: Readonly<Record<RefreshClosing['status'], { where: string; change: string }>> = {
+  declined: { where: IS_OPEN, change: `status = 'declined', closed_at = now(), decline_reason = :reason::text` },
+  cancelled: {
+    where: `(${IS_OPEN} OR ${RECURS})`,
+    change: `status = CASE WHEN ${IS_OPEN} THEN 'cancelled' ELSE r.status END,
+         closed_at = CASE WHEN ${IS_OPEN} THEN now() ELSE r.closed_at END, decline_reason = coalesce(r.decline_reason, :reason::text),
+         next_at = NULL, series_end_reason = CASE WHEN r.every IS NOT NULL THEN 'cancelled' END`,
+  },
+};
+
 /** The row lock lets one of many end a request; the others see then that it is pending no more. `f` is who may. */
 const closing = (status: RefreshClosing['status'], access: string, mayClose: string) =>
   statement<
@@ -201,9 +219,9 @@ const closing = (status: RefreshClosing['status'], access: string, mayClose: str
     ${access}
 ),
 done AS (
-  UPDATE refresh_requests r SET status = '${status}', closed_at = now(), decline_reason = :reason::text
+  UPDATE refresh_requests r SET ${CLOSING[status].change}
     FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND (${IS_OPEN}) IS TRUE AND ${mayClose}
+   WHERE r.refresh_request_id = f.refresh_request_id AND (${CLOSING[status].where}) IS TRUE AND ${mayClose}
   RETURNING r.*
 )
 SELECT ${FACTS}, f.status, f.owner_tenant_id AS "ownerTenantId",
@@ -368,8 +386,8 @@ export class RefreshRequestStore {
   }
 
   /**
-   * Ends a pending request without a snapshot: the owner's members decline it, those of the requesting tenant cancel it. The
-   * event for the other side is stored with it, unless both are one. `toEvent` may be called more than once.
+   * Ends a pending request without a snapshot: the owner's members decline it, those of the requesting tenant cancel it, and
+   * end by that a series whose last request is closed. The event for the other side is stored with it, unless both are one. `toEvent` may be called more than once.
    */
   async close(
     ref: RefreshRequestRef,
@@ -382,7 +400,8 @@ export class RefreshRequestStore {
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, status };
       const { requestingTenantId } = request;
       const other = closing.status === 'declined' ? requestingTenantId : ownerTenantId;
-      const isTold = requestingTenantId !== ownerTenantId;
+      // The end of a series whose last request is closed already changes nothing for the owner.
+      const isTold = requestingTenantId !== ownerTenantId && request.status === closing.status;
       return { kind: 'written', request, eventId: isTold ? await tell(sql, toEvent(request, other)) : null };
     });
   }
