@@ -141,7 +141,12 @@ export const CreateRefreshRequestBody = body(
       },
     },
     every_year: {
-      value: { requesting_tenant_id: 'beta', reason_code: 'annual_review', every: 'P1Y' },
+      value: {
+        requesting_tenant_id: 'beta',
+        reason_code: 'annual_review',
+        requested_paths: ['/attributes/legal'],
+        every: 'P1Y',
+      },
     },
   },
 );
