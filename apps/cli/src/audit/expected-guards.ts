@@ -87,6 +87,7 @@ constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARR
 constraint refresh_requests_origin_type_check of refresh_requests: CHECKorigin_type=ANYARRAY['owner'::text,'counterparty'::text]
 constraint refresh_requests_pkey of refresh_requests: PRIMARYKEYrefresh_request_id
 constraint refresh_requests_resolved_check of refresh_requests: CHECKstatus='fulfilled'::text=resolved_atISNOTNULLANDresolved_snapshot_idISNOTNULLANDresolved_snapshot_versionISNOTNULL
+constraint refresh_requests_series_end_reason_check of refresh_requests: CHECKseries_end_reason=ANYARRAY['cancelled'::text,'access_lost'::text]
 constraint refresh_requests_status_check of refresh_requests: CHECKstatus=ANYARRAY['pending'::text,'fulfilled'::text,'declined'::text,'cancelled'::text,'expired'::text]
 constraint search_backfill_is_one_check of search_backfill: CHECKis_one
 constraint search_backfill_pkey of search_backfill: PRIMARYKEYis_one
@@ -150,7 +151,8 @@ function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_t
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
-function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
+function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
+function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2dd86ea12bbd for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
@@ -179,7 +181,6 @@ migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
-migration ErasuresNameVersions1700000000041: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
 migration Filters1700000000040: applied
@@ -197,6 +198,7 @@ migration LogRestarts1700000000021: applied
 migration PendingChanges1700000000039: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
+migration RecurringRefreshRequests1700000000041: applied
 migration RefreshRequestInbox1700000000026: applied
 migration RefreshRequestsExpire1700000000038: applied
 migration SearchTerms1700000000023: applied
@@ -369,7 +371,7 @@ privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on provenance_backfill: none
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
-privileges of iss_worker on refresh_requests: SELECT, UPDATE (closed_at, overdue_told_at, status)
+privileges of iss_worker on refresh_requests: INSERT, SELECT, UPDATE (closed_at, next_at, next_request_id, overdue_told_at, series_end_reason, status)
 privileges of iss_worker on search_backfill: none
 privileges of iss_worker on shared_feed: INSERT, SELECT
 privileges of iss_worker on snapshot_provenance: SELECT
@@ -398,7 +400,6 @@ trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedA
 trigger erasures_not_truncated of erasures: CREATETRIGGERerasures_not_truncatedBEFORETRUNCATEONerasuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
-trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
@@ -439,6 +440,7 @@ trigger owner_changes_immutable of owner_changes: CREATETRIGGERowner_changes_imm
 trigger owner_changes_logged of owner_changes: CREATETRIGGERowner_changes_loggedAFTERINSERTONowner_changesFOREACHROWEXECUTEFUNCTIONmark_owner_change
 trigger owner_changes_not_truncated of owner_changes: CREATETRIGGERowner_changes_not_truncatedBEFORETRUNCATEONowner_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
+trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
 trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
 trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFOREDELETEORUPDATEONsnapshotsFOREACHROWEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_new_snapshots
