@@ -152,6 +152,7 @@ function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, 
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
+function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
 function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2dd86ea12bbd for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
@@ -181,6 +182,7 @@ migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
+migration ErasuresNameVersions1700000000041: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
 migration Filters1700000000040: applied
@@ -198,7 +200,7 @@ migration LogRestarts1700000000021: applied
 migration PendingChanges1700000000039: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
-migration RecurringRefreshRequests1700000000041: applied
+migration RecurringRefreshRequests1700000000042: applied
 migration RefreshRequestInbox1700000000026: applied
 migration RefreshRequestsExpire1700000000038: applied
 migration SearchTerms1700000000023: applied
@@ -400,6 +402,7 @@ trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedA
 trigger erasures_not_truncated of erasures: CREATETRIGGERerasures_not_truncatedBEFORETRUNCATEONerasuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
+trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
