@@ -1775,6 +1775,15 @@ UPDATE log_feed SET granted_size = $2::bigint WHERE is_one;
 PREPARE feed_size AS
 SELECT size::float8 AS size FROM log_feed WHERE is_one;
 
+-- feed_size_before
+--   asked by FeedStore.changes (stores/feed/feed.store.ts)
+--   $1 moment timestamp with time zone
+--   enters log_checkpoints_by_age
+PREPARE feed_size_before (timestamp with time zone) AS
+SELECT coalesce((SELECT c.size FROM log_checkpoints c
+    WHERE c.signed_at <= $1::timestamptz AND (c.marked_at IS NULL) IS TRUE
+    ORDER BY c.signed_at DESC LIMIT 1), 0)::float8 AS size;
+
 -- feed_take
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   enters log_feed_pkey, log_tree_pkey
@@ -5902,6 +5911,161 @@ LEFT JOIN LATERAL (
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
+-- refresh_requests_outgoing_on
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 isOverdue boolean
+--   enters memberships_pkey, refresh_requests_outgoing_on, subjects_identity_key, subjects_pkey
+PREPARE refresh_requests_outgoing_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1
+  AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
+  THEN (SELECT ARRAY[r.created_at::text, r.refresh_request_id::text] FROM refresh_requests r
+  WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
+    AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+    AND r.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY r.created_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT * FROM refresh_requests r
+          WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
+            AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+            AND r.created_at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+        WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
+            AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
+          AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
+          AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
+              AND r.due_at <= statement_timestamp())) ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_outgoing_overdue
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 isOverdue boolean
+--   enters memberships_pkey, refresh_requests_outgoing_overdue, subjects_pkey
+PREPARE refresh_requests_outgoing_overdue (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  ARRAY[r.due_at::text, r.refresh_request_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) = 1
+  THEN (SELECT ARRAY[r.due_at::text, r.refresh_request_id::text] FROM refresh_requests r
+  WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
+    AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+    AND r.due_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY r.due_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT * FROM refresh_requests r
+          WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
+            AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+            AND r.due_at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY r.due_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+        WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
+            AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
+          AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
+          AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
+              AND r.due_at <= statement_timestamp())) ORDER BY r.due_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ORDER BY r.due_at DESC, r.refresh_request_id DESC;
+
 -- refresh_requests_overdue
 --   asked by RefreshDeadlineStore.announceOverdue (stores/refresh-requests/refresh-deadline.store.ts)
 --   $1 limit bigint
@@ -8241,8 +8405,11 @@ PREPARE subjects_accessible (text, text, uuid, text, bigint, text, text) AS
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-      coalesce((SELECT last.subject_key FROM grants last
-        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+      greatest(named.subject_key - 1, (SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after,
+      coalesce(named.subject_key, 9223372036854775807) AS up_to,
+      coalesce(named.owner_tenant_id, NULL::text) AS owner_tenant_id
+    FROM (SELECT NULL::bigint AS subject_key, NULL::text AS owner_tenant_id) named) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
       m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
@@ -8255,7 +8422,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   FROM caller c
   CROSS JOIN LATERAL (
     SELECT * FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after)
+      AND (g.grantee_tenant_id, g.subject_key) <= (c.tenant_id, c.up_to)
       AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
   ) g
@@ -8283,7 +8451,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
 ), owners AS (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
-    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, c.owner_tenant_id, ''))
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
@@ -8296,7 +8464,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
-  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND c.owner_tenant_id IS NULL
+    AND o.place <= 1000
 ), of_all AS MATERIALIZED (
   SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
     s.subject_key,
@@ -8328,7 +8497,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND (c.tenant_id, s.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
     LIMIT 1) one ON true
-  WHERE o.place <= 1000
+  WHERE o.place <= 1000 AND (c.owner_tenant_id IS NULL OR o.tenant_id = c.owner_tenant_id)
   LIMIT $5 - (SELECT count(*) FROM single)
 ), found AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
@@ -8400,8 +8569,11 @@ PREPARE subjects_accessible_by_identifier (text, text, uuid, text, text, text, b
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-      coalesce((SELECT last.subject_key FROM grants last
-        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+      greatest(named.subject_key - 1, (SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after,
+      coalesce(named.subject_key, 9223372036854775807) AS up_to,
+      coalesce(named.owner_tenant_id, NULL::text) AS owner_tenant_id
+    FROM (SELECT NULL::bigint AS subject_key, NULL::text AS owner_tenant_id) named) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
       m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
@@ -8414,7 +8586,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   FROM caller c
   CROSS JOIN LATERAL (
     SELECT * FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after)
+      AND (g.grantee_tenant_id, g.subject_key) <= (c.tenant_id, c.up_to)
       AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
   ) g
@@ -8457,7 +8630,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
 ), owners AS (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
-    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, c.owner_tenant_id, ''))
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
@@ -8470,7 +8643,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
-  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND c.owner_tenant_id IS NULL
+    AND o.place <= 1000
 ), of_all AS MATERIALIZED (
   SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
     s.subject_key,
@@ -8507,7 +8681,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND (c.tenant_id, s.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
     LIMIT 1) one ON true
-  WHERE o.place <= 1000
+  WHERE o.place <= 1000 AND (c.owner_tenant_id IS NULL OR o.tenant_id = c.owner_tenant_id)
   LIMIT $7 - (SELECT count(*) FROM single)
 ), found AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
@@ -8581,8 +8755,11 @@ PREPARE subjects_accessible_by_name (text, text, uuid, text, text, bigint, text,
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-      coalesce((SELECT last.subject_key FROM grants last
-        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+      greatest(named.subject_key - 1, (SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after,
+      coalesce(named.subject_key, 9223372036854775807) AS up_to,
+      coalesce(named.owner_tenant_id, NULL::text) AS owner_tenant_id
+    FROM (SELECT NULL::bigint AS subject_key, NULL::text AS owner_tenant_id) named) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
       m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
@@ -8595,7 +8772,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   FROM caller c
   CROSS JOIN LATERAL (
     SELECT * FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after)
+      AND (g.grantee_tenant_id, g.subject_key) <= (c.tenant_id, c.up_to)
       AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
   ) g
@@ -8637,7 +8815,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
 ), owners AS (
   SELECT (
     SELECT g.grantor_tenant_id FROM grants g
-    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, c.owner_tenant_id, ''))
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
@@ -8650,7 +8828,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
       AND +g.subject_key = 0
     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
-  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND c.owner_tenant_id IS NULL
+    AND o.place <= 1000
 ), of_all AS MATERIALIZED (
   SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
     s.subject_key,
@@ -8693,7 +8872,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
       AND (c.tenant_id, s.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
     LIMIT 1) one ON true
-  WHERE o.place <= 1000
+  WHERE o.place <= 1000 AND (c.owner_tenant_id IS NULL OR o.tenant_id = c.owner_tenant_id)
   LIMIT $6 - (SELECT count(*) FROM single)
 ), found AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
@@ -8740,6 +8919,189 @@ SELECT f.role AS "facts.membership?.role",
   g.position,
   CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
   WHEN (SELECT count(*) FROM found) < $6::int
+  THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
+  END AS ended
+FROM caller f
+LEFT JOIN found g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
+    WHEN g.scopes && '{read_latest}' THEN s.subject_key END
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY g.part, g.place;
+
+-- subjects_accessible_filtered
+--   asked by AccessibleSubjectStore.list (stores/grants/accessible-subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterGrantId uuid
+--   $4 grantorTenantId text
+--   $5 subjectId text
+--   $6 subjectType text
+--   $7 fromOwner text
+--   $8 types text[]
+--   $9 prefix text
+--   $10 rows bigint
+--   $11 afterType text
+--   $12 afterId text
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_accepted, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_identity_key, subjects_pkey
+PREPARE subjects_accessible_filtered (text, text, uuid, text, text, text, text, text[], text, bigint, text, text) AS
+WITH RECURSIVE caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      greatest(named.subject_key - 1, (SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after,
+      coalesce(named.subject_key, 9223372036854775807) AS up_to,
+      coalesce(named.owner_tenant_id, $4::text) AS owner_tenant_id
+    FROM (SELECT CASE WHEN $5::text IS NOT NULL THEN coalesce(s.subject_key, 0) END AS subject_key,
+        CASE WHEN $5::text IS NOT NULL THEN coalesce(s.owner_tenant_id, '') END AS owner_tenant_id
+      FROM (SELECT true) one
+      LEFT JOIN subjects s ON s.subject_type = $6::text AND s.subject_id = $5::text) named) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after)
+      AND (g.grantee_tenant_id, g.subject_key) <= (c.tenant_id, c.up_to)
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND $7::text IS NULL AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), live AS MATERIALIZED (
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose, accepted_at FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.* FROM ended e
+  CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+      granted_by, purpose, accepted_at FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+), single AS MATERIALIZED (
+  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM live one
+  WHERE (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) IS NULL
+    AND ($4::text IS NULL OR one.grantor_tenant_id = $4::text)
+    AND (SELECT s.subject_type = ANY ($8::text[]) AND starts_with(s.subject_id, $9::text)
+    FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)
+  ORDER BY one.subject_key LIMIT $10
+), owners AS (
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($7::text, c.owner_tenant_id, ''))
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
+  FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
+    FROM ended)
+  UNION ALL
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND g.accepted_at IS NOT NULL
+      AND +g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND c.owner_tenant_id IS NULL
+    AND o.place <= 1000
+), of_all AS MATERIALIZED (
+  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
+    s.subject_key,
+    CASE WHEN one.grant_id IS NULL THEN every.scopes
+    ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+    CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
+    coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
+    CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
+    CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    CASE WHEN one.grant_id IS NULL THEN every.accepted_at ELSE one.accepted_at END AS accepted_at,
+    ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position, s.subject_type, s.name
+  FROM owners o
+  CROSS JOIN caller c
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every
+  CROSS JOIN LATERAL (
+    SELECT s.* FROM unnest($8::text[]) AS range(subject_type)
+    CROSS JOIN LATERAL (
+      SELECT * FROM subjects s
+      WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
+        >= (o.tenant_id, range.subject_type, greatest($9::text COLLATE "C", CASE o.tenant_id
+            WHEN $7::text THEN CASE range.subject_type WHEN $11::text THEN $12::text ELSE '' END ELSE '' END COLLATE "C"))
+        AND (s.owner_tenant_id, s.subject_type) <= (o.tenant_id, range.subject_type)
+        AND s.subject_id <> CASE o.tenant_id WHEN $7::text THEN CASE range.subject_type
+        WHEN $11::text THEN $12::text ELSE '' END ELSE '' END
+      ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $10
+    ) s
+    WHERE range.subject_type >= CASE o.tenant_id WHEN $7::text THEN $11::text ELSE '' END
+      AND starts_with(s.subject_id, $9::text)
+      AND ($5::text IS NULL OR s.subject_id = $5::text)
+      AND ($4::text IS NULL OR s.owner_tenant_id = $4::text)
+    ORDER BY s.subject_type, s.subject_id LIMIT $10
+  ) s
+  LEFT JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (c.tenant_id, s.subject_key)
+      AND (c.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  WHERE o.place <= 1000 AND (c.owner_tenant_id IS NULL OR o.tenant_id = c.owner_tenant_id)
+  LIMIT $10 - (SELECT count(*) FROM single)
+), found AS MATERIALIZED (
+  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
+  UNION ALL
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose, accepted_at, position, 2, row_number() OVER (ORDER BY position) FROM of_all
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grant.grantId",
+  g.grantor_tenant_id AS "item?.grant.grantorTenantId",
+  g.grantee_tenant_id AS "item?.grant.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.grant.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.grant.subjectId",
+  g.scopes AS "item?.grant.scopes",
+  g.expires_at AS "item?.grant.expiresAt",
+  g.created_at AS "item?.grant.createdAt",
+  g.revoked_at AS "item?.grant.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
+  g.granted_by AS "item?.grant.grantedBy",
+  g.purpose AS "item?.grant.purpose",
+  g.accepted_at AS "item?.grant.acceptedAt",
+  s.subject_key::float8 AS "item?.subjectKey",
+  n.snapshot_id AS "item?.latest?.snapshotId",
+  s.subject_type AS "item?.latest?.subjectType",
+  s.subject_id AS "item?.latest?.subjectId",
+  n.snapshot_version AS "item?.latest?.snapshotVersion",
+  n.generated_at AS "item?.latest?.generatedAt",
+  n.created_at AS "item?.latest?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  n.written_by AS "item?.latest?.writtenBy",
+  n.write_request_id AS "item?.latest?.writeRequestId",
+  NULL::text AS "item?.latest?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasedAt",
+  g.position,
+  CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
+  WHEN (SELECT count(*) FROM found) < $10::int
   THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
   END AS ended
 FROM caller f

@@ -110,6 +110,49 @@ describe('accessible subjects', () => {
     expect(places(await world.list(`?cursor=${cursor}`).expect(400))).toEqual(['/query/cursor']);
   });
 
+  it('are filtered by subject, prefix, type and grantor, those of grants on all too', async () => {
+    const shared = await world.addSubject('shared-1');
+    for (const id of ['shared-2', 'all-1', 'all-2']) await world.addSubject(id, 'o1', 'gamma');
+    const { body: given } = await world.create({ subject_type: '*' }, 'o1', 'gamma').expect(201);
+    await world.accept(given.grant_id).expect(200);
+    await world.grantOn(shared);
+    await world.grantOn(await world.addSubject());
+    const ids = async (query: string): Promise<string[]> =>
+      (await world.accessible(`?${query}`).expect(200)).body.items.map((one: Subject) => one.subject_id);
+    expect(await ids('subject_id_prefix=shared-')).toEqual(['shared-1', 'shared-2']);
+    expect(await ids('subject_id_prefix=shared-&granted_by_tenant_id=gamma')).toEqual(['shared-2']);
+    expect(await ids('subject_id_prefix=shared-&granted_by_tenant_id=acme')).toEqual(['shared-1']);
+    expect(await ids('subject_type=organization&subject_id=shared-1')).toEqual(['shared-1']);
+    expect(await ids('subject_type=organization&subject_id=shared-2')).toEqual(['shared-2']);
+    expect(await ids('subject_type=organization&subject_id=shared-2&granted_by_tenant_id=acme')).toEqual([]);
+    expect(await ids('subject_type=entity&subject_id=shared-1')).toEqual([]);
+    expect(await ids('subject_type=organization&subject_id=nothing')).toEqual([]);
+    expect(await ids('subject_type=individual')).toEqual([]);
+    expect(await ids('granted_by_tenant_id=nobody')).toEqual([]);
+    expect(await ids('subject_type=organization&granted_by_tenant_id=gamma&subject_id_prefix=all-')).toEqual([
+      'all-1',
+      'all-2',
+    ]);
+    const seen: string[] = [];
+    for (let cursor = ''; ;) {
+      const query = `?limit=1&subject_type=organization&granted_by_tenant_id=gamma${cursor}`;
+      const { body } = await world.accessible(query).expect(200);
+      seen.push(...body.items.map((one: Subject) => one.subject_id));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(seen).toEqual([...seen].sort());
+    expect(seen).toEqual(expect.arrayContaining(['all-1', 'all-2', 'shared-2']));
+    for (const [query, place] of [
+      ['subject_id=a', '/query/subject_type'],
+      ['subject_type=entity&subject_id=a&subject_id_prefix=a', '/query/subject_id_prefix'],
+      ['q=a&subject_type=entity', '/query/q'],
+    ]) {
+      expect(places(await world.accessible(`?${query}`).expect(400))).toEqual([place]);
+    }
+    await world.revoke(given.grant_id, 'o1', 'gamma').expect(200);
+  });
+
   it('come in pages of 200 at most', async () => {
     await world.accessible('?limit=200').expect(200);
     for (const limit of [...BAD_LIMITS, '201']) {

@@ -60,6 +60,26 @@ it('shows the owner what it owns, the grantee what it may read, nobody else anyt
   expect(typesOf(await changes('', 'zoe', 'beta').expect(200))).toEqual(['tenant.owner_changed', 'grant.created']);
 });
 
+it('is filtered by subject and by time', async () => {
+  const other = await world.addSubject();
+  await logged();
+  const all = (await changes().expect(200)).body.items;
+  const named = `?subject_type=organization&subject_id=${other.subject_id}`;
+  const { body } = await changes(named).expect(200);
+  expect(body.items).toEqual(all.filter(({ subject_id: id }: Subject) => id === other.subject_id));
+  expect(body.items).toHaveLength(1);
+  const [{ created_at: from }] = body.items;
+  expect((await changes(`?from=${from}`).expect(200)).body.items).toEqual(body.items);
+  expect((await changes(`${named}&from=${from}&type=grant.created`).expect(200)).body.items).toEqual([]);
+  expect((await changes(`?from=${from.slice(0, 10)}&after=${body.items[0].log_index}`).expect(200)).body.items).toEqual(
+    [],
+  );
+  expect((await changes('?from=2020-01-01').expect(200)).body.items).toEqual(all);
+  expect((await changes('?from=2999-01-01').expect(200)).body).toMatchObject({ items: [], has_more: false });
+  expect(places(await changes('?subject_id=a').expect(400))).toEqual(['/query/subject_type']);
+  expect(places(await changes('?from=yesterday').expect(400))).toEqual(['/query/from']);
+});
+
 it('has the members of the entry that its proof shows', async () => {
   const { body } = await changes('?type=snapshot.created').expect(200);
   const [item] = body.items;

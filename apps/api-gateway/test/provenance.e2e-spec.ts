@@ -122,6 +122,14 @@ describe('a chain of updates', () => {
     const { items } = await leaves(subject, `?path=${NAME}`);
     expect(items[0]).toMatchObject({ evidence: [], unresolved: [{ ...REF, evidence_id: 'ev-2' }] });
     expect(await lines(subject, '?version=2')).toHaveLength(5);
+    expect(await lines(subject, '?version=4&evidence_status=current')).toEqual(['/legal/legal_name 2 current']);
+    expect(await lines(subject, '?version=4&evidence_id=ev-2')).toEqual(['/legal/legal_name 2 current']);
+    expect(await lines(subject, '?version=4&evidence_id=ev-2&evidence_status=none')).toEqual([]);
+    expect(await lines(subject, '?version=4&evidence_id=ev-1')).toEqual([]);
+    const { items: [first], next_cursor: next } = await leaves(subject, '?version=4&evidence_status=none&limit=1');
+    expect(first.path).toBe('/attributes/legal/legal_form');
+    const rest = await leaves(subject, `?version=4&evidence_status=none&limit=9&cursor=${encodeURIComponent(next)}`);
+    expect(rest.items.map((leaf: Leaf) => leaf.path)).toEqual(['/attributes/tags/0', '/attributes/tags/1', '/attributes/tags/2']);
   }); // prettier-ignore
 
   test('a direct write of a later version is traced as well, with its own author', async () => {

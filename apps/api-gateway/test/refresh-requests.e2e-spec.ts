@@ -705,6 +705,44 @@ describe('the requests of a tenant', () => {
     expect(paged).toEqual(ids);
   });
 
+  it('are filtered by subject, and by whether they are overdue', async () => {
+    const one = await makeRequest();
+    const other = await makeRequest();
+    const { body: shown } = await gateway.as('bob', 'get', `${one.subject.path}/${one.id}`).expect(200);
+    const { subject_type, subject_id } = shown.refresh_request.subject;
+    const named = `subject_type=${subject_type}&subject_id=${encodeURIComponent(subject_id)}`;
+    const { body: grantee } = await gateway.as('bob', 'get', `${other.subject.path}/${other.id}`).expect(200);
+    const asker: string = grantee.refresh_request.requesting_tenant_id;
+    const asked = async (query: string) => idsOf((await list('alice', 'acme', `?${query}`).expect(200)).body);
+    const made = async (query: string) =>
+      idsOf((await list('bob', asker, `?direction=outgoing&${query}`).expect(200)).body);
+    expect([await asked(named), await made(named)]).toEqual([[one.id], [one.id]]);
+    expect([await asked(`${named}&status=fulfilled`), await asked(`${named}&overdue=true`)]).toEqual([[], []]);
+    expect(await asked('subject_type=entity&subject_id=none')).toEqual([]);
+    const due = `UPDATE refresh_requests SET due_at = now() - make_interval(days => $2) WHERE refresh_request_id = $1`;
+    await superuser.query(due, [one.id, 1]);
+    await superuser.query(due, [other.id, 2]);
+    const both = (ids: string[]) => ids.filter((id) => id === one.id || id === other.id);
+    // The latest due first.
+    expect([both(await asked('overdue=true')), both(await made('overdue=true'))]).toEqual([
+      [one.id, other.id],
+      [one.id, other.id],
+    ]);
+    expect(await asked(`${named}&overdue=true`)).toEqual([one.id]);
+    const all: string[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await list('alice', 'acme', `?overdue=true&limit=1${cursor}`).expect(200);
+      all.push(...idsOf(body));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(both(all)).toEqual([one.id, other.id]);
+    await superuser.query('UPDATE refresh_requests SET expires_at = now() WHERE refresh_request_id = $1', [one.id]);
+    expect(both(await asked('overdue=true'))).toEqual([other.id]);
+    await list('alice', 'acme', '?subject_id=x').expect(400);
+    await list('alice', 'acme', '?overdue=false').expect(400);
+  });
+
   it('are found by parameters that are known', async () => {
     await list('alice', 'acme', '?direction=sideways').expect(400);
     await list('alice', 'acme', '?status=open').expect(400);

@@ -15,7 +15,7 @@ it.each([
   ['share harbour lender', /^--scopes is missing/],
   ['share harbour lender --scopes all --until tomorrow', /^--until takes a moment/],
   ['who harbour --at 2026-13-45', /^--at takes a moment/],
-  ['grants harbour --held', /^--held lists/],
+  ['grants --all --held', /^--held lists/],
   ['requests --status open', /^--status takes one of pending/],
   ['changes --type snapshot', /^--type takes one of snapshot.created/],
   ['export harbour --proofs --policy policy', /iss verify does/],

@@ -16,6 +16,10 @@ export interface ChangesOptions extends CallOptions {
   follow?: boolean | undefined;
   type?: ChangeType | undefined;
   subjectType?: SubjectType | undefined;
+  /** With `subjectType`: only what is about this subject. */
+  subjectId?: string | undefined;
+  /** Only what happened then or later: RFC 3339, or a UTC date. */
+  from?: string | undefined;
   /**
    * Called when a tenant granted all of its subjects lately, and the service still adds older entries before this place. To get them,
    * read again later. It may be called for each page.
@@ -52,10 +56,21 @@ export async function* changesOf(
   transport: Transport,
   verifier: Verifier,
   path: string,
-  { after, follow = false, type, subjectType, onIncomplete, onConnected, verify, ...options }: ChangesOptions,
+  {
+    after,
+    follow = false,
+    type,
+    subjectType,
+    subjectId,
+    from,
+    onIncomplete,
+    onConnected,
+    verify,
+    ...options
+  }: ChangesOptions,
 ): AsyncGenerator<Change, void, undefined> {
   const mode = verifier.modeOf(verify);
-  const filters = { type, subject_type: subjectType };
+  const filters = { type, subject_type: subjectType, subject_id: subjectId, from };
   let place = after ?? null;
   /** The place to continue from: opaque, or that of the last change. */
   let next: number | string | null = place;
@@ -74,7 +89,7 @@ export async function* changesOf(
       const query = { ...filters, limit: LIMIT, after: next };
       const text: string = await transport.text({ method: 'GET', path, query }, options);
       const page: api.ChangePage = decode<api.ChangePage>(text, PAGE);
-      const from: number | string | null = next;
+      const before: number | string | null = next;
       // An older service does not send the member.
       if (page.complete === false) onIncomplete?.();
       for (const change of page.items) yield checked(change);
@@ -83,8 +98,8 @@ export async function* changesOf(
       empty = page.items.length === 0 ? empty + 1 : 0;
       // An opaque place is not compared; a number is.
       const isBack = place !== null && typeof next === 'number' && next < place;
-      if (isBack || (hasMore && (next === from || empty === MAX_EMPTY_PAGES))) {
-        throw new VerificationError('feed', `The feed leads from ${from} to ${next}.`);
+      if (isBack || (hasMore && (next === before || empty === MAX_EMPTY_PAGES))) {
+        throw new VerificationError('feed', `The feed leads from ${before} to ${next}.`);
       }
     }
     return;

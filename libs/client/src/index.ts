@@ -15,7 +15,7 @@ export {
 export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
 export type { HistoryOptions } from './history.ts';
 export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
-export { type SubjectFilter, Tenant } from './tenant.ts';
+export { type AccessibleFilter, type SubjectFilter, Tenant } from './tenant.ts';
 export { type ChangesOptions, momentOfChange } from './changes.ts';
 export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
 export {
@@ -26,6 +26,7 @@ export {
   type AuditFilter,
   type DisclosureFilter,
   type GrantFilter,
+  type ProvenanceFilter,
   type RefreshRequestFilter,
   RefreshRequests,
   type Scope,

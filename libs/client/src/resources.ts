@@ -68,6 +68,17 @@ export class Membership extends Resource {
   }
 }
 
+/** Selects values of a version. An omitted member selects all. */
+export interface ProvenanceFilter {
+  /** Only values at this JSON Pointer or below. */
+  path?: string;
+  /** Of this version; the latest if it is omitted. */
+  version?: number;
+  evidence_status?: api.ProvedLeaf['evidence_status'];
+  /** Only values that rest on this evidence. */
+  evidence_id?: string;
+}
+
 /** Selects disclosures. An omitted member selects all. */
 export interface DisclosureFilter {
   /** RFC 3339, or a UTC date; so is `to`. */
@@ -339,4 +350,8 @@ export interface RefreshRequestFilter {
   direction?: 'incoming' | 'outgoing';
   status?: api.RefreshRequest['status'];
   subject_type?: SubjectType;
+  /** With `subject_type`. */
+  subject_id?: string;
+  /** Only pending requests whose `due_at` has passed. */
+  overdue?: 'true';
 }

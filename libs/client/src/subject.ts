@@ -9,7 +9,7 @@ import type { Shape } from './http/shape.ts';
 import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { type DisclosureFilter, RefreshRequests, type Scope } from './resources.ts';
+import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, type Scope } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import { linkOf } from './verify/snapshot.ts';
@@ -172,10 +172,10 @@ export class Subject<A extends object> {
 
   /** Of each value since when, by whom and from which evidence it stands, as the service says. */
   provenance(
-    filter: { path?: string; version?: number } = {},
+    filter: ProvenanceFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Provenance['items'][number], void, undefined> {
-    return itemsOf(this.transport, `${this.path}/provenance`, filter, options, LEAF);
+    return itemsOf(this.transport, `${this.path}/provenance`, { ...filter }, options, LEAF);
   }
 
   /** Lets another tenant read the subject. */

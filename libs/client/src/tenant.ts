@@ -120,7 +120,7 @@ export class Tenant {
 
   /** The subjects of others that the tenant may read. */
   accessibleSubjects(
-    filter: Pick<SubjectFilter, 'identifier' | 'q'> = {},
+    filter: AccessibleFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.AccessibleSubject, void, undefined> {
     return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options, ACCESSIBLE);
@@ -165,6 +165,16 @@ export class Tenant {
   ): AsyncGenerator<api.RefreshRequest, void, undefined> {
     return itemsOf(this.transport, `${this.path}/refresh-requests`, { ...filter }, options, REFRESH_REQUEST);
   }
+}
+
+/** Selects subjects of others. An omitted member selects all. A search (`identifier`, `q`) stands alone. */
+export interface AccessibleFilter extends Pick<
+  SubjectFilter,
+  'subject_type' | 'subject_id_prefix' | 'identifier' | 'q'
+> {
+  /** With `subject_type`. */
+  subject_id?: string;
+  granted_by_tenant_id?: string;
 }
 
 /** Which subjects: what is left out filters nothing. */

@@ -74,11 +74,15 @@ it.each<[string, () => Promise<unknown>, string, unknown?]>([
     () => drain(tenant.subjects({ q: 'Jä', evidence: 'missing' })),
     `GET ${T}/subjects?q=J%C3%A4&evidence=missing`,
   ],
-  ['accessibleSubjects', () => drain(tenant.accessibleSubjects()), `GET ${T}/accessible-subjects`],
+  [
+    'accessibleSubjects',
+    () => drain(tenant.accessibleSubjects({ subject_type: 'entity', subject_id: 'b' })),
+    `GET ${T}/accessible-subjects?subject_type=entity&subject_id=b`,
+  ],
   [
     'refreshRequests',
-    () => drain(tenant.refreshRequests({ direction: 'incoming' })),
-    `GET ${T}/refresh-requests?direction=incoming`,
+    () => drain(tenant.refreshRequests({ direction: 'incoming', overdue: 'true' })),
+    `GET ${T}/refresh-requests?direction=incoming&overdue=true`,
   ],
   ['grants.list', () => drain(tenant.grants.list({ status: 'active' })), `GET ${T}/grants?status=active`],
   ['grants.get', () => tenant.grants.get('g'), `GET ${T}/grants/g`],
@@ -115,8 +119,8 @@ it.each<[string, () => Promise<unknown>, string, unknown?]>([
   ['diff', () => subject.diff({ from: 1, to: 2 }), `GET ${S}/diff?from_version=1&to_version=2`],
   [
     'provenance',
-    () => drain(subject.provenance({ path: '/a', version: 2 })),
-    `GET ${S}/provenance?path=%2Fa&version=2`,
+    () => drain(subject.provenance({ path: '/a', version: 2, evidence_status: 'carried' })),
+    `GET ${S}/provenance?path=%2Fa&version=2&evidence_status=carried`,
   ],
   [
     'refreshRequests.create',

@@ -115,6 +115,8 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     text: canonicalize(envelopeWith(attributes)),
     origins: null,
     path,
+    status: null,
+    evidenceId: null,
     from: 0,
     limit: 100,
     maxBytes: 1_000,

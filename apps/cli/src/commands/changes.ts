@@ -3,6 +3,7 @@ import { type Command, hasFlag, numberOf, textOf } from '../command';
 import { JSON_OPTION, MAX_LIMIT, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { CHANGE_TYPES, changeText, changeTypeOf } from '../service/change-text';
+import { subjectOf } from '../service/subject-name';
 import { untilEnded } from '../service/until-ended';
 import { visible } from '../visible';
 
@@ -23,6 +24,8 @@ export const changes: Command = {
       about: 'Behind this place: the last one that you saw. From the beginning, where it is left out.',
     },
     follow: { about: 'Goes on with what comes.' },
+    subject: { value: 'SUBJECT', about: 'What is about one subject alone: TYPE/ID, or the id of an organization.' },
+    since: { value: 'T', about: 'What happened then or later: a time, or a UTC date as 2026-01-31.' },
     type: { value: 'TYPE', about: `One of ${CHANGE_TYPES.join(', ')}.`, choices: CHANGE_TYPES },
     limit: { value: 'N', about: 'The most changes to show: all of them, unless said otherwise.' },
     ...JSON_OPTION,
@@ -33,6 +36,9 @@ export const changes: Command = {
     const most = numberOf(options, 'limit', [1, MAX_LIMIT]) ?? Infinity;
     const named = textOf(options, 'type');
     const type = named === undefined ? undefined : changeTypeOf(named);
+    const about = textOf(options, 'subject');
+    const { type: subjectType, id: subjectId } = about === undefined ? {} : subjectOf(about);
+    const from = textOf(options, 'since');
     const follow = hasFlag(options, 'follow');
     const style = styleOf(context.screen);
     const show = hasFlag(options, 'json')
@@ -47,7 +53,16 @@ export const changes: Command = {
           if (!isTold) context.complain(INCOMPLETE);
           isTold = true;
         };
-        for await (const change of tenant.changes({ after, follow, type, onIncomplete, signal })) {
+        for await (const change of tenant.changes({
+          after,
+          follow,
+          type,
+          subjectType,
+          subjectId,
+          from,
+          onIncomplete,
+          signal,
+        })) {
           context.print(show(change));
           if (++count >= most) break;
         }

@@ -1,4 +1,4 @@
-import type { api, SubjectType, Tenant } from '@identity-state/client';
+import type { AccessibleFilter, api, SubjectType, Tenant } from '@identity-state/client';
 import { type Command, hasFlag, type Options, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
@@ -17,6 +17,7 @@ export const grants: Command = {
     received: { about: 'Those that your tenant was given.' },
     offered: { about: 'Grants of other tenants on all of their subjects that yours has not accepted.' },
     held: { about: 'The subjects of others that your tenant may read.' },
+    prefix: { value: 'TEXT', about: 'With --held: those whose ids begin so.' },
     with: { value: 'TENANT', about: 'Those with one other tenant alone.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
@@ -25,10 +26,9 @@ export const grants: Command = {
     const named = textOf(options, 'subject');
     const style = styleOf(context.screen);
     if (hasFlag(options, 'held')) {
-      if (named !== undefined || hasFlag(options, 'all'))
-        throw new UsageError('--held lists what may be read now: all of it.');
+      if (hasFlag(options, 'all')) throw new UsageError('--held lists what may be read now: all of it.');
       return asCaller(options, context, ({ tenant }) =>
-        showList(options, context, tenant.accessibleSubjects(), {
+        showList(options, context, tenant.accessibleSubjects(heldFilter(options)), {
           none: 'Nobody lets you read anything.',
           paint: { subject: style.yellow },
           asRow: ({ subject_type: type, subject_id: id, granted_by_tenant_id: of, scopes, expires_at: until }) => ({
@@ -61,6 +61,18 @@ export const grants: Command = {
     );
   },
 };
+
+function heldFilter(options: Options): AccessibleFilter {
+  const named = textOf(options, 'subject');
+  const { type, id } = named === undefined ? {} : subjectOf(named);
+  const [prefix, other] = [textOf(options, 'prefix'), textOf(options, 'with')];
+  return {
+    ...(type === undefined ? {} : { subject_type: type }),
+    ...(id === undefined ? {} : { subject_id: id }),
+    ...(prefix === undefined ? {} : { subject_id_prefix: prefix }),
+    ...(other === undefined ? {} : { granted_by_tenant_id: other }),
+  };
+}
 
 type Direction = 'issued' | 'received' | 'offered';
 

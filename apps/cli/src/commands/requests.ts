@@ -2,6 +2,7 @@ import type { api } from '@identity-state/client';
 import { type Command, hasFlag, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'];
@@ -12,7 +13,11 @@ const SHOWN_PATHS = 2;
 export const requests: Command = {
   about:
     'Newest first; with --outgoing what your tenant asked of others. Where the service knows a version that answers one it is named.',
+  arguments: [
+    { name: 'subject', about: 'Those on one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
+  ],
   options: {
+    overdue: { about: 'Pending ones whose due time has passed.' },
     outgoing: { about: 'Those of your tenant, to others.' },
     status: {
       value: 'STATUS',
@@ -25,7 +30,14 @@ export const requests: Command = {
   async run(options, context) {
     const isOutgoing = hasFlag(options, 'outgoing');
     const status = statusOf(textOf(options, 'status') ?? 'pending');
-    const filter = { direction: isOutgoing ? 'outgoing' : 'incoming', ...(status === null ? {} : { status }) } as const;
+    const named = textOf(options, 'subject');
+    const { type, id } = named === undefined ? {} : subjectOf(named);
+    const filter = {
+      direction: isOutgoing ? 'outgoing' : 'incoming',
+      ...(status === null ? {} : { status }),
+      ...(type === undefined || id === undefined ? {} : { subject_type: type, subject_id: id }),
+      ...(hasFlag(options, 'overdue') ? { overdue: 'true' as const } : {}),
+    } as const;
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.refreshRequests(filter), {

@@ -132,8 +132,7 @@ async function reasonFor({ iss, tenant }: Caller, subject: Subject<object>, erro
 
 /** What the caller's tenant may read of it by grant; null: nothing. */
 async function heldRight({ tenant }: Caller, { subjectType, subjectId }: Subject<object>): Promise<Right | null> {
-  for await (const one of tenant.accessibleSubjects()) {
-    if (one.subject_type !== subjectType || one.subject_id !== subjectId) continue;
+  for await (const one of tenant.accessibleSubjects({ subject_type: subjectType, subject_id: subjectId })) {
     const until = one.expires_at === null ? '' : `, until ${one.expires_at}`;
     return {
       tenant_id: tenant.tenantId,

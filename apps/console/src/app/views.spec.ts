@@ -193,10 +193,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/tenant?show=audit',
     route: `GET ${TENANT}/audit`,
-    data: [
-      '2026-01-20T09:00:00.000Z Member changed oidc:dev#alice',
-      'api_functional_role tenant_reader tenant_proposer',
-    ],
+    data: ['2026-01-20T09:00:00.000Z Grant made oidc:dev#alice', 'scopes read_latest'],
     empty: 'Nothing was changed yet',
   },
   {

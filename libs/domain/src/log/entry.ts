@@ -117,6 +117,22 @@ export type LogFact =
   SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact | SubjectErasedFact;
 export type LogEntryType = LogFact['type'];
 
+/** Returns when a fact was committed. */
+export function momentOfFact(fact: LogFact): Date {
+  switch (fact.type) {
+    case 'snapshot.created':
+    case 'grant.created':
+      return fact.createdAt;
+    case 'grant.changed':
+    case 'tenant.owner_changed':
+      return fact.changedAt;
+    case 'grant.revoked':
+      return fact.revokedAt;
+    case 'subject.erased':
+      return fact.erasedAt;
+  }
+}
+
 /**
  * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that
  * only the salt is stored. `salt` is 128 random bits: whoever guesses the fact cannot tell whether a hash is its own.

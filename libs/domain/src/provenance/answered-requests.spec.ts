@@ -67,7 +67,16 @@ it('says what a list of the leaves says', () => {
       const second = envelope({ a: after, b: before }, { '/attributes': 'ev-1', [backed]: 'ev-2' });
       const { origins } = traceVersion(first, null, second, 2);
       const text = JSON.stringify(second);
-      const all = { text, origins, path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 };
+      const all = {
+        text,
+        origins,
+        path: '/attributes',
+        status: null,
+        evidenceId: null,
+        from: 0,
+        limit: 1e6,
+        maxBytes: 1e9,
+      };
       const changed = listProvenance(all).leaves.filter(
         (leaf) => leaf.sinceVersion === 2 && (leaf.path === path || leaf.path.startsWith(`${path}/`)),
       );

@@ -18,6 +18,10 @@ export interface ProvenanceRequest {
   /** The place among all leaves of the version to begin at. */
   from: number;
   limit: number;
+  /** Only leaves with this status; null: with any. */
+  status: EvidenceStatus | null;
+  /** Only leaves that a reference to this evidence covers; null: all. */
+  evidenceId: string | null;
   /** Bytes of leaves after which the page ends; one leaf is on it in any case. */
   maxBytes: number;
 }
@@ -127,11 +131,13 @@ class Lister {
     const index = this.at++;
     if (index < this.request.from) return 'goes on';
     const origin = this.origins[index]!;
+    const status = evidenceStatus(origin, cover);
+    if (!this.isWanted(status, cover)) return 'goes on';
     const leaf: LeafProvenance = {
       path: formatPointer(this.tokens),
       value: canonicalize(value),
       sinceVersion: origin.sinceVersion,
-      status: evidenceStatus(origin, cover),
+      status,
       ...this.evidenceOf(cover),
     };
     const { path, value: text, evidence, unresolved } = leaf;
@@ -143,6 +149,16 @@ class Lister {
     }
     this.found.push(leaf);
     return 'goes on';
+  }
+
+  private isWanted(leafStatus: EvidenceStatus, cover: Cover | null): boolean {
+    const { status, evidenceId } = this.request;
+    if (status !== null && leafStatus !== status) return false;
+    return evidenceId === null || (cover !== null && this.names(cover, evidenceId));
+  }
+
+  private names(cover: Cover, evidenceId: string): boolean {
+    return cover.references.some(({ reference }) => isJsonObject(reference) && reference['evidence_id'] === evidenceId);
   }
 
   /** The same text for all leaves that a list of references covers. */

@@ -34,8 +34,16 @@ function traced(versions: readonly JsonObject[]): Uint8Array | null {
 
 function leavesOf(versions: readonly JsonObject[]): readonly LeafProvenance[] {
   const text = JSON.stringify(versions.at(-1));
-  return listProvenance({ text, origins: traced(versions), path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 })
-    .leaves;
+  return listProvenance({
+    text,
+    origins: traced(versions),
+    path: '/attributes',
+    status: null,
+    evidenceId: null,
+    from: 0,
+    limit: 1e6,
+    maxBytes: 1e9,
+  }).leaves;
 }
 
 /** `path since status` of each leaf. */
@@ -178,6 +186,8 @@ describe('paging', () => {
       text: JSON.stringify(version),
       origins: null,
       path,
+      status: null,
+      evidenceId: null,
       from,
       limit,
       maxBytes,

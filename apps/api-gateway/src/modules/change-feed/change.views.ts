@@ -6,6 +6,7 @@ import { constant, listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
 import {
   count,
+  dayOrInstant,
   flag,
   grantedId,
   grantedType,
@@ -13,6 +14,7 @@ import {
   matching,
   oneOf,
   principalId,
+  subjectId,
   SubjectRef,
   subjectType,
   tenantId,
@@ -209,6 +211,14 @@ export const ChangesQuery = query({
     .optional()
     .example('organization')
     .described('Only what is about subjects of this kind.'),
+  subject_id: subjectId
+    .optional()
+    .example('acme-corp')
+    .described('Only what is about this subject, with `subject_type`; byte for byte.'),
+  from: dayOrInstant
+    .optional()
+    .example('2026-01-15')
+    .described('Only what happened then or later: RFC 3339 with its timezone, or a UTC date.'),
   type: oneOf(CHANGE_TYPES).optional().example('snapshot.created').described('Only entries of this type.'),
 });
 export type ChangesQuery = SentOf<typeof ChangesQuery>;

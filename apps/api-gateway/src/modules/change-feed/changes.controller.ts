@@ -1,4 +1,4 @@
-import { type Actor, DomainError, RULES } from '@iss/domain';
+import { type Actor, DomainError, parsePeriod, RULES } from '@iss/domain';
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
@@ -9,6 +9,7 @@ import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import { charged } from '../../http/limits/charged';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
+import { subjectSent } from '../../http/request/subject-filter';
 import { ChangeFeedService } from './change-feed.service';
 import { FeedPlaces } from './feed-places';
 import {
@@ -64,12 +65,15 @@ export class ChangesController {
     @QueryOf(ChangesQuery) query: ChangesQuery,
     @Req() request: Request,
   ): Promise<JsonText | EventStream> {
-    const { after, limit, type, wait = '0', subject_type: subjectType } = query;
+    const { after, limit, type, wait = '0', subject_type: subjectType, subject_id: subjectId, from } = query;
+    subjectSent(query, { isTypeEnough: true });
     const asked = {
       after: after === undefined ? BEFORE_ALL : this.places.read(actor.tenantId, after),
       limit: limit === undefined ? CHANGES_LIMIT.default : Number(limit),
       type,
       subjectType,
+      subjectId,
+      from: from === undefined ? null : (parsePeriod(from)?.first ?? null),
     };
     const closed = closedSignal(request);
     request.res?.vary('Accept');

@@ -14,6 +14,7 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import {
+  type AccessibleFilter,
   type AccessibleSubject,
   AccessibleSubjectStore,
   type ContentSearch,
@@ -187,13 +188,13 @@ export class GrantService {
    */
   async accessible(
     actor: Acting,
-    search: ContentSearch | null,
+    search: ContentSearch | AccessibleFilter | null,
     request: PageRequest,
   ): Promise<Page<AccessibleSubject>> {
     const { facts, page } = await this.subjects.list(actor, request, search);
     // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
-    if (search !== null) await Promise.all(page.items.map((item) => this.recordHit(actor, item)));
+    if (search !== null && 'by' in search) await Promise.all(page.items.map((item) => this.recordHit(actor, item)));
     return page;
   }
 

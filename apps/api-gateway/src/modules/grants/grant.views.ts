@@ -6,7 +6,13 @@ import {
   type JsonObject,
   SUBJECT_TYPES,
 } from '@iss/domain';
-import { GRANT_DIRECTIONS, type GrantFilter, type GrantRecord } from '@iss/persistence';
+import {
+  type AccessibleFilter,
+  type ContentSearch,
+  GRANT_DIRECTIONS,
+  type GrantFilter,
+  type GrantRecord,
+} from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, listOfShaped } from '../../http/describe/field';
@@ -14,7 +20,7 @@ import { ErrorEnvelope } from '../../http/describe/openapi';
 import { view, type ViewOf } from '../../http/describe/view';
 import { errorBody } from '../../http/errors/error-body';
 import { ERROR_STATUSES } from '../../http/errors/error-statuses';
-import { CONTENT } from '../../http/request/content-search';
+import { CONTENT, contentSearch } from '../../http/request/content-search';
 import {
   arrayWith,
   count,
@@ -23,6 +29,7 @@ import {
   integer,
   oneOf,
   PAGE,
+  prefix,
   principalId,
   prose,
   scopes,
@@ -33,7 +40,7 @@ import {
   uuid,
 } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
-import { subjectSent } from '../../http/request/subject-filter';
+import { invalidQuery, subjectSent } from '../../http/request/subject-filter';
 
 const grantedBy = principalId.nullable().described('Who made it; null: it was made before this was kept.');
 const purpose = prose(500).nullable().described('What it is for, in the grantor’s words. In no event and no log.');
@@ -118,8 +125,32 @@ export function grantFilter(sent: GrantsQuery): GrantFilter {
 }
 
 /** Query of the list of accessible subjects. */
-export const AccessibleListQuery = query({ ...PAGE, ...CONTENT });
+export const AccessibleListQuery = query({
+  ...PAGE,
+  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type.'),
+  subject_id: subjectId.optional().example('acme-corp').described('Only this subject, with `subject_type`.'),
+  subject_id_prefix: prefix(512).optional().example('acme-').described('How the ids begin, byte for byte.'),
+  granted_by_tenant_id: tenantId.optional().example('acme').described('Only what this tenant granted.'),
+  ...CONTENT,
+});
 export type AccessibleListQuery = SentOf<typeof AccessibleListQuery>;
+
+/** Reads the search or the filters, null for neither. Throws `validation_error` for both, and for an id without its type. */
+export function accessibleSearch(sent: AccessibleListQuery): ContentSearch | AccessibleFilter | null {
+  const { subject_type, subject_id, subject_id_prefix, granted_by_tenant_id } = sent;
+  const filters = { subject_type, subject_id, subject_id_prefix, granted_by_tenant_id };
+  const search = contentSearch(sent, filters);
+  if (search !== null || Object.values(filters).every((filter) => filter === undefined)) return search;
+  subjectSent(sent, { isTypeEnough: true });
+  if (subject_id !== undefined && subject_id_prefix !== undefined)
+    throw invalidQuery('subject_id_prefix', 'must be sent without subject_id', 'mismatch');
+  return {
+    subjectType: subject_type ?? null,
+    subjectId: subject_id ?? null,
+    prefix: subject_id_prefix ?? '',
+    grantorTenantId: granted_by_tenant_id ?? null,
+  };
+}
 
 /** A grant on all subjects names none: its id is left out, or `*` like its type. */
 function subjectProblems({ subject_type: type, subject_id: id = null }: JsonObject): ErrorDetail[] {

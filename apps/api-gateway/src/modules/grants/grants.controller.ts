@@ -5,7 +5,6 @@ import type { Request } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
-import { contentSearch } from '../../http/request/content-search';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { requireAField } from '../../http/request/shape';
@@ -13,6 +12,7 @@ import { type GrantRequest, GrantService } from './grant.service';
 import {
   ACCESSIBLE_EXAMPLE,
   AccessibleListQuery,
+  accessibleSearch,
   AccessibleSubject,
   ACME_TO_BETA,
   ChangeGrantBody,
@@ -151,7 +151,8 @@ export class GrantsController {
       "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held. " +
       'First those that are granted one by one, then all subjects of each tenant whose grant on all of its own this tenant has used or accepted. ' +
       '`identifier` and `q` only search subjects on which you hold `read_latest`. Each hit is recorded as a disclosure to you, ' +
-      '`via` `search`.',
+      '`via` `search`. ' +
+      SHORT_PAGES,
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },
   })
@@ -159,8 +160,7 @@ export class GrantsController {
     @ActorParam() actor: Acting,
     @PageOf({ default: 50, max: 200 }, AccessibleListQuery) paging: Paging<AccessibleListQuery>,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
-    const { identifier, q } = paging.query;
-    const page = await this.grants.accessible(actor, contentSearch(paging.query), paging.at({ identifier, q }));
+    const page = await this.grants.accessible(actor, accessibleSearch(paging.query), paging.at());
     return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));
   }
 }

@@ -6,19 +6,18 @@ import {
   type ErrorDetail,
   isPointer,
   type JsonValue,
-  REFRESH_REQUEST_STATUSES,
-  type RefreshRequestStatus,
-  SUBJECT_TYPES,
   newEventId,
   refreshRequestData,
   requireAccess,
   requireExpiry,
   requireFuture,
   RULES,
+  type RefreshRequestStatus,
   type SubjectRef,
 } from '@iss/domain';
 import {
   type EventToWrite,
+  type InboxFilter,
   type Page,
   type PageRequest,
   type RefreshClosing,
@@ -126,12 +125,10 @@ export class RefreshRequestService {
   async listOfTenant(
     actor: Actor & Charged,
     direction: RefreshDirection,
-    wanted: { status: RefreshRequestStatus | undefined; subjectType: string | undefined },
+    filter: InboxFilter,
     request: PageRequest,
   ): Promise<Page<ShownRequest>> {
-    const statuses = wanted.status === undefined ? REFRESH_REQUEST_STATUSES : [wanted.status];
-    const subjectTypes = wanted.subjectType === undefined ? SUBJECT_TYPES : [wanted.subjectType];
-    const { facts, page } = await this.requests.listOfTenant(actor, direction, { statuses, subjectTypes }, request);
+    const { facts, page } = await this.requests.listOfTenant(actor, direction, filter, request);
     requireAccess(facts, RULES.readRefreshRequests);
     const { items, next } = page;
     switch (direction) {

@@ -1,4 +1,10 @@
-import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES, REFRESH_SERIES_ENDS } from '@iss/domain';
+import {
+  CONTROLS,
+  REFRESH_REQUEST_ORIGINS,
+  REFRESH_REQUEST_STATUSES,
+  REFRESH_SERIES_ENDS,
+  SUBJECT_TYPES,
+} from '@iss/domain';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -9,8 +15,8 @@ import {
   PAGE,
   prose,
   recurrence,
+  subjectId,
   SubjectRef,
-  subjectType,
   tenantId,
   text,
   time,
@@ -181,7 +187,17 @@ export const TenantRefreshRequestsQuery = query({
     .optional()
     .described('`incoming`: of subjects that the tenant owns; `outgoing`: made by the tenant.'),
   status: status.optional().example('pending').described('Absent: in every state.'),
-  subject_type: subjectType.optional().example('organization').described('Absent: of every type of subjects.'),
+  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type of subjects.'),
+  subject_id: subjectId
+    .optional()
+    .example('acme-corp')
+    .described('Only those on this subject, with `subject_type`; byte for byte.'),
+  overdue: oneOf(['true'])
+    .optional()
+    .example('true')
+    .described(
+      'Only pending ones whose `due_at` has passed. They come by `due_at`, the latest first, unless a subject is named.',
+    ),
 });
 export type TenantRefreshRequestsQuery = SentOf<typeof TenantRefreshRequestsQuery>;
 

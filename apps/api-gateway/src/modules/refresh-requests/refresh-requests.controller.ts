@@ -12,6 +12,7 @@ import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
 import type { RequestTrace } from '../../request-trace';
 import type { Asker } from '../../work/asker';
+import { subjectSent } from '../../http/request/subject-filter';
 import { RefreshRequestService } from './refresh-request.service';
 import {
   ASKED,
@@ -161,9 +162,10 @@ export class TenantRefreshRequestsController {
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }, TenantRefreshRequestsQuery) paging: Paging<TenantRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
-    const { direction = 'incoming', status, subject_type } = paging.query;
-    const at = paging.at({ direction, status, subject_type });
-    const wanted = { status, subjectType: subject_type };
-    return paging.answer(await this.requests.listOfTenant(actor, direction, wanted, at), RefreshRequest.of);
+    const { direction = 'incoming', status = null, subject_type: subjectType = null, overdue } = paging.query;
+    const subject = subjectSent(paging.query, { isTypeEnough: true });
+    const filter = { status, subjectType, subject, isOverdue: overdue === 'true' };
+    const page = await this.requests.listOfTenant(actor, direction, filter, paging.at());
+    return paging.answer(page, RefreshRequest.of);
   }
 }

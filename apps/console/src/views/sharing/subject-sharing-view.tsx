@@ -2,7 +2,7 @@ import { memo, useState } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
-import { tenantPath, useGet } from '../../app/api.ts';
+import { tenantPath, useGet, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useRows, useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/sharing.ts';
@@ -22,12 +22,11 @@ import {
   MOST_DISCLOSURES,
 } from './disclosures.tsx';
 import { GrantTable, Scopes, Until } from './grant-table.tsx';
-import { type Grant, MOST_GRANTS, statusOf } from './grants.ts';
+import { type Grant, isOnAll, MOST_GRANTS, statusOf } from './grants.ts';
 import { MakeGrants } from './make-grants.tsx';
 import styles from './sharing.module.css';
 
 const ROUTE = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/sharing';
-const MOST_ACCESSIBLE = 1_000;
 
 /** Who outside may read a subject, who could at any moment, and who did. */
 export function SubjectSharingView() {
@@ -112,7 +111,7 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
     { subject_type: '*', limit: 100 },
     MOST_GRANTS,
   );
-  const grants = isAdmin ? list.items : [...onAll.items, ...list.items];
+  const grants = isAdmin ? list.items : [...onAll.items.filter(isOnAll), ...list.items];
   const live = grants.filter(({ status }) => status === 'active');
   const over = grants.filter(({ status }) => status !== 'active');
   const shown = isAll ? [...live, ...over] : live;
@@ -201,12 +200,11 @@ const Did = memo(function Did({ path }: { path: string }) {
 /** A subject of another tenant: what this one may read of it. */
 function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string }) {
   const { tenantId, subjectType, subjectId } = subject;
-  const list = useWholeList<api.AccessibleSubject>(
-    tenantPath(tenantId, 'accessible-subjects'),
-    { limit: 200 },
-    MOST_ACCESSIBLE,
-  );
-  const held = list.items.filter((one) => one.subject_type === subjectType && one.subject_id === subjectId);
+  const list = useList<api.AccessibleSubject>(tenantPath(tenantId, 'accessible-subjects'), {
+    subject_type: subjectType,
+    subject_id: subjectId,
+  });
+  const held = list.items;
   return (
     <Section title={TEXT.ours}>
       <p>{TEXT.foreign(owner)}</p>
@@ -228,7 +226,7 @@ function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string })
           ]}
         />
       )}
-      {held.length === 0 && list.isWhole && <p className={styles.quiet}>{TEXT.oursNone}</p>}
+      {held.length === 0 && list.data !== undefined && <p className={styles.quiet}>{TEXT.oursNone}</p>}
     </Section>
   );
 }

@@ -274,7 +274,7 @@ it.each([
 ])('the audit trail is filtered by the address: %s', async (name, label, value, query) => {
   await open(`${PAGE}?show=audit`);
   await fill(label, value);
-  await see('Member changed');
+  await see('Grant made');
   expect(address()).toBe(`${PAGE}?show=audit&${new URLSearchParams({ [name]: value })}`);
   expect(api.asked(`GET ${TENANT}/audit`).at(-1)).toEqual(query);
 });

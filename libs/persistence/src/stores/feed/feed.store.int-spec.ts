@@ -20,7 +20,14 @@ const TENANTS = ['acme', 'bank', 'corp', 'dock'] as const;
 const OWNERS = ['tenant_owner'] as const;
 const reader = (tenantId: string) => ({ tenantId, principalId: 'tenant_reader' });
 const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner', requestId: 'r' });
-const ALL: ChangesRequest = { after: -1, limit: 1_000, type: undefined, subjectType: undefined };
+const ALL: ChangesRequest = {
+  after: -1,
+  limit: 1_000,
+  type: undefined,
+  subjectType: undefined,
+  subjectId: undefined,
+  from: null,
+};
 
 beforeAll(async () => {
   world = await openSharedWorld();

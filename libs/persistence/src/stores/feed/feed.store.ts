@@ -1,4 +1,12 @@
-import { type AccessFacts, type Actor, type LogEntryType, type LogFact, RULES, type SubjectRef } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  type LogEntryType,
+  type LogFact,
+  momentOfFact,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
@@ -26,6 +34,10 @@ export interface ChangesRequest {
   /** Absent: of every type. */
   type: LogEntryType | undefined;
   subjectType: string | undefined;
+  /** With `subjectType`. */
+  subjectId: string | undefined;
+  /** Only facts from this moment on. */
+  from: Date | null;
 }
 
 export interface Changes {
@@ -162,6 +174,13 @@ const SIZE = statement<NoParameters, { size: number }>(
   'SELECT size::float8 AS size FROM log_feed WHERE is_one',
 );
 
+const SIZE_BEFORE = statement<{ moment: Date }, { size: number }>(
+  'feed_size_before',
+  `SELECT coalesce((SELECT c.size FROM log_checkpoints c
+                  WHERE c.signed_at <= :moment::timestamptz AND (c.marked_at IS NULL) IS TRUE
+                  ORDER BY c.signed_at DESC LIMIT 1), 0)::float8 AS size`,
+);
+
 /** Of the first entry of the log that is not in the feeds. */
 const LAG = statement<NoParameters, { ageMs: number }>(
   'feed_lag',
@@ -202,9 +221,10 @@ export class FeedStore {
    */
   async changes(
     actor: Actor,
-    { after, limit, type, subjectType }: ChangesRequest,
+    { after: sentAfter, limit, type, subjectType, subjectId, from }: ChangesRequest,
   ): Promise<{ facts: AccessFacts; changes: Changes }> {
-    const isFiltered = type !== undefined || subjectType !== undefined;
+    const isFiltered = type !== undefined || subjectType !== undefined || from !== null;
+    const after = from === null ? sentAfter : Math.max(sentAfter, (await this.sizeBefore(from)) - 1);
     // One more than are shown says whether there is more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
     const { facts, epoch, places, copiedTo } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
@@ -212,7 +232,9 @@ export class FeedStore {
     const asked = (await this.entries(epoch, looked)).filter(
       ({ change: { fact, subject } }) =>
         (type === undefined || fact.type === type) &&
-        (subjectType === undefined || subject?.subjectType === subjectType),
+        (subjectType === undefined || subject?.subjectType === subjectType) &&
+        (subjectId === undefined || subject?.subjectId === subjectId) &&
+        (from === null || momentOfFact(fact) >= from),
     );
     const seen = await this.visible(actor, facts, asked);
     const items = seen.slice(0, limit).map(({ change }) => change);
@@ -220,6 +242,11 @@ export class FeedStore {
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
     const isComplete = copiedTo === null || copiedTo > next;
     return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end, isComplete } };
+  }
+
+  /** Returns how many entries of the log are older than this moment for certain: a checkpoint of then has them. */
+  private async sizeBefore(moment: Date): Promise<number> {
+    return (await this.sql.one(SIZE_BEFORE, { moment })).size;
   }
 
   /** For how many milliseconds the oldest fact has been committed that is in the log and not in the feeds; 0: there is none. */

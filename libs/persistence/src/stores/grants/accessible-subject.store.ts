@@ -1,4 +1,12 @@
-import { type AccessFacts, type Actor, type Identifier, MAX_NAME, RULES, SUBJECT_TYPES } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  type Identifier,
+  MAX_NAME,
+  RULES,
+  SUBJECT_TYPES,
+  type SubjectType,
+} from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { type ListRow, type Page, type PagePosition, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
@@ -28,6 +36,16 @@ const GRANT_COLUMNS = `grant_id, grantor_tenant_id, grantee_tenant_id, subject_k
  * number of expired ones that it never asked for: a page ends, short or empty, after so many, and the next one goes on there.
  */
 const LOOKED_AT = 1_000;
+
+/** Selects accessible subjects; null selects all. */
+export interface AccessibleFilter {
+  subjectType: SubjectType | null;
+  /** One subject, with its type. */
+  subjectId: string | null;
+  /** How the id begins, byte for byte. */
+  prefix: string;
+  grantorTenantId: string | null;
+}
 
 /** Where a page of accessible subjects begins. */
 interface AfterAccessible {
@@ -63,6 +81,8 @@ interface Listed {
   order: string;
   /** What a position has of `s` behind its type and id; begins with a comma. */
   further: string;
+  /** The one subject, as columns `subject_key` and `owner_tenant_id` of one row; and the one grantor. */
+  named?: { subject: string; grantor: string };
 }
 
 /**
@@ -74,7 +94,10 @@ interface Listed {
  * Then all subjects of each owner that granted them all, in the order of owners; of those who did, `owners` steps over any
  * number of expired grants. Each lateral search goes along what stands before it, in order, so that LIMIT ends them all.
  */
-const accessible = <Search extends object = object>(name: string, listed: Listed) =>
+const accessible = <Search extends object = object>(
+  name: string,
+  { named = { subject: NO_SUBJECT, grantor: 'NULL::text' }, ...listed }: Listed,
+) =>
   statement<
     Actor & AfterAccessible & { rows: number } & Search,
     ListRow<AccessFacts, AccessibleSubject> & { ended: PagePosition | null }
@@ -83,15 +106,19 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
     `WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
     FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
-                 coalesce((SELECT last.subject_key FROM grants last
-                            WHERE last.grant_id = :afterGrantId::uuid AND last.grantee_tenant_id = :tenantId), 0) AS after) i
+                 greatest(named.subject_key - 1, (SELECT last.subject_key FROM grants last
+                            WHERE last.grant_id = :afterGrantId::uuid AND last.grantee_tenant_id = :tenantId), 0) AS after,
+                 coalesce(named.subject_key, 9223372036854775807) AS up_to,
+                 coalesce(named.owner_tenant_id, ${named.grantor}) AS owner_tenant_id
+            FROM ${named.subject} named) i
     ${MEMBER_ACCESS}
 ), looked_at AS MATERIALIZED (
   SELECT g.*, (${LIVE_GRANT}) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
     FROM caller c
    CROSS JOIN LATERAL (
      SELECT * FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after)
+        AND (g.grantee_tenant_id, g.subject_key) <= (c.tenant_id, c.up_to)
         AND ${MAY_USE_GRANTS} AND :fromOwner::text IS NULL AND g.revoked_at IS NULL
       ORDER BY g.grantee_tenant_id, g.subject_key LIMIT ${LOOKED_AT}
    ) g
@@ -110,11 +137,11 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
            WHERE ${isAcceptedGrantToAll('one.grantor_tenant_id', 'one.grantee_tenant_id')}${listed.grants} LIMIT 1) IS NULL${listed.one}
    ORDER BY one.subject_key LIMIT :rows
 ), owners AS (
-  SELECT (${ownerFrom('>=', `coalesce(:fromOwner::text, '')`)}) AS tenant_id, 1 AS place
+  SELECT (${ownerFrom('>=', `coalesce(:fromOwner::text, c.owner_tenant_id, '')`)}) AS tenant_id, 1 AS place
     FROM caller c WHERE ${MAY_USE_GRANTS} AND NOT EXISTS (SELECT FROM ended)
    UNION ALL
   SELECT (${ownerFrom('>', 'o.tenant_id')}), o.place + 1
-    FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= ${LOOKED_AT}
+    FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND c.owner_tenant_id IS NULL AND o.place <= ${LOOKED_AT}
 ), of_all AS MATERIALIZED (
   SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
          s.subject_key,
@@ -131,7 +158,7 @@ const accessible = <Search extends object = object>(name: string, listed: Listed
    CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isAcceptedGrantToAll('o.tenant_id', 'c.tenant_id')}${listed.grants} LIMIT 1) every
    CROSS JOIN LATERAL (${listed.subjects}) s
     LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('c.tenant_id', 's.subject_key')} LIMIT 1) one ON true
-   WHERE o.place <= ${LOOKED_AT}
+   WHERE o.place <= ${LOOKED_AT} AND (c.owner_tenant_id IS NULL OR o.tenant_id = c.owner_tenant_id)
    LIMIT :rows - (SELECT count(*) FROM single)
 ), found AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
@@ -154,6 +181,8 @@ SELECT ${FACTS},
  ORDER BY g.part, g.place`,
   );
 
+const NO_SUBJECT = '(SELECT NULL::bigint AS subject_key, NULL::text AS owner_tenant_id)';
+
 /** What is given where owner `o` is the one at which the page begins, else the other. */
 const atPlace = (given: string, other: string): string =>
   `CASE o.tenant_id WHEN :fromOwner::text THEN ${given} ELSE ${other} END`;
@@ -171,6 +200,46 @@ const ACCESSIBLE = accessible('subjects_accessible', {
    `,
   order: 'position',
   further: '',
+});
+
+/** The same for subjects of some types, whose ids begin with a prefix; for those of one grantor; or for one subject. */
+const ACCESSIBLE_FILTERED = accessible<
+  Omit<AccessibleFilter, 'subjectType'> & { types: readonly string[]; subjectType: string | null }
+>('subjects_accessible_filtered', {
+  live: 'live',
+  one: `
+     AND (:grantorTenantId::text IS NULL OR one.grantor_tenant_id = :grantorTenantId::text)
+     AND (SELECT s.subject_type = ANY (:types::text[]) AND starts_with(s.subject_id, :prefix::text)
+            FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)`,
+  grants: '',
+  subjects: `
+     SELECT s.* FROM unnest(:types::text[]) AS range(subject_type)
+      CROSS JOIN LATERAL (
+        SELECT * FROM subjects s
+         WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
+               >= (o.tenant_id, range.subject_type, greatest(:prefix::text COLLATE "C", ${atPlace(
+                 `CASE range.subject_type WHEN :afterType::text THEN :afterId::text ELSE '' END`,
+                 "''",
+               )} COLLATE "C"))
+           AND (s.owner_tenant_id, s.subject_type) <= (o.tenant_id, range.subject_type)
+           AND s.subject_id <> ${atPlace(`CASE range.subject_type WHEN :afterType::text THEN :afterId::text ELSE '' END`, "''")}
+         ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT :rows
+      ) s
+      WHERE range.subject_type >= ${atPlace(':afterType::text', "''")} AND starts_with(s.subject_id, :prefix::text)
+        AND (:subjectId::text IS NULL OR s.subject_id = :subjectId::text)
+        AND (:grantorTenantId::text IS NULL OR s.owner_tenant_id = :grantorTenantId::text)
+      ORDER BY s.subject_type, s.subject_id LIMIT :rows
+   `,
+  order: 'position',
+  further: '',
+  named: {
+    // A subject that there is not has the key 0, which no grant on one subject has, and an owner whom nobody is.
+    subject: `(SELECT CASE WHEN :subjectId::text IS NOT NULL THEN coalesce(s.subject_key, 0) END AS subject_key,
+                         CASE WHEN :subjectId::text IS NOT NULL THEN coalesce(s.owner_tenant_id, '') END AS owner_tenant_id
+                    FROM (SELECT true) one
+                    LEFT JOIN subjects s ON s.subject_type = :subjectType::text AND s.subject_id = :subjectId::text)`,
+    grantor: ':grantorTenantId::text',
+  },
 });
 
 const READS_LATEST = `scopes && '{${RULES.readLatest.subject.join()}}'`;
@@ -256,7 +325,7 @@ export class AccessibleSubjectStore {
   async list(
     actor: Actor,
     { limit, after }: PageRequest,
-    search: ContentSearch | null = null,
+    search: ContentSearch | AccessibleFilter | null = null,
   ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
     const place = { ...actor, ...afterAccessible(after), rows: limit + 1 };
     const rows = await this.rowsOf(search, place, after?.[3] ?? '');
@@ -265,13 +334,18 @@ export class AccessibleSubjectStore {
   }
 
   private rowsOf(
-    search: ContentSearch | null,
+    search: ContentSearch | AccessibleFilter | null,
     place: Actor & AfterAccessible & { rows: number },
     afterName: string | number,
   ) {
-    switch (search?.by) {
-      case undefined:
-        return this.sql.run(ACCESSIBLE, place);
+    if (search === null) return this.sql.run(ACCESSIBLE, place);
+    if (!('by' in search)) {
+      const { subjectType, subjectId, prefix, grantorTenantId } = search;
+      const types = subjectType === null ? [...SUBJECT_TYPES].sort() : [subjectType];
+      const filter = { types, subjectType, subjectId, prefix: subjectId ?? prefix, grantorTenantId };
+      return this.sql.run(ACCESSIBLE_FILTERED, { ...place, ...filter });
+    }
+    switch (search.by) {
       case 'identifier':
         return this.sql.run(ACCESSIBLE_BY_IDENTIFIER, { ...place, ...search.identifier });
       case 'name': {

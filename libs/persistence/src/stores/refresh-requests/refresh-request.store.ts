@@ -1,5 +1,14 @@
-import type { AccessFacts, Actor, EventType, RefreshRequestStatus, SubjectRef } from '@iss/domain';
-import { RULES } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  type EventType,
+  REFRESH_REQUEST_STATUSES,
+  type RefreshRequestStatus,
+  RULES,
+  SUBJECT_TYPES,
+  type SubjectRef,
+  type SubjectType,
+} from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
@@ -16,8 +25,18 @@ import {
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, memberAccess, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { NAMED_SUBJECT } from '../facts/joins';
+import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
+import {
+  ANY_TIME,
+  FIRST_UUID,
+  type NamedKey,
+  newestRecords,
+  type RecordPage,
+  recordPage,
+  type RecordRow,
+  toRecords,
+} from '../records/record-page';
 import { wants } from '../webhooks/wants';
 import { IS_OPEN, type RefreshRequestRecord, requestColumns, STATUS } from './refresh-request-record';
 
@@ -324,6 +343,64 @@ const INBOX = {
   outgoing: inboxStatement('outgoing', 'outgoing_of'),
 };
 
+/** Selects requests of an inbox; null selects all. */
+export interface InboxFilter {
+  status: RefreshRequestStatus | null;
+  subjectType: SubjectType | null;
+  subject: SubjectRef | null;
+  /** Only pending ones whose `due_at` has passed. */
+  isOverdue: boolean;
+}
+
+const BY_CREATION = newestRecords('refresh_requests', 'r', 'created_at', 'refresh_request_id', 'uuid');
+const BY_DUE_TIME = newestRecords('refresh_requests', 'r', 'due_at', 'refresh_request_id', 'uuid');
+
+const filteredInbox = (name: string, list: typeof BY_CREATION, scope: string) => {
+  const listed = `${scope} AND f.member_status = 'active'`;
+  const wanted = `(i.status IS NULL OR ${STATUS} = i.status) AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
+       AND (NOT i.is_overdue OR (${IS_OPEN} AND r.due_at <= statement_timestamp()))`;
+  return statement<
+    Actor & RecordPage & NamedKey & { status: RefreshRequestStatus | null; isOverdue: boolean },
+    RecordRow<AccessFacts, RefreshRequestRecord>
+  >(
+    name,
+    `SELECT ${FACTS},
+  ${columns(requestColumns(), 'item?')},
+  ${list.position(listed)}, r.found
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, status: 'text', is_overdue: 'boolean' })}
+  ${MEMBER_ACCESS}
+  ${NAMED_KEY}
+  LEFT JOIN LATERAL ${fitting('r', `SELECT * FROM ${list.page(listed, wanted)} r`, BYTES, list.order)} r ON true
+  LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ ${list.order}`,
+  );
+};
+
+/** An expression keeps these indexes from the other lists. */
+const OF_INBOX = {
+  incoming: `r.owner_tenant_id || '/' = i.tenant_id || '/'`,
+  outgoing: `r.outgoing_of || '/' = i.tenant_id || '/'`,
+};
+const IS_DUE = `r.status = 'pending' AND r.due_at IS NOT NULL`;
+const FILTERED_INBOX = {
+  incoming: {
+    subject: filteredInbox(
+      'refresh_requests_incoming_on',
+      BY_CREATION,
+      `${OF_INBOX.incoming} AND r.subject_key = k.subject_key`,
+    ),
+    overdue: filteredInbox('refresh_requests_incoming_overdue', BY_DUE_TIME, `${OF_INBOX.incoming} AND ${IS_DUE}`),
+  },
+  outgoing: {
+    subject: filteredInbox(
+      'refresh_requests_outgoing_on',
+      BY_CREATION,
+      `${OF_INBOX.outgoing} AND r.subject_key = k.subject_key`,
+    ),
+    overdue: filteredInbox('refresh_requests_outgoing_overdue', BY_DUE_TIME, `${OF_INBOX.outgoing} AND ${IS_DUE}`),
+  },
+};
+
 /** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or to confirm the latest one. */
 export class RefreshRequestStore {
   constructor(
@@ -372,17 +449,27 @@ export class RefreshRequestStore {
   }
 
   /**
-   * The requests that a tenant is asked, or that it asks, in these states and of these types of subjects, newest first; and
-   * what the caller may do. Nobody but an active member gets any.
+   * Returns a page of the requests that a tenant is asked, or that it asks, newest first, and what the caller may do. Overdue requests come
+   * by their `due_at`, the latest first. Only an active member gets any.
    */
   async listOfTenant(
     actor: Actor,
     direction: RefreshDirection,
-    wanted: { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
+    { status, subjectType, subject, isOverdue }: InboxFilter,
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
-    const parameters = { ...actor, ...wanted, ...before(request) };
-    return toList(await this.sql.runInTurn(actor.tenantId, INBOX[direction], parameters), request.limit);
+    if (subject === null && !isOverdue) {
+      const statuses = status === null ? REFRESH_REQUEST_STATUSES : [status];
+      const subjectTypes = subjectType === null ? SUBJECT_TYPES : [subjectType];
+      const parameters = { ...actor, statuses, subjectTypes, ...before(request) };
+      return toList(await this.sql.runInTurn(actor.tenantId, INBOX[direction], parameters), request.limit);
+    }
+    const scope = subject === null ? 'overdue' : 'subject';
+    const named = { subjectType, subjectId: subject?.subjectId ?? null };
+    const bounds = scope === 'overdue' ? { from: null, to: new Date() } : ANY_TIME;
+    const parameters = { ...actor, ...named, status, isOverdue, ...recordPage(bounds, request, FIRST_UUID) };
+    const rows = await this.sql.runInTurn(actor.tenantId, FILTERED_INBOX[direction][scope], parameters);
+    return toRecords(rows, request.limit);
   }
 
   /**

@@ -48,7 +48,8 @@ export class ProvenanceController {
   }
 
   private async list(reader: Reader & Asker, subject: SubjectRef, paging: Paging<ProvenanceQuery>): Promise<JsonText> {
-    const request = { path: pathOf(paging.query.path), of: versionOf(paging.query), ...paging.at() };
+    const { path, evidence_status: status = null, evidence_id: evidenceId = null } = paging.query;
+    const request = { path: pathOf(path), of: versionOf(paging.query), status, evidenceId, ...paging.at() };
     const { snapshot, ...page } = await this.provenance.list(reader, subject, request, ProvedLeafView.textOf);
     const header = JSON.stringify(snapshotHeaderView(snapshot));
     return new JsonText(`${header.slice(0, -1)},${paging.answerText(page, (leaf) => leaf).text.slice(1)}`);

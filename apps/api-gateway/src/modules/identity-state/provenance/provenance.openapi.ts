@@ -4,7 +4,7 @@ import { field, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageFields } from '../../../http/lists/paging';
-import { matching, oneOf, PAGE, positive, sentTime, text, time, version } from '../../../http/request/fields';
+import { line, matching, oneOf, PAGE, positive, sentTime, text, time, version } from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
 import { ENVELOPE_EXAMPLE, EvidenceRef } from '../snapshot/snapshot.openapi';
 import { AS_OF } from '../snapshot/snapshot.query';
@@ -20,6 +20,16 @@ export const ProvenanceQuery = query({
     .example(`${ROOT}/legal`)
     .described(
       'A JSON Pointer into the envelope, `/attributes` or below: only the leaves there. 404 where the version has nothing there.',
+    ),
+  evidence_status: oneOf(EVIDENCE_STATUSES)
+    .optional()
+    .example('current')
+    .described('Only the leaves with this status.'),
+  evidence_id: line(512)
+    .optional()
+    .example('ev-1')
+    .described(
+      'Only the leaves that rest on this evidence: a reference in `attribute_paths` that covers them names it.',
     ),
   version: positive({ example: 1 }).optional().described('Of which version. Absent: of the latest.'),
   ...AS_OF,

@@ -1,4 +1,11 @@
-import { DomainError, type LeafProvenance, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import {
+  DomainError,
+  type EvidenceStatus,
+  type LeafProvenance,
+  type Reader,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
 import {
   type AsOf,
   PAGE_BYTES,
@@ -23,6 +30,10 @@ export interface LeavesRequest {
   of: number | AsOf | null;
   /** JSON Pointer into the envelope, at `/attributes` or below. */
   path: string;
+  /** Only leaves with this status; null: with any. */
+  status: EvidenceStatus | null;
+  /** Only leaves that rest on this evidence; null: all. */
+  evidenceId: string | null;
   limit: number;
   /** The version that the list began with, and the place among its leaves. */
   after: PagePosition | null;
@@ -98,7 +109,8 @@ export class ProvenanceService {
     const pages = this.kept.get(row.snapshotId);
     if (erasure !== null || pages?.lastErasure !== lastErasure) this.kept.delete(row.snapshotId);
     const snapshot = requireContent(row);
-    const asked = JSON.stringify([request.path, from, request.limit]);
+    const { path, status, evidenceId, limit } = request;
+    const asked = JSON.stringify([path, status, evidenceId, from, limit]);
     const known = this.kept.get(snapshot.snapshotId)?.pages.get(asked);
     if (known !== undefined) return { snapshot, ...known };
 
@@ -107,9 +119,11 @@ export class ProvenanceService {
     const page = await this.work.run(reader, 'list_provenance', {
       text: snapshot.envelope ?? '{}',
       origins: found.origins,
-      path: request.path,
+      path,
+      status,
+      evidenceId,
       from: Number(from),
-      limit: request.limit,
+      limit,
       maxBytes: PAGE_BYTES,
     });
     const versions = await this.versions(subject, page.leaves);

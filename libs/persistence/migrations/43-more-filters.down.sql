@@ -1,0 +1,2 @@
+DROP INDEX refresh_requests_incoming_on, refresh_requests_outgoing_on, refresh_requests_incoming_overdue,
+  refresh_requests_outgoing_overdue;
