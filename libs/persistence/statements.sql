@@ -5621,6 +5621,173 @@ LEFT JOIN LATERAL (
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
+-- refresh_requests_incoming_on
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 isOverdue boolean
+--   enters memberships_pkey, refresh_requests_incoming_on, subjects_identity_key, subjects_pkey
+PREPARE refresh_requests_incoming_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1
+  AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
+  THEN (SELECT ARRAY[r.created_at::text, r.refresh_request_id::text] FROM refresh_requests r
+  WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
+    AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+    AND r.created_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY r.created_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT * FROM refresh_requests r
+          WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
+            AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+            AND r.created_at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+        WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
+            AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
+          AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
+          AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
+              AND r.due_at <= statement_timestamp())) ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_incoming_overdue
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId uuid
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 status text
+--   $10 isOverdue boolean
+--   enters memberships_pkey, refresh_requests_incoming_overdue, subjects_pkey
+PREPARE refresh_requests_incoming_overdue (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  CASE WHEN r.due_at <= coalesce(r.resolved_at, r.closed_at, LEAST(r.expires_at, statement_timestamp()))
+  THEN r.due_at END AS "item?.overdueAt",
+  CASE WHEN r.status = 'pending'
+  AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
+  ARRAY[r.due_at::text, r.refresh_request_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) = 1
+  THEN (SELECT ARRAY[r.due_at::text, r.refresh_request_id::text] FROM refresh_requests r
+  WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
+    AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+    AND r.due_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY r.due_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key END AS subject_key
+  FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
+    AND s.subject_id = i.subject_id) k ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT * FROM refresh_requests r
+          WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
+            AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
+            AND r.due_at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY r.due_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+        WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
+            AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
+          AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
+          AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
+              AND r.due_at <= statement_timestamp())) ORDER BY r.due_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ORDER BY r.due_at DESC, r.refresh_request_id DESC;
+
 -- refresh_requests_next
 --   asked by RefreshDeadlineStore.openNext (stores/refresh-requests/refresh-deadline.store.ts)
 --   $1 limit bigint
@@ -5951,6 +6118,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1
   AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
@@ -6029,6 +6202,12 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN r.status = 'pending'
   AND r.expires_at <= statement_timestamp() THEN r.expires_at ELSE r.closed_at END AS "item?.closedAt",
   r.decline_reason AS "item?.declineReason",
+  r.every AS "item?.every",
+  r.series_id AS "item?.seriesId",
+  r.previous_request_id AS "item?.previousRequestId",
+  r.next_request_id AS "item?.nextRequestId",
+  r.next_at AS "item?.nextAt",
+  r.series_end_reason AS "item?.seriesEndReason",
   ARRAY[r.due_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) = 1
   THEN (SELECT ARRAY[r.due_at::text, r.refresh_request_id::text] FROM refresh_requests r

@@ -197,7 +197,7 @@ migration LogBackfill1700000000013: applied
 migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
-migration MoreFilters1700000000042: applied
+migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
