@@ -15,14 +15,14 @@ withConsole('the frame', (scene) => {
   it('signs in at the issuer, comes back to where it was asked from, and signs out', async () => {
     const page = await scene.open('alice', '/t/acme/subjects?type=organization');
     expect(await page.getByLabel('Tenant', { exact: true }).inputValue()).toBe('acme');
-    await page.getByRole('link', { name: 'acme-corp', exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'Acme Corporation International', exact: true }).first().waitFor();
     // In memory only: nothing of the token is left where another page could find it.
     const stored = 'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])';
     expect(await page.evaluate(stored)).not.toMatch(/eyJ|token|oidc/);
     expect(await page.evaluate('document.cookie')).toBe('');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to see what you may see' }).waitFor();
-    expect(await page.getByRole('link', { name: 'acme-corp' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Acme Corporation International' }).count()).toBe(0);
   });
 
   it('has nothing that axe finds where the commands are open, and where nobody is signed in: dark and narrow', async () => {

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import {
   type InfiniteData,
   keepPreviousData,
@@ -79,7 +80,9 @@ export function useList<T>(
     placeholderData: keepPreviousData,
     ...follows(path),
   });
-  return { ...list, items: list.data?.pages.flatMap((page) => page.items) ?? [] };
+  const pages = list.data?.pages;
+  const items = useMemo(() => pages?.flatMap((page) => page.items) ?? [], [pages]);
+  return { ...list, items };
 }
 
 /**

@@ -123,7 +123,7 @@ describe('the frame', () => {
   it('shows invitations, which the caller accepts, declines or blocks', async () => {
     await open(PAGE);
     await press(/1 invitation/);
-    await see('Beta Bank', 'oidc:dev#bob');
+    await see('Beta Bank', 'bob');
     await press('Accept the invitation of beta');
     await press('Decline the invitation of beta');
     await press('Block beta');

@@ -1,8 +1,27 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import type { Query } from '@identity-state/client';
 import { useList } from './api.ts';
 
-const MOST_PAGES = 20;
+/** A table sorts so many items, and writes them into a file. */
+const MOST_ITEMS = 10_000;
+
+interface Pages {
+  readonly items: readonly unknown[];
+  readonly hasNextPage: boolean;
+  readonly isFetching: boolean;
+  readonly error: Error | null;
+  fetchNextPage(): unknown;
+}
+
+/** Reads a list to its end, or to `most` items, where that is wanted. Returns whether there is more to come. */
+export function useToEnd(list: Pages, isWanted: boolean, most = MOST_ITEMS): boolean {
+  const { items, hasNextPage, isFetching, fetchNextPage, error } = list;
+  const goesOn = isWanted && hasNextPage && items.length < most && error === null;
+  useEffect(() => {
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
+  return goesOn;
+}
 
 /**
  * A list that is read to its end, or to `most` items: for what is filtered, counted or plotted here, since the API does
@@ -14,27 +33,6 @@ export function useWholeList<T>(
   most: number,
 ): ReturnType<typeof useList<T>> & { isWhole: boolean } {
   const list = useList<T>(path, query);
-  const { data, items, hasNextPage, isFetching, fetchNextPage, error } = list;
-  const goesOn = hasNextPage && items.length < most && (data?.pages.length ?? 0) < MOST_PAGES && error === null;
-  useEffect(() => {
-    if (goesOn && !isFetching) void fetchNextPage();
-  }, [goesOn, isFetching, fetchNextPage]);
-  return { ...list, isWhole: data !== undefined && !hasNextPage };
-}
-
-const ROWS = 50;
-
-/** What stands in a table of a list that is held whole: its first rows, and more of them on request. */
-export function useRows<T>(list: ReturnType<typeof useList<T>>, items: readonly T[] = list.items): typeof list {
-  const [count, setCount] = useState(ROWS);
-  const hasMore = count < items.length;
-  return {
-    ...list,
-    items: items.slice(0, count),
-    hasNextPage: hasMore || list.hasNextPage,
-    fetchNextPage: async (options) => {
-      setCount(count + ROWS);
-      return hasMore ? list : list.fetchNextPage(options);
-    },
-  };
+  useToEnd(list, true, most);
+  return { ...list, isWhole: list.data !== undefined && !list.hasNextPage };
 }

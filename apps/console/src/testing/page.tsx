@@ -175,7 +175,9 @@ export function rows(name: string): string[][] {
   const table = tables.find((one) => nameOf(one).startsWith(name));
   if (table === undefined) throw new Error(`No table ${name}: ${tables.map(nameOf).join(', ')}`);
   return [...table.querySelectorAll('tbody tr, [role=row]')]
-    .map((row) => [...row.querySelectorAll('td, th, [role=cell], [role=rowheader]')].map((cell) => shown(cell)))
+    .map((row) =>
+      [...row.querySelectorAll('td, th:not([scope=col]), [role=cell], [role=rowheader]')].map((cell) => shown(cell)),
+    )
     .filter((cells) => cells.length > 0);
 }
 

@@ -1,3 +1,5 @@
+import { principalName } from './principal.ts';
+
 /** Words of the comparison of two versions. */
 export const TEXT = {
   title: (from: number, to: number) => `Versions ${from} and ${to}`,
@@ -19,7 +21,7 @@ export const TEXT = {
   movedFrom: (path: string) => `from ${path}`,
   movedTo: (path: string) => `to ${path}`,
   written: 'written',
-  by: (who: string) => `by ${who}`,
+  by: (who: string) => `by ${principalName(who)}`,
   fold: (count: number) => `${count.toLocaleString()} unchanged ${count === 1 ? 'line' : 'lines'}`,
   linesLabel: 'Both versions, side by side',
   opsLabel: 'Operations that turn the older version into the newer one',
@@ -30,7 +32,7 @@ export const TEXT = {
   path: 'Path',
   value: 'Value',
   since: (version: number, who: string | null) =>
-    who === null ? `since version ${version}` : `since version ${version}, by ${who}`,
+    who === null ? `since version ${version}` : `since version ${version}, by ${principalName(who)}`,
   evidence: {
     current: 'evidence fits',
     carried: 'evidence is older than the value',

@@ -1,4 +1,5 @@
 import type { api, VerificationFailure } from '@identity-state/client';
+import { principalName } from './principal.ts';
 
 type EvidenceStatus = api.ProvedLeaf['evidence_status'];
 type Role = NonNullable<NonNullable<api.EvidenceRef['role']>>;
@@ -119,7 +120,9 @@ export const TEXT = {
   sinceVersion: (version: number) => `Version ${version}`,
   by: 'by',
   writer: (claimed: string, writer: string | null) =>
-    writer === null || writer === claimed ? claimed : `${claimed} (written by ${writer})`,
+    writer === null || writer === claimed
+      ? principalName(claimed)
+      : `${principalName(claimed)} (written by ${principalName(writer)})`,
   storedOn: (at: string) => `Stored ${at}`,
   captured: 'captured',
   retrieved: 'retrieved',

@@ -77,7 +77,7 @@ export const TEXT = {
     status: 'Status',
     statuses: { pending: 'Invited', active: 'Active', removed: 'Removed' },
     since: 'Since',
-    you: 'you',
+    copyOf: (name: string) => `Copy the principal id of ${name}`,
     add: 'Add a member',
     change: 'Change',
     changeOf: (who: string) => `Change ${who}`,

@@ -1,3 +1,5 @@
+import { principalName } from './principal.ts';
+
 /** The view of a subject's timeline. */
 export const TEXT = {
   title: 'Timeline',
@@ -46,12 +48,12 @@ export const TEXT = {
   erased: 'content erased',
   hashed: 'hash',
   proposal: (base: number) => `Proposal on version ${base}`,
-  by: (principal: string) => `by ${principal}`,
+  by: (principal: string) => `by ${principalName(principal)}`,
   grant: (tenant: string) => `${tenant} may read`,
   request: (tenant: string) => `${tenant} asks for a refresh`,
   disclosure: (tenant: string, from: number, to: number) =>
     from === to ? `${tenant} was shown version ${from}` : `${tenant} was shown versions ${from} to ${to}`,
-  via: (principal: string, via: string) => `${principal}, by ${via}`,
+  via: (principal: string, via: string) => `${principalName(principal)}, by ${via}`,
   open: 'without end',
   ended: { revoked: 'revoked', expired: 'expired' },
   many: (count: number, kind: string) => `${count.toLocaleString()} ${kind.toLowerCase()}`,

@@ -11,6 +11,15 @@ export const TEXT = {
   requestId: 'Request',
   about: (code: string) => `What ${code} means`,
   more: 'Show more',
+  rows: (count: number, isWhole: boolean) =>
+    isWhole
+      ? `${count.toLocaleString()} ${count === 1 ? 'row' : 'rows'}`
+      : `${count.toLocaleString()} rows so far, more on request`,
+  you: 'you',
+  time: 'Time',
+  csv: 'CSV',
+  json: 'JSON',
+  fileOf: (format: string, caption: string) => `${format}: ${caption}`,
   cancel: 'Cancel',
   copy: 'Copy',
   copied: 'Copied',

@@ -54,6 +54,7 @@ export const TEXT = {
   never: 'none yet',
   since: 'Since',
   active: 'Active',
+  unproved: 'Active, nothing arrived yet',
   disabled: 'Disabled',
   reasons: {
     requested: 'Disabled by a member',

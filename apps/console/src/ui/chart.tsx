@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { TEXT } from '../text/ui.ts';
+import { momentText } from './time.tsx';
 
 export interface Series {
   readonly label: string;
@@ -22,8 +24,13 @@ export interface PlotProps {
 }
 
 const HEIGHT = 200;
-/** Seconds beside a time that is alone. */
-const LONE = 300;
+/** Counts are whole, and so are the lines beside them. */
+const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+const DAY_S = 86_400;
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const HOUR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+/** Pixels that a time below the axis takes. */
+const TICK_WIDTH = 110;
 
 /** A canvas as wide as its place. Loaded when something is plotted. */
 export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps, 'children'>) {
@@ -60,11 +67,20 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
         width: element.clientWidth,
         height,
         scales: {
-          x: { range: (_plot, from, to) => (from === to ? [from - LONE, to + LONE] : [from - half, to + half]) },
+          x: { range: (_plot, from, to) => [from - half, to + half] },
+          ...(hasBars ? { y: { range: (_plot, _least, most) => [0, Math.max(1, most)] } } : {}),
         },
-        axes: [axis, { ...axis, size: 60 }],
+        axes: [
+          {
+            ...axis,
+            space: TICK_WIDTH,
+            values: (_plot, times, _axis, _space, step) =>
+              times.map((time) => (step < DAY_S ? HOUR : DAY).format(time * 1000)),
+          },
+          { ...axis, size: 60, incrs: STEPS },
+        ],
         series: [
-          {},
+          { label: TEXT.time, value: (_plot, time) => (time === null ? '' : momentText(time * 1000)) },
           ...series.map(({ label, colour: name, kind }) => ({
             label,
             stroke: resolved(name),

@@ -1,5 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
+import { usePrinting } from './print.ts';
+import ui from './ui.module.css';
 
 interface FramedTableProps {
   label: string;
@@ -21,8 +23,19 @@ export function FramedTable({ label, titles, count, rowHeight, styles, children 
     estimateSize: () => rowHeight,
     overscan: 15,
   });
+  const isPrinting = usePrinting();
+  const shown = isPrinting
+    ? Array.from({ length: count }, (_, index) => ({ index, start: 0, key: index }))
+    : rows.getVirtualItems();
   return (
-    <div ref={frame} className={styles.frame} tabIndex={0} role="table" aria-label={label} aria-rowcount={count + 1}>
+    <div
+      ref={frame}
+      className={`${styles.frame} ${ui.printed}`}
+      tabIndex={0}
+      role="table"
+      aria-label={label}
+      aria-rowcount={count + 1}
+    >
       <div role="row" className={styles.head} aria-rowindex={1}>
         {titles.map((title) => (
           <span role="columnheader" key={title}>
@@ -31,10 +44,10 @@ export function FramedTable({ label, titles, count, rowHeight, styles, children 
         ))}
       </div>
       <div role="rowgroup" className={styles.space} style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start, key }) => (
+        {shown.map(({ index, start, key }) => (
           <div
             key={key}
-            ref={rows.measureElement}
+            ref={isPrinting ? null : rows.measureElement}
             data-index={index}
             role="row"
             aria-rowindex={index + 2}

@@ -1,5 +1,6 @@
 import { useMemo, useRef } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
+import { usePrinting } from './print.ts';
 import styles from './ui.module.css';
 
 const LINE_HEIGHT = 21;
@@ -15,12 +16,14 @@ export function Json({ value, label }: { value: unknown; label: string }) {
     estimateSize: () => LINE_HEIGHT,
     overscan: 20,
   });
+  const isPrinting = usePrinting();
+  const shown = isPrinting ? lines.map((_, index) => ({ index, start: 0 })) : rows.getVirtualItems();
   return (
-    <div ref={frame} className={styles.json} tabIndex={0} role="region" aria-label={label}>
+    <div ref={frame} className={`${styles.json} ${styles.printed}`} tabIndex={0} role="region" aria-label={label}>
       <div className={styles.jsonSpace} style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start }) => (
+        {shown.map(({ index, start }) => (
           <div key={index} className={styles.jsonLine} style={{ transform: `translateY(${start}px)` }}>
-            {(lines[index] ?? '').slice(0, MAX_LINE)}
+            {(lines[index] ?? '').slice(0, isPrinting ? undefined : MAX_LINE)}
           </div>
         ))}
       </div>

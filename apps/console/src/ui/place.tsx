@@ -41,6 +41,11 @@ export function wholeName(pointer: string): string {
   return group === '' ? name : `${group} / ${name}`;
 }
 
+/** Writes a value as text: a text as it is, everything else as JSON. */
+export function textOfValue(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
 /** A place in words; the pointer where the pointer of the mouse rests on it. */
 export function Place({ pointer }: { pointer: string }) {
   const { name, group } = placeOf(pointer);

@@ -9,9 +9,12 @@ const Chart = lazy(() => import('./chart.tsx'));
 export function Plot({ children, ...plot }: PlotProps) {
   return (
     <figure className={styles.plot} aria-label={plot.title}>
-      <Suspense fallback={<Loading />}>
-        <Chart {...plot} />
-      </Suspense>
+      {/* One moment makes no axis. */}
+      {plot.times.length > 1 && (
+        <Suspense fallback={<Loading />}>
+          <Chart {...plot} />
+        </Suspense>
+      )}
       <figcaption>{children}</figcaption>
     </figure>
   );

@@ -1,16 +1,16 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { useToEnd } from '../app/whole-list.ts';
 import { TEXT } from '../text/ui.ts';
 import { Button } from './button.tsx';
+import { usePrinting } from './print.ts';
 import { Problem } from './problem.tsx';
+import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
 import { Loading } from './state.tsx';
 import styles from './ui.module.css';
 
-export interface Column<T> {
-  readonly title: string;
-  readonly cell: (item: T) => ReactNode;
-  /** The cell names its row. */
-  readonly isHeader?: boolean;
-}
+export type { Column } from './sortable.tsx';
+
+const ROWS = 50;
 
 interface TableProps<T> {
   /** What the table lists, for readers of screens. */
@@ -20,37 +20,79 @@ interface TableProps<T> {
   keyOf: (item: T) => string;
 }
 
-export function Table<T>({ caption, columns, items, keyOf }: TableProps<T>) {
+interface TableOfListProps<T> extends TableProps<T> {
+  /** Of a list that goes on: sorting and files take all of it. */
+  more?: Pick<Listed<T>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'> & {
+    readonly isReading: boolean;
+    readonly onWhole: () => void;
+  };
+}
+
+/** Rows that can be sorted, counted and taken away. On a narrow page the cells of a row stand below one another. */
+export function Table<T>({ caption, columns, items, keyOf, more }: TableOfListProps<T>) {
+  const { sorted, sort, sortBy } = useSorted(columns, items);
+  const [count, setCount] = useState(ROWS);
+  const isPrinting = usePrinting();
+  const hasNextPage = more?.hasNextPage === true;
+  const onWhole = (): void => more?.onWhole();
+  const onSort = (title: string): void => {
+    onWhole();
+    sortBy(title);
+  };
+  const showMore = (): void => {
+    setCount(count + ROWS);
+    if (hasNextPage && items.length < count + ROWS) more?.fetchNextPage();
+  };
   return (
-    // What is wider than the page scrolls, by keyboard too.
-    <div className={styles.tableFrame} tabIndex={0} role="region" aria-label={caption}>
-      <table className={styles.table}>
-        <caption className="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr key={keyOf(item)}>
-              {columns.map(({ title, cell, isHeader }) =>
-                isHeader === true ? (
-                  <th key={title} scope="row">
-                    {cell(item)}
-                  </th>
-                ) : (
-                  <td key={title}>{cell(item)}</td>
-                ),
-              )}
+    <div>
+      {/* What is wider than the page scrolls, by keyboard too. */}
+      <div className={styles.tableFrame} tabIndex={0} role="region" aria-label={caption}>
+        {/* The roles stay where a narrow page makes blocks of the rows. */}
+        <table className={styles.table} role="table">
+          <caption className="visually-hidden">{caption}</caption>
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map((column) => (
+                <th key={column.title} scope="col" role="columnheader" aria-sort={ariaSortOf(column.title, sort)}>
+                  <Heading column={column} sort={sort} onSort={onSort} />
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody role="rowgroup">
+            {(isPrinting ? sorted : sorted.slice(0, count)).map((item) => (
+              <tr key={keyOf(item)} role="row">
+                {columns.map((column) =>
+                  column.isHeader === true ? (
+                    <th key={column.title} scope="row" role="rowheader" data-title={column.title}>
+                      {shownCell(column, item)}
+                    </th>
+                  ) : (
+                    <td key={column.title} role="cell" data-title={column.title}>
+                      {shownCell(column, item)}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Foot
+        caption={caption}
+        columns={columns}
+        items={sorted}
+        isWhole={!hasNextPage}
+        isReading={more?.isReading === true}
+        onWhole={onWhole}
+      />
+      <More
+        list={{
+          hasNextPage: hasNextPage || count < items.length,
+          isFetchingNextPage: more?.isFetchingNextPage === true,
+          fetchNextPage: showMore,
+        }}
+      />
     </div>
   );
 }
@@ -60,6 +102,7 @@ interface Listed<T> {
   readonly isPending: boolean;
   readonly error: Error | null;
   readonly hasNextPage: boolean;
+  readonly isFetching: boolean;
   readonly isFetchingNextPage: boolean;
   fetchNextPage(): unknown;
   refetch(): unknown;
@@ -71,12 +114,20 @@ export function ListTable<T>({
   empty,
   ...table
 }: Omit<TableProps<T>, 'items'> & { list: Listed<T>; empty: ReactNode }) {
+  const [isWanted, setWanted] = useState(false);
+  const isReading = useToEnd(list, isWanted);
   if (list.isPending && list.error === null) return <Loading />;
   return (
     <>
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
-      {list.items.length > 0 ? <Table {...table} items={list.items} /> : list.error === null && empty}
-      <More list={list} />
+      {list.items.length > 0 ? (
+        <Table {...table} items={list.items} more={{ ...list, isReading, onWhole: () => setWanted(true) }} />
+      ) : (
+        <>
+          {list.error === null && empty}
+          <More list={list} />
+        </>
+      )}
     </>
   );
 }

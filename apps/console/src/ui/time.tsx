@@ -1,14 +1,72 @@
-const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+import { useSyncExternalStore } from 'react';
+import styles from './ui.module.css';
 
-/** A moment in the reader's zone; in UTC where the pointer rests on it, and for machines. */
-export function Time({ at, dayOnly = false }: { at: string; dayOnly?: boolean }) {
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Farther away than this, a date says more than a distance. */
+const NEAR_MS = 45 * DAY_MS;
+const UNITS = [
+  ['day', DAY_MS],
+  ['hour', 3_600_000],
+  ['minute', MINUTE_MS],
+] as const;
+
+/** Formats a moment in the reader's zone, as every view does. */
+export function momentText(at: string | number | Date): string {
+  return MOMENT.format(new Date(at));
+}
+
+/** Says how far a moment is from now: `3 hours ago`. Null where the date alone is shown. */
+export function distanceText(at: number, now: number): string | null {
+  const distance = at - now;
+  if (Math.abs(distance) > NEAR_MS) return null;
+  const [unit, size] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? ['minute', MINUTE_MS];
+  return RELATIVE.format(Math.trunc(distance / size), unit);
+}
+
+/** Says how far a day is from today: `yesterday`. */
+function daysText(at: Date, now: number): string | null {
+  const distance = new Date(at).setHours(0, 0, 0, 0) - new Date(now).setHours(0, 0, 0, 0);
+  return Math.abs(distance) > NEAR_MS ? null : RELATIVE.format(Math.round(distance / DAY_MS), 'day');
+}
+
+/** Shows a moment in the reader's zone and how far it is from now. UTC is in the tooltip, and for machines. */
+export function Time({ at, dayOnly = false }: { at: string | number; dayOnly?: boolean }) {
+  const now = useSyncExternalStore(subscribe, getNow);
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <>{at}</>;
   const utc = date.toISOString();
+  const distance = dayOnly ? daysText(date, now) : distanceText(date.getTime(), now);
   return (
     <time dateTime={utc} title={utc.replace('T', ' ').replace(/(\.000)?Z$/, ' UTC')}>
-      {(dayOnly ? DAY : SHOWN).format(date)}
+      {(dayOnly ? DAY : MOMENT).format(date)}
+      {distance !== null && <small className={styles.distance}> ({distance})</small>}
     </time>
   );
+}
+
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+const getNow = (): number => now;
+
+/** Distances follow the clock, by the minute. */
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    now = Date.now();
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const each of listeners) each();
+    }, MINUTE_MS);
+  }
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) clearInterval(timer);
+  };
 }

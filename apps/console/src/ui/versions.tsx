@@ -4,11 +4,11 @@ import { useList } from '../app/api.ts';
 import { TEXT } from '../text/proof.ts';
 import { Button } from './button.tsx';
 import { Select } from './field.tsx';
+import { momentText } from './time.tsx';
 import styles from './ui.module.css';
 
 /** Versions that a choice lists; an older one is named by the address, or gone to step by step. */
 const LISTED = 200;
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** The newest versions of a subject, newest first; null before they were answered. */
 export function useVersions(subject: SubjectAddress) {
@@ -39,7 +39,7 @@ export function VersionChoice({
         options={[
           ...versions.map(({ snapshot_version: version, created_at: at }) => ({
             value: String(version),
-            label: TEXT.versionOption(version, TIME.format(new Date(at))),
+            label: TEXT.versionOption(version, momentText(at)),
           })),
           ...(isListed ? [] : [{ value: String(value), label: TEXT.older(value) }]),
         ]}

@@ -10,15 +10,13 @@ import {
   useState,
 } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { usePrinting } from './print.ts';
+import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
 import styles from './virtual-table.module.css';
 
-export interface VirtualColumn<T> {
-  readonly title: string;
+export interface VirtualColumn<T> extends Column<T> {
   /** As in `grid-template-columns`. */
   readonly width: string;
-  readonly cell: (item: T) => ReactNode;
-  /** The cell names its row. */
-  readonly isHeader?: boolean;
 }
 
 interface VirtualTableProps<T> {
@@ -32,10 +30,27 @@ interface VirtualTableProps<T> {
   rowHeight: number;
   /** Told as it changes: up to which item it is shown. */
   onShown?: (lastIndex: number) => void;
+  /** Of columns whose values come later: sorting and files take all of them. */
+  more?: { readonly isReading: boolean; readonly onWhole: () => void };
 }
 
 /** A table of any length that scrolls with the page: only what is in sight is in it. On a narrow page cells stand below one another. */
-export function VirtualTable<T>({ caption, columns, items, keyOf, rowHeight, onShown }: VirtualTableProps<T>) {
+export function VirtualTable<T>({
+  caption,
+  columns,
+  items: answered,
+  keyOf,
+  rowHeight,
+  onShown,
+  more,
+}: VirtualTableProps<T>) {
+  const { sorted: items, sort, sortBy } = useSorted(columns, answered);
+  const isPrinting = usePrinting();
+  const onWhole = (): void => more?.onWhole();
+  const onSort = (title: string): void => {
+    onWhole();
+    sortBy(title);
+  };
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   // Rows are placed anew again and again while they are measured: their keys are made once.
@@ -60,32 +75,38 @@ export function VirtualTable<T>({ caption, columns, items, keyOf, rowHeight, onS
   const template: CSSProperties & { '--columns': string } = {
     '--columns': columns.map(({ width }) => width).join(' '),
   };
+  const placed = isPrinting
+    ? items.map((_, index) => ({ index, start: 0, key: keys[index] ?? index }))
+    : shown.map(({ index, start, key }) => ({ index, start: start - rows.options.scrollMargin, key }));
   return (
-    <div role="table" aria-label={caption} aria-rowcount={items.length + 1} className={styles.table} style={template}>
-      <div role="rowgroup">
-        <div role="row" aria-rowindex={1} className={styles.head}>
-          {columns.map(({ title }) => (
-            <div key={title} role="columnheader">
-              {title}
-            </div>
-          ))}
+    <div>
+      <div role="table" aria-label={caption} aria-rowcount={items.length + 1} className={styles.table} style={template}>
+        <div role="rowgroup">
+          <div role="row" aria-rowindex={1} className={styles.head}>
+            {columns.map((column) => (
+              <div key={column.title} role="columnheader" aria-sort={ariaSortOf(column.title, sort)}>
+                <Heading column={column} sort={sort} onSort={onSort} />
+              </div>
+            ))}
+          </div>
+        </div>
+        <div ref={body} role="rowgroup" className={styles.body} style={{ height: rows.getTotalSize() }}>
+          {placed.map(({ index, start, key }) => {
+            const item = items[index];
+            return item === undefined ? null : (
+              <Row key={key} index={index} top={start} measure={rows.measureElement} columns={columns} item={item} />
+            );
+          })}
         </div>
       </div>
-      <div ref={body} role="rowgroup" className={styles.body} style={{ height: rows.getTotalSize() }}>
-        {shown.map(({ index, start, key }) => {
-          const item = items[index];
-          return item === undefined ? null : (
-            <Row
-              key={key}
-              index={index}
-              top={start - rows.options.scrollMargin}
-              measure={rows.measureElement}
-              columns={columns}
-              item={item}
-            />
-          );
-        })}
-      </div>
+      <Foot
+        caption={caption}
+        columns={columns}
+        items={items}
+        isWhole
+        isReading={more?.isReading === true}
+        onWhole={onWhole}
+      />
     </div>
   );
 }
@@ -109,12 +130,9 @@ const Row = memo(function Row<T>({ index, top, measure, columns, item }: RowProp
       className={styles.row}
       style={{ transform: `translateY(${top}px)` }}
     >
-      {columns.map(({ title, cell, isHeader }) => (
-        <div key={title} role={isHeader === true ? 'rowheader' : 'cell'} className={styles.cell}>
-          <span className={styles.cellTitle} aria-hidden="true">
-            {title}
-          </span>
-          {cell(item)}
+      {columns.map((column) => (
+        <div key={column.title} role={column.isHeader === true ? 'rowheader' : 'cell'} className={styles.cell}>
+          {shownCell(column, item)}
         </div>
       ))}
     </div>

@@ -11,6 +11,7 @@ import { TEXT } from '../../text/compare.ts';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty, Loading } from '../../ui/state.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useVersions, VersionChoice, versionOf } from '../../ui/versions.tsx';
 import ui from '../../ui/ui.module.css';
@@ -77,17 +78,15 @@ export function CompareView() {
           </div>
           <nav className={ui.tabs} aria-label={TEXT.show}>
             {SHOWN.map((one) => (
-              <Link
+              <Tab
                 key={one}
                 to={ROUTE}
                 params={subject.params}
                 search={{ ...search, show: one === 'values' ? '' : one }}
-                className={ui.tab}
-                activeProps={{}}
-                aria-current={show === one ? 'page' : undefined}
+                isCurrent={show === one}
               >
                 {TEXT[one]}
-              </Link>
+              </Tab>
             ))}
           </nav>
           <ComparedVersions subject={subject} from={from} to={to} show={show} />

@@ -14,7 +14,6 @@ import { Plot } from '../../ui/plot.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Trust } from '../../ui/trust.tsx';
 import { type Look, type ShownSignature, useLook } from './checkpoint.ts';
 import { Check } from './check.tsx';
@@ -122,10 +121,11 @@ function Signatures({ signatures, lookedAt }: { signatures: readonly ShownSignat
       items={signatures}
       keyOf={({ key, time }) => `${key} ${time}`}
       columns={[
-        { title: TEXT.signer, isHeader: true, cell: ({ key }) => <code>{key}</code> },
-        { title: TEXT.role, cell: ({ role }) => TEXT.roles[role] },
+        { title: TEXT.signer, isHeader: true, value: ({ key }) => key, cell: ({ key }) => <code>{key}</code> },
+        { title: TEXT.role, value: ({ role }) => TEXT.roles[role] },
         {
           title: TEXT.outcome,
+          value: ({ isValid }) => (isValid === null ? TEXT.notKnown : isValid ? TEXT.verified : TEXT.notVerified),
           cell: ({ isValid }) =>
             isValid === null ? (
               <Badge>{TEXT.notKnown}</Badge>
@@ -137,7 +137,8 @@ function Signatures({ signatures, lookedAt }: { signatures: readonly ShownSignat
         },
         {
           title: TEXT.signed,
-          cell: ({ time }) => (time === null ? TEXT.noTime : <Time at={new Date(time * 1000).toISOString()} />),
+          at: ({ time }) => (time === null ? null : new Date(time * 1000).toISOString()),
+          value: ({ time }) => (time === null ? TEXT.noTime : null),
         },
         {
           title: TEXT.age,
@@ -184,8 +185,8 @@ function Growth({ tenantId, size }: { tenantId: string; size: number | null }) {
               items={thinned(points, ROWS)}
               keyOf={({ at, size: entries }) => `${at} ${entries}`}
               columns={[
-                { title: TEXT.time, isHeader: true, cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
-                { title: TEXT.size, cell: ({ size: entries }) => entries.toLocaleString() },
+                { title: TEXT.time, isHeader: true, at: ({ at }) => new Date(at).toISOString() },
+                { title: TEXT.size, value: ({ size: entries }) => entries },
               ]}
             />
           </details>
@@ -230,9 +231,13 @@ function Keys({ keys }: { keys: api.LogKeys }) {
         items={keys.vkeys}
         keyOf={({ vkey }) => vkey}
         columns={[
-          { title: TEXT.key, isHeader: true, cell: ({ vkey }) => <Key vkey={vkey} /> },
-          { title: TEXT.from, cell: ({ from }) => (from === null ? TEXT.announced : <Time at={from} />) },
-          { title: TEXT.until, cell: ({ until }) => (until === null ? TEXT.stillSigns : <Time at={until} />) },
+          { title: TEXT.key, isHeader: true, value: ({ vkey }) => vkey, cell: ({ vkey }) => <Key vkey={vkey} /> },
+          { title: TEXT.from, at: ({ from }) => from, value: ({ from }) => (from === null ? TEXT.announced : null) },
+          {
+            title: TEXT.until,
+            at: ({ until }) => until,
+            value: ({ until }) => (until === null ? TEXT.stillSigns : null),
+          },
         ]}
       />
       {keys.witnesses.length === 0 ? (
@@ -243,7 +248,14 @@ function Keys({ keys }: { keys: api.LogKeys }) {
             caption={TEXT.witnesses}
             items={keys.witnesses}
             keyOf={({ vkey }) => vkey}
-            columns={[{ title: TEXT.witnesses, isHeader: true, cell: ({ vkey }) => <Key vkey={vkey} /> }]}
+            columns={[
+              {
+                title: TEXT.witnesses,
+                isHeader: true,
+                value: ({ vkey }) => vkey,
+                cell: ({ vkey }) => <Key vkey={vkey} />,
+              },
+            ]}
           />
           <p>{TEXT.quorum(keys.quorum, keys.witnesses.length)}</p>
         </>

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { formatPointer } from '@iss/domain/pure';
 import { TEXT } from '../../text/proposals.ts';
-import { Place } from '../../ui/place.tsx';
+import { textOfValue, Place } from '../../ui/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -60,6 +60,7 @@ export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: 
     {
       title: TEXT.path,
       isHeader: true,
+      value: ({ path }) => path,
       cell: (step) => {
         const { op, path } = step;
         const note = noteOf?.(step) ?? null;
@@ -79,11 +80,13 @@ export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: 
     },
     {
       title: TEXT.was,
+      value: ({ before }) => textOfValue(before),
       cell: ({ before, named }) =>
         named === undefined ? <Value value={before} side="removed" /> : <Cover content={from} path={named} />,
     },
     {
       title: TEXT.becomes,
+      value: ({ after }) => textOfValue(after),
       cell: ({ after, named }) =>
         named === undefined ? <Value value={after} side="added" /> : <Cover content={to} path={named} />,
     },

@@ -15,6 +15,7 @@ import { Page } from '../../ui/page.tsx';
 import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
 import { useProvenance } from '../subject/provenance.ts';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
@@ -225,26 +226,12 @@ function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined 
   const kept = focus === undefined ? {} : { path: focus };
   return (
     <nav className={styles.switch} aria-label={TEXT.editAs}>
-      <Link
-        to={to}
-        params={params}
-        search={kept}
-        replace
-        aria-current={isJson ? undefined : 'page'}
-        activeOptions={{ exact: true }}
-      >
+      <Tab to={to} params={params} search={kept} replace isCurrent={!isJson} className="">
         {TEXT.form}
-      </Link>
-      <Link
-        to={to}
-        params={params}
-        search={{ ...kept, as: 'json' }}
-        replace
-        aria-current={isJson ? 'page' : undefined}
-        activeOptions={{ exact: true }}
-      >
+      </Tab>
+      <Tab to={to} params={params} search={{ ...kept, as: 'json' }} replace isCurrent={isJson} className="">
         {TEXT.json}
-      </Link>
+      </Tab>
     </nav>
   );
 }

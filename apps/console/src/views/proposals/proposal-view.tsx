@@ -18,6 +18,7 @@ import { Time } from '../../ui/time.tsx';
 import { Changes } from './changes.tsx';
 import { carriedOver, contentOf, isOfItsOwn, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
 import { draftOn, drafts } from './draft.ts';
+import { Who } from '../../ui/who.tsx';
 import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';
@@ -68,12 +69,16 @@ function Facts({ update }: { update: api.Update }) {
       </div>
       <div>
         <dt>{TEXT.proposedBy}</dt>
-        <dd>{update.proposed_by}</dd>
+        <dd>
+          <Who id={update.proposed_by} />
+        </dd>
       </div>
       {update.initiated_by !== null && (
         <div>
           <dt>{TEXT.initiatedBy}</dt>
-          <dd>{update.initiated_by}</dd>
+          <dd>
+            <Who id={update.initiated_by} />
+          </dd>
         </div>
       )}
       <div>
@@ -130,7 +135,7 @@ function Decide({ update, head }: { update: api.Update; head: Snapshot }) {
   if (update.status !== 'proposed') return null;
   const base = update.base_snapshot_version;
   // A principal is `oidc:{project}#{sub}`.
-  const isOwn = update.proposed_by.slice(update.proposed_by.indexOf('#') + 1) === session.subject;
+  const isOwn = update.proposed_by === session.principalId;
   const mayApply =
     head.snapshot_version === base &&
     may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/apply');

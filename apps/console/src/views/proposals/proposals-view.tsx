@@ -9,9 +9,10 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { wholeName } from '../../ui/place.tsx';
-import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { Answer, Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { SubjectLink } from '../../ui/subject-link.tsx';
 import { type Column, ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
 import { drafts, isChanged, useDrafts } from './draft.ts';
 import styles from './proposals.module.css';
@@ -72,8 +73,9 @@ export function SubjectProposalsView() {
   const may = useMay(tenantId);
   const path = `${subjectPath}/updates`;
   const query = status === undefined ? {} : { status };
-  const list = useList<api.Update>(path, query);
-  const isOwner = useSubjectAccess().data?.isOwner === true;
+  const access = useSubjectAccess();
+  const isOwner = access.data?.isOwner === true;
+  const list = useList<api.Update>(isOwner ? path : null, query);
   const create = isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
     <Link
       to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
@@ -97,17 +99,25 @@ export function SubjectProposalsView() {
           })
         }
       />
-      <ListTable
-        caption={TEXT.caption}
-        list={list}
-        keyOf={({ update_id: id }) => id}
-        columns={[columns.what(tenantId), columns.status, columns.base, columns.by, columns.when]}
-        empty={
-          <Empty title={TEXT.none}>
-            <p>{TEXT.noneOfSubject}</p>
-          </Empty>
+      <Answer query={access}>
+        {() =>
+          isOwner ? (
+            <ListTable
+              caption={TEXT.caption}
+              list={list}
+              keyOf={({ update_id: id }) => id}
+              columns={[columns.what(tenantId), columns.status, columns.base, columns.by, columns.when]}
+              empty={
+                <Empty title={TEXT.none}>
+                  <p>{TEXT.noneOfSubject}</p>
+                </Empty>
+              }
+            />
+          ) : (
+            <Empty title={TEXT.ownersChange} />
+          )
         }
-      />
+      </Answer>
     </Page>
   );
 }
@@ -116,6 +126,7 @@ const columns = {
   what: (tenantId: string): Column<api.Update> => ({
     title: TEXT.what,
     isHeader: true,
+    value: ({ patch_ops: operations }) => (operations === null ? TEXT.erased : pathsOf(operations)),
     cell: ({ update_id: updateId, subject_type: subjectType, subject_id: subjectId, patch_ops: operations }) => (
       <Link
         to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId"
@@ -127,19 +138,19 @@ const columns = {
   }),
   subject: (tenantId: string): Column<api.Update> => ({
     title: TEXT.subject,
-    cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
-      <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
-        {subjectId}
-      </Link>
+    value: ({ subject_id: id }) => id,
+    cell: ({ subject_type: type, subject_id: id }) => (
+      <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />
     ),
   }),
   status: {
     title: TEXT.status,
+    value: ({ status }) => TEXT.statuses[status],
     cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{TEXT.statuses[status]}</Badge>,
   },
-  base: { title: TEXT.base, cell: ({ base_snapshot_version: version }) => version },
-  by: { title: TEXT.by, cell: ({ proposed_by: by }) => by },
-  when: { title: TEXT.when, cell: ({ created_at: at }) => <Time at={at} /> },
+  base: { title: TEXT.base, value: ({ base_snapshot_version: version }) => version },
+  by: { title: TEXT.by, value: ({ proposed_by: by }) => by, cell: ({ proposed_by: by }) => <Who id={by} /> },
+  when: { title: TEXT.when, at: ({ created_at: at }) => at },
 } satisfies Record<string, Column<api.Update> | ((tenantId: string) => Column<api.Update>)>;
 
 /** The attributes that change; where none does, what else. */

@@ -13,6 +13,8 @@ import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Badge, Empty, Loading, type Tone } from '../../ui/state.tsx';
 import { type Column, ListTable } from '../../ui/table.tsx';
+import { SubjectLink } from '../../ui/subject-link.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Answering, AnswerDialog } from './answer-dialog.tsx';
@@ -70,17 +72,15 @@ export function RequestsView() {
     >
       <nav className={ui.tabs} aria-label={TEXT.direction}>
         {DIRECTIONS.map((one) => (
-          <Link
+          <Tab
             key={one}
             to="/t/$tenantId/requests"
             params={{ tenantId }}
             search={{ ...search, direction: one }}
-            className={ui.tab}
-            activeOptions={{ exact: true }}
-            aria-current={direction === one ? 'page' : undefined}
+            isCurrent={direction === one}
           >
             {TEXT.directions[one]}
-          </Link>
+          </Tab>
         ))}
       </nav>
       <div className={ui.filters}>
@@ -198,10 +198,9 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
   const subject: Column<api.RefreshRequest> = {
     title: TEXT.subject,
     isHeader: true,
-    cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
-      <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/requests" params={{ tenantId, subjectType, subjectId }}>
-        {subjectId}
-      </Link>
+    value: ({ subject_id: id }) => id,
+    cell: ({ subject_type: type, subject_id: id }) => (
+      <SubjectLink tenantId={tenantId} type={type} id={id} version={null} view="/requests" />
     ),
   };
   const columns: Column<api.RefreshRequest>[] = [
@@ -209,11 +208,19 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
     {
       title: TEXT.asks,
       isHeader: !withSubject,
-      cell: ({ requesting_tenant_id: by }) => (by === tenantId ? TEXT.us : by),
+      value: ({ requesting_tenant_id: by }) => (by === tenantId ? TEXT.us : by),
     },
-    { title: TEXT.why, cell: (request) => <Why request={request} /> },
-    { title: TEXT.status, cell: (request) => <State request={request} /> },
-    { title: TEXT.asked, cell: (request) => <Times request={request} /> },
+    {
+      title: TEXT.why,
+      value: ({ message, reason_code: reason }) => message ?? reason,
+      cell: (request) => <Why request={request} />,
+    },
+    {
+      title: TEXT.status,
+      value: ({ status }) => TEXT.statuses[status],
+      cell: (request) => <State request={request} />,
+    },
+    { title: TEXT.asked, at: ({ created_at: at }) => at, cell: (request) => <Times request={request} /> },
     {
       title: TEXT.actions,
       cell: (request) => {

@@ -8,8 +8,9 @@ import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Badge, Empty, Loading, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Scopes, SubjectOf, Until } from './grant-table.tsx';
+import { momentText, Time } from '../../ui/time.tsx';
+import { Scopes, SubjectOf, subjectText, Until } from './grant-table.tsx';
+import { namesOf } from './grants.ts';
 import styles from './sharing.module.css';
 
 type Period = api.AccessPeriod;
@@ -20,7 +21,8 @@ const MOST_STEPS = 2_000;
 const HOUR_MS = 3_600_000;
 /** What a key moves the slider by: the smallest that leaves no more than so many steps. */
 const STEPS_MS = [1_000, 10_000, 60_000, 600_000, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS];
-const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+/** The axis looks ahead so far at least, and otherwise as far as it looks back. */
+const AHEAD_MS = 90 * 24 * HOUR_MS;
 const TONES: Readonly<Record<NonNullable<Period['ended_by']> | 'lives', Tone>> = {
   lives: 'good',
   expired: 'plain',
@@ -101,8 +103,8 @@ function Axis({
             ))}
           <span />
           <span className={styles.ends}>
-            <Time at={new Date(bounds.from).toISOString()} />
-            <Time at={new Date(bounds.to).toISOString()} />
+            <Time at={bounds.from} />
+            <Time at={bounds.to} />
           </span>
         </div>
         <div className={styles.lanes}>
@@ -114,7 +116,7 @@ function Axis({
       </div>
       <div className={styles.row}>
         <strong>
-          <Time at={new Date(moment).toISOString()} />
+          <Time at={moment} />
         </strong>
         <Button small disabled={before === undefined} onClick={() => move(before)}>
           ← {TEXT.previous}
@@ -134,19 +136,29 @@ function Axis({
           empty={null}
           keyOf={({ grant_id: id, from }) => `${id} ${from}`}
           columns={[
-            { title: TEXT.grantee, isHeader: true, cell: ({ grantee_tenant_id: grantee }) => grantee },
-            { title: TEXT.subject, cell: (period) => <SubjectOf tenantId={tenantId} of={period} /> },
-            { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-            { title: TEXT.from, cell: ({ from }) => <Time at={from} /> },
-            { title: TEXT.until, cell: ({ until }) => <Until at={until} /> },
+            { title: TEXT.grantee, isHeader: true, value: ({ grantee_tenant_id: grantee }) => grantee },
+            {
+              title: TEXT.subject,
+              value: subjectText,
+              cell: (period) => <SubjectOf tenantId={tenantId} of={period} />,
+            },
+            {
+              title: TEXT.mayRead,
+              value: ({ scopes }) => namesOf(scopes),
+              cell: ({ scopes }) => <Scopes scopes={scopes} />,
+            },
+            { title: TEXT.from, at: ({ from }) => from },
+            { title: TEXT.until, at: ({ until }) => until, cell: ({ until }) => <Until at={until} /> },
             {
               title: TEXT.ended,
+              value: ({ ended_by: by }) => (by === null ? TEXT.lives : TEXT.endedBy[by]),
               cell: ({ ended_by: by }) => (
                 <Badge tone={TONES[by ?? 'lives']}>{by === null ? TEXT.lives : TEXT.endedBy[by]}</Badge>
               ),
             },
             {
               title: TEXT.log,
+              value: ({ granted }) => granted.log_index,
               cell: ({ granted }) => granted.log_index ?? <span className={styles.quiet}>{TEXT.notLogged}</span>,
             },
           ]}
@@ -183,7 +195,7 @@ function Slider({
       max={Math.ceil((bounds.to - from) / step)}
       step={1}
       defaultValue={Math.round((moment - from) / step)}
-      aria-valuetext={SHOWN.format(moment)}
+      aria-valuetext={momentText(moment)}
       onChange={(event) => onMove(from + Number(event.target.value) * step)}
     />
   );
@@ -236,7 +248,9 @@ const MARGIN = 0.08;
 /** From before the first one on, to behind the last end that is known and behind now. */
 export function boundsOf(periods: readonly Period[], now: number): Bounds {
   const from = Math.min(now, ...periods.map((period) => Date.parse(period.from)));
-  const to = Math.max(now, ...periods.map(({ until }) => (until === null ? now : Date.parse(until))));
+  const last = Math.max(now, ...periods.map(({ until }) => (until === null ? now : Date.parse(until))));
+  // A grant that ends in years leaves the past its room.
+  const to = Math.min(last, now + Math.max(now - from, AHEAD_MS));
   const margin = Math.max(60_000, (to - from) * MARGIN);
   return { from: from - margin, to: to + margin };
 }

@@ -3,8 +3,8 @@ import { TEXT } from '../../text/sharing.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { SubjectOf, Word } from './grant-table.tsx';
+import { Who } from '../../ui/who.tsx';
+import { SubjectOf, subjectText } from './grant-table.tsx';
 import styles from './sharing.module.css';
 
 export type Disclosure = api.Disclosure;
@@ -68,23 +68,29 @@ export function keyOfDisclosure({ disclosed_on: on, principal_id: who, via, ...r
 
 export function disclosureColumns(of: 'subject' | { readonly tenantId: string }): Column<Disclosure>[] {
   return [
-    { title: TEXT.day, isHeader: true, cell: ({ first_at: at }) => <Time at={at} /> },
+    { title: TEXT.day, isHeader: true, at: ({ first_at: at }) => at },
     ...(of === 'subject'
-      ? [{ title: TEXT.tenant, cell: ({ grantee_tenant_id: tenant }: Disclosure) => <Word>{tenant}</Word> }]
+      ? [{ title: TEXT.tenant, value: ({ grantee_tenant_id: tenant }: Disclosure) => tenant }]
       : [
           {
             title: TEXT.subject,
+            value: subjectText,
             cell: (item: Disclosure) => <SubjectOf tenantId={of.tenantId} of={item} />,
           },
         ]),
-    { title: TEXT.reader, cell: ({ principal_id: principal }) => <Word>{principal}</Word> },
+    {
+      title: TEXT.reader,
+      value: ({ principal_id: principal }) => principal,
+      cell: ({ principal_id: principal }) => <Who id={principal} />,
+    },
     {
       title: TEXT.versions,
-      cell: ({ from_version: from, to_version: to }) => (from === to ? from : `${from} – ${to}`),
+      value: ({ from_version: from, to_version: to }) => (from === to ? from : `${from} – ${to}`),
     },
-    { title: TEXT.via, cell: ({ via }) => TEXT.vias[via] },
+    { title: TEXT.via, value: ({ via }) => TEXT.vias[via] },
     {
       title: TEXT.request,
+      value: ({ request_id: id }) => id,
       cell: ({ request_id: id }) => <Hash value={id} length={8} />,
     },
   ];

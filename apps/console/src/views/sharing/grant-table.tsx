@@ -45,6 +45,11 @@ export function Until({ at }: { at: string | null }) {
   return <Time at={at} dayOnly={Math.abs(Date.parse(at) - Date.now()) > HOURS_COUNT_MS} />;
 }
 
+/** Names the subject of a grant for files and sorting. */
+export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type' | 'subject_id'>): string {
+  return isOnAll(of) ? TEXT.allSubjects : id;
+}
+
 export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 'subject_type' | 'subject_id'> }) {
   if (isOnAll(of)) {
     return <span title={TEXT.allSubjectsNote}>{TEXT.allSubjects}</span>;
@@ -75,22 +80,25 @@ export function GrantTable({
   const [open, setOpen] = useState<{ grant: Grant; what: 'change' | 'revoke' | 'proof' } | null>(null);
   const close = (): void => setOpen(null);
   const columns: Column<Grant>[] = [
-    { title: TEXT.grantee, isHeader: true, cell: ({ grantee_tenant_id: grantee }) => grantee },
-    { title: TEXT.subject, cell: (grant) => <SubjectOf tenantId={tenantId} of={grant} /> },
+    { title: TEXT.grantee, isHeader: true, value: ({ grantee_tenant_id: grantee }) => grantee },
+    { title: TEXT.subject, value: subjectText, cell: (grant) => <SubjectOf tenantId={tenantId} of={grant} /> },
     {
       title: TEXT.status,
+      value: (grant) => TEXT.statuses[statusOf(grant)],
       cell: (grant) => {
         const status = statusOf(grant);
         return <Badge tone={TONES[status]}>{TEXT.statuses[status]}</Badge>;
       },
     },
-    { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    { title: TEXT.mayRead, value: ({ scopes }) => namesOf(scopes), cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     {
       title: TEXT.until,
+      at: ({ expires_at: end, revoked_at: revoked }) => revoked ?? end,
       cell: ({ expires_at: end, revoked_at: revoked }) => <Until at={revoked ?? end} />,
     },
     {
       title: TEXT.purpose,
+      value: ({ purpose }) => purpose,
       cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
     },
     {

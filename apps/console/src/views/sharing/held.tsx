@@ -1,4 +1,4 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMayUseGrants } from '../../app/rights.ts';
@@ -7,8 +7,10 @@ import { FilterField } from '../../ui/filter-field.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { GrantedSubject } from '../subjects/columns.tsx';
 import { NoGrantsUsed } from '../subjects/subjects-view.tsx';
-import { Scopes, Until, Word } from './grant-table.tsx';
+import { Scopes, subjectText, Until } from './grant-table.tsx';
+import { namesOf } from './grants.ts';
 import styles from './sharing.module.css';
 
 /** Subjects of others that the tenant may read. */
@@ -52,21 +54,24 @@ export function Held({ tenantId }: { tenantId: string }) {
           {
             title: TEXT.subject,
             isHeader: true,
-            cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
-              <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
-                <Word>{subjectId}</Word>
-              </Link>
-            ),
+            value: subjectText,
+            cell: (granted) => <GrantedSubject tenantId={tenantId} granted={granted} />,
           },
-          { title: TEXT.owner, cell: ({ granted_by_tenant_id: owner }) => owner },
-          { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-          { title: TEXT.until, cell: ({ expires_at: end }) => <Until at={end} /> },
+          { title: TEXT.owner, value: ({ granted_by_tenant_id: owner }) => owner },
+          {
+            title: TEXT.mayRead,
+            value: ({ scopes }) => namesOf(scopes),
+            cell: ({ scopes }) => <Scopes scopes={scopes} />,
+          },
+          { title: TEXT.until, at: ({ expires_at: end }) => end, cell: ({ expires_at: end }) => <Until at={end} /> },
           {
             title: TEXT.purpose,
+            value: ({ purpose }) => purpose,
             cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
           },
           {
             title: TEXT.latest,
+            value: ({ latest_snapshot: latest }) => latest?.snapshot_version,
             cell: ({ latest_snapshot: latest }) =>
               latest?.snapshot_version ?? <span className={styles.quiet}>{TEXT.notShown}</span>,
           },

@@ -158,9 +158,9 @@ export function MakeGrants({
                 items={refused}
                 keyOf={({ body }) => JSON.stringify(body)}
                 columns={[
-                  { title: TEXT.grantee, isHeader: true, cell: ({ body }) => body.grantee_tenant_id },
-                  { title: TEXT.subject, cell: ({ body }) => body.subject_id ?? TEXT.allSubjects },
-                  { title: WORDS.why, cell: ({ why }) => why },
+                  { title: TEXT.grantee, isHeader: true, value: ({ body }) => body.grantee_tenant_id },
+                  { title: TEXT.subject, value: ({ body }) => body.subject_id ?? TEXT.allSubjects },
+                  { title: WORDS.why, value: ({ why }) => why },
                 ]}
               />
             </>

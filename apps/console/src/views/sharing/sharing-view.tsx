@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useRows, useWholeList } from '../../app/whole-list.ts';
+import { useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -11,7 +11,7 @@ import { FilterField } from '../../ui/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
-import { More } from '../../ui/table.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
 import { GrantTable } from './grant-table.tsx';
 import { type Grant, type GrantStatus, hasStatus, isOnAll, MOST_GRANTS } from './grants.ts';
@@ -44,17 +44,15 @@ export function SharingView() {
     >
       <nav className={ui.tabs} aria-label={TEXT.tabs}>
         {([undefined, 'held'] as const).map((tab) => (
-          <Link
+          <Tab
             key={tab ?? ''}
             from="/t/$tenantId/sharing"
             to="/t/$tenantId/sharing"
             search={tab === undefined ? {} : { show: tab }}
-            className={ui.tab}
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={(show === 'held') === (tab === 'held') ? 'page' : undefined}
+            isCurrent={(show === 'held') === (tab === 'held')}
           >
             {tab === 'held' ? TEXT.held : TEXT.issued}
-          </Link>
+          </Tab>
         ))}
       </nav>
       {show === 'held' ? <Held tenantId={tenantId} /> : <Issued tenantId={tenantId} />}
@@ -78,7 +76,6 @@ function Issued({ tenantId }: { tenantId: string }) {
       (search.on === undefined || isOnAll(grant) === (search.on === 'all')) &&
       (search.find === undefined || grant.subject_id.toLowerCase().includes(search.find.toLowerCase())),
   );
-  const rows = useRows(list, fits);
   if (list.isPending && list.error === null) return <Loading />;
   if (items.length === 0 && list.error === null) {
     return (
@@ -92,18 +89,17 @@ function Issued({ tenantId }: { tenantId: string }) {
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
       <nav className={styles.summary} aria-label={TEXT.summary}>
         {STATUSES.map((status) => (
-          <Link
+          <Tab
             key={status}
             from="/t/$tenantId/sharing"
             to="/t/$tenantId/sharing"
             search={(before) => ({ ...before, status: search.status === status ? '' : status })}
             className={styles.figure}
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={search.status === status ? 'true' : undefined}
+            isCurrent={search.status === status}
           >
             <strong>{items.filter((grant) => hasStatus(grant, status)).length}</strong>
             <span>{TEXT.statuses[status]}</span>
-          </Link>
+          </Tab>
         ))}
       </nav>
       <div className={ui.filters}>
@@ -147,9 +143,8 @@ function Issued({ tenantId }: { tenantId: string }) {
           </Button>
         </Empty>
       ) : (
-        <GrantTable tenantId={tenantId} grants={rows.items} caption={TEXT.caption} changes={[tenantPath(tenantId)]} />
+        <GrantTable tenantId={tenantId} grants={fits} caption={TEXT.caption} changes={[tenantPath(tenantId)]} />
       )}
-      <More list={rows} />
     </>
   );
 }

@@ -4,14 +4,14 @@ import type { api } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { tenantPath, useGet, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useRows, useWholeList } from '../../app/whole-list.ts';
+import { useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
-import { ListTable, More, Table } from '../../ui/table.tsx';
+import { ListTable, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { Access } from './access.tsx';
 import {
@@ -22,7 +22,7 @@ import {
   MOST_DISCLOSURES,
 } from './disclosures.tsx';
 import { GrantTable, Scopes, Until } from './grant-table.tsx';
-import { type Grant, isOnAll, MOST_GRANTS, statusOf } from './grants.ts';
+import { type Grant, isOnAll, MOST_GRANTS, namesOf, statusOf } from './grants.ts';
 import { MakeGrants } from './make-grants.tsx';
 import styles from './sharing.module.css';
 
@@ -115,7 +115,6 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
   const live = grants.filter(({ status }) => status === 'active');
   const over = grants.filter(({ status }) => status !== 'active');
   const shown = isAll ? [...live, ...over] : live;
-  const rows = useRows(list, shown);
   return (
     <Section
       title={TEXT.who}
@@ -137,12 +136,11 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
           {shown.length > 0 && (
             <GrantTable
               tenantId={tenantId}
-              grants={rows.items}
+              grants={shown}
               caption={TEXT.subjectCaption}
               changes={[tenantPath(tenantId)]}
             />
           )}
-          <More list={rows} />
           {grants.length === 0 && (
             <Empty title={TEXT.noneOn}>
               <p>{TEXT.noneOnText}</p>
@@ -169,7 +167,6 @@ const Did = memo(function Did({ path }: { path: string }) {
   const list = useWholeList<Disclosure>(`${path}/disclosures`, query, MOST_DISCLOSURES);
   const set = (change: { from?: string; to?: string; grantee?: string }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const rows = useRows(list);
   const isFiltered = Object.keys(query).length > 1;
   return (
     <Section title={TEXT.did}>
@@ -183,7 +180,7 @@ const Did = memo(function Did({ path }: { path: string }) {
         {list.items.length > 0 && <DisclosurePlot items={list.items} isWhole={list.isWhole} />}
         <ListTable
           caption={TEXT.disclosuresCaption}
-          list={rows}
+          list={list}
           keyOf={keyOfDisclosure}
           columns={disclosureColumns('subject')}
           empty={
@@ -216,11 +213,16 @@ function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string })
           items={held}
           keyOf={({ grant_id: id }) => id}
           columns={[
-            { title: TEXT.owner, isHeader: true, cell: ({ granted_by_tenant_id: by }) => by },
-            { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-            { title: TEXT.until, cell: ({ expires_at: end }) => <Until at={end} /> },
+            { title: TEXT.owner, isHeader: true, value: ({ granted_by_tenant_id: by }) => by },
+            {
+              title: TEXT.mayRead,
+              value: ({ scopes }) => namesOf(scopes),
+              cell: ({ scopes }) => <Scopes scopes={scopes} />,
+            },
+            { title: TEXT.until, at: ({ expires_at: end }) => end, cell: ({ expires_at: end }) => <Until at={end} /> },
             {
               title: TEXT.purpose,
+              value: ({ purpose }) => purpose,
               cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
             },
           ]}

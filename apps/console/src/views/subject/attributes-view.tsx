@@ -1,4 +1,4 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, pathOf } from '../../app/api.ts';
@@ -12,6 +12,7 @@ import { Json } from '../../ui/json.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Content, useContent, type Wanted } from './content.ts';
@@ -145,18 +146,16 @@ function Shown({ content: { snapshot, isVerified }, access }: { content: Content
       <nav className={ui.tabs} aria-label={TEXT.shown}>
         {parts.map(([name, label]) => {
           return (
-            <Link
+            <Tab
               key={label}
               to="/t/$tenantId/subjects/$subjectType/$subjectId"
               params={params}
               search={changed(search, { show: name })}
-              className={ui.tab}
-              activeProps={{}}
-              aria-current={(show ?? '') === (name ?? '') ? 'page' : undefined}
+              isCurrent={(show ?? '') === (name ?? '')}
               resetScroll={false}
             >
               {label}
-            </Link>
+            </Tab>
           );
         })}
       </nav>

@@ -75,6 +75,7 @@ const COLUMNS: readonly VirtualColumn<Item>[] = [
     title: TEXT.item,
     width: 'minmax(0, 1fr)',
     isHeader: true,
+    value: ({ evidence_id: id, evidence_type: type }) => `${type} ${id}`,
     cell: ({ evidence_id: id, evidence_type: type }) => (
       <span className={styles.path}>
         <strong>{type}</strong> <code>{id}</code>
@@ -84,6 +85,7 @@ const COLUMNS: readonly VirtualColumn<Item>[] = [
   {
     title: TEXT.source,
     width: 'minmax(0, 1.6fr)',
+    value: ({ source }) => source,
     cell: ({ source, captured_at: captured, retrieved_at: retrieved, hash, locator, notes }) => (
       <span className={styles.value}>
         {source}{' '}
@@ -108,6 +110,7 @@ const COLUMNS: readonly VirtualColumn<Item>[] = [
   {
     title: TEXT.backs,
     width: 'minmax(0, 1.2fr)',
+    value: ({ paths }) => paths.join(' '),
     cell: ({ paths }) =>
       paths.length === 0 ? (
         <Badge>{TEXT.backsNothing}</Badge>

@@ -19,6 +19,10 @@ export interface KnownProvenance {
   /** Asks for as many leaves; they come in their order. */
   readonly reach: (count: number) => void;
   readonly isAsking: boolean;
+  /** Asks for all of them. */
+  readonly readAll: () => void;
+  /** All of them are asked for, and there are more to come. */
+  readonly isReading: boolean;
 }
 
 /** Since when and from what evidence the values of a version stand; `version` null: not asked. */
@@ -49,5 +53,7 @@ export function useProvenance(version: number | null): KnownProvenance {
     refetch: () => void (data === undefined ? refetch() : fetchNextPage()),
     reach: (count) => setWanted((before) => Math.max(before, count)),
     isAsking: isFetching,
+    readAll: () => setWanted(Infinity),
+    isReading: wanted === Infinity && hasNextPage && error === null,
   };
 }

@@ -9,6 +9,8 @@ import { TEXT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
+import { textOfValue } from '../../ui/place.tsx';
+import { usePrinting } from '../../ui/print.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
@@ -75,6 +77,7 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
           keyOf={pathOf}
           rowHeight={62}
           onShown={onShown}
+          more={{ isReading: provenance.isReading, onWhole: provenance.readAll }}
         />
       )}
     </>
@@ -151,11 +154,13 @@ function useColumns(hasProvenance: boolean, byPath: KnownProvenance['byPath']): 
       title: TEXT.attribute,
       width: 'minmax(0, 1fr)',
       isHeader: true,
+      value: pathOf,
       cell: ({ path }) => <Path path={path} />,
     };
     const value: VirtualColumn<Leaf> = {
       title: TEXT.value,
       width: 'minmax(0, 1.2fr)',
+      value: ({ value: one }) => textOfValue(one),
       cell: (leaf) => <Value leaf={leaf} proved={byPath.get(leaf.path)} />,
     };
     if (!hasProvenance) return [attribute, value];
@@ -165,6 +170,7 @@ function useColumns(hasProvenance: boolean, byPath: KnownProvenance['byPath']): 
       {
         title: TEXT.since,
         width: 'minmax(0, 1fr)',
+        at: ({ path }) => byPath.get(path)?.since.effective_at,
         cell: ({ path }) => {
           const proved = byPath.get(path);
           return proved === undefined ? TEXT.notYet : <Since proved={proved} view={view} />;
@@ -173,6 +179,7 @@ function useColumns(hasProvenance: boolean, byPath: KnownProvenance['byPath']): 
       {
         title: TEXT.backing,
         width: 'minmax(0, 1.6fr)',
+        value: ({ path }) => saidOfBacking(byPath.get(path)),
         cell: ({ path }) => {
           const proved = byPath.get(path);
           if (proved === undefined) return TEXT.notYet;
@@ -227,12 +234,13 @@ function Path({ path }: { path: string }) {
 }
 
 function Value({ leaf: { value }, proved }: { leaf: Leaf; proved: api.ProvedLeaf | undefined }) {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = textOfValue(value);
+  const most = usePrinting() ? Infinity : MAX_SHOWN;
   const differs = proved !== undefined && JSON.stringify(proved.value) !== JSON.stringify(value);
   return (
     <span className={styles.value}>
-      <span className={typeof value === 'string' ? undefined : styles.literal}>{text.slice(0, MAX_SHOWN)}</span>
-      {text.length > MAX_SHOWN && <span className={styles.quiet}> {TEXT.more(text.length)}</span>}{' '}
+      <span className={typeof value === 'string' ? undefined : styles.literal}>{text.slice(0, most)}</span>
+      {text.length > most && <span className={styles.quiet}> {TEXT.more(text.length)}</span>}{' '}
       {text !== '' && <Copy text={text} />}
       {differs && <Badge tone="bad">✗ {TEXT.differs}</Badge>}
     </span>
@@ -253,6 +261,12 @@ function Since({
       {by !== null && <span className={styles.quiet}>{`${TEXT.by} ${TEXT.writer(by, writer)}`}</span>}
     </span>
   );
+}
+
+function saidOfBacking(proved: api.ProvedLeaf | undefined): string | null {
+  if (proved === undefined) return null;
+  const items = proved.evidence.map(({ evidence_type: type, source }) => `${type}, ${source}`);
+  return [TEXT.statuses[proved.evidence_status], ...items].join('; ');
 }
 
 function StatusBadge({ status }: { status: Status }) {

@@ -6,9 +6,10 @@ import { useFeed } from '../../app/live.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Section } from '../../ui/page.tsx';
 import { Badge } from '../../ui/state.tsx';
+import { SubjectLink } from '../../ui/subject-link.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Name, SubjectLink } from './columns.tsx';
+import { OwnSubject } from './columns.tsx';
 import styles from './subjects.module.css';
 
 const RECENT = 8;
@@ -40,10 +41,9 @@ function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; t
       {error !== null && <Problem error={error} />}
       {items.length > 0 && (
         <ul className={styles.plainList}>
-          {items.map(({ subject_type: type, subject_id: id, latest_snapshot: { snapshot_version: version } }) => (
-            <li key={`${type}/${id}`}>
-              <SubjectLink tenantId={tenantId} type={type} id={id} />
-              <Name key={version} tenantId={tenantId} type={type} id={id} version={version} />
+          {items.map((subject) => (
+            <li key={`${subject.subject_type}/${subject.subject_id}`}>
+              <OwnSubject tenantId={tenantId} subject={subject} />
             </li>
           ))}
         </ul>
@@ -89,7 +89,7 @@ function Recent() {
 function ChangedSubject({ tenantId, change }: { tenantId: string; change: Change }) {
   if (change.type === 'tenant.owner_changed') return TEXT.tenantItself(change.tenant_id);
   const { subject_type: type, subject_id: id } = change.subject;
-  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} />;
+  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />;
 }
 
 function detailOf(change: Change): string {

@@ -1,12 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
-import { Link } from '@tanstack/react-router';
-import type { api, SubjectType } from '@identity-state/client';
-import { useSubjectName } from '../../app/subject-name.ts';
+import type { api } from '@identity-state/client';
 import { SCOPE_NAMES } from '../../text/scopes.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Badge } from '../../ui/state.tsx';
+import { SubjectLink } from '../../ui/subject-link.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import styles from './subjects.module.css';
 
 export function ownColumns(tenantId: string): readonly Column<api.Subject>[] {
@@ -14,21 +11,31 @@ export function ownColumns(tenantId: string): readonly Column<api.Subject>[] {
     {
       title: TEXT.subject,
       isHeader: true,
-      cell: ({ subject_type: type, subject_id: id, latest_snapshot: { snapshot_version: version } }) => (
-        <>
-          <SubjectLink tenantId={tenantId} type={type} id={id} />
-          <Name key={version} tenantId={tenantId} type={type} id={id} version={version} />
-        </>
-      ),
+      value: ({ subject_id: id }) => id,
+      cell: (subject) => <OwnSubject tenantId={tenantId} subject={subject} />,
     },
-    { title: TEXT.type, cell: ({ subject_type: type }) => <Badge>{TEXT.types[type]}</Badge> },
     {
-      title: TEXT.version,
-      cell: ({ latest_snapshot: { snapshot_version: version } }) => <span className={styles.number}>{version}</span>,
+      title: TEXT.type,
+      value: ({ subject_type: type }) => TEXT.types[type],
+      cell: ({ subject_type: type }) => <Badge>{TEXT.types[type]}</Badge>,
     },
-    { title: TEXT.stateOf, cell: ({ latest_snapshot: { generated_at: at } }) => <Time at={at} dayOnly /> },
-    { title: TEXT.written, cell: ({ latest_snapshot: { created_at: at } }) => <Time at={at} /> },
+    { title: TEXT.version, value: ({ latest_snapshot: { snapshot_version: version } }) => version },
+    { title: TEXT.stateOf, at: ({ latest_snapshot: { generated_at: at } }) => at, dayOnly: true },
+    { title: TEXT.written, at: ({ latest_snapshot: { created_at: at } }) => at },
   ];
+}
+
+/** Names a subject of the tenant. An erased version has no name. */
+export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {
+  const { subject_type: type, subject_id: id, latest_snapshot: latest } = subject;
+  return (
+    <SubjectLink
+      tenantId={tenantId}
+      type={type}
+      id={id}
+      version={latest.erased === undefined ? latest.snapshot_version : null}
+    />
+  );
 }
 
 export function grantedColumns(tenantId: string): readonly Column<api.AccessibleSubject>[] {
@@ -36,16 +43,22 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
     {
       title: TEXT.subject,
       isHeader: true,
-      cell: ({ subject_type: type, subject_id: id }) => <SubjectLink tenantId={tenantId} type={type} id={id} />,
+      value: ({ subject_id: id }) => id,
+      cell: (granted) => <GrantedSubject tenantId={tenantId} granted={granted} />,
     },
-    { title: TEXT.type, cell: ({ subject_type: type }) => <Badge>{TEXT.types[type]}</Badge> },
-    { title: TEXT.owner, cell: ({ granted_by_tenant_id: owner }) => owner },
+    {
+      title: TEXT.type,
+      value: ({ subject_type: type }) => TEXT.types[type],
+      cell: ({ subject_type: type }) => <Badge>{TEXT.types[type]}</Badge>,
+    },
+    { title: TEXT.owner, value: ({ granted_by_tenant_id: owner }) => owner },
     {
       title: TEXT.version,
-      cell: ({ latest_snapshot: latest }) => latest?.snapshot_version ?? TEXT.notLatest,
+      value: ({ latest_snapshot: latest }) => latest?.snapshot_version ?? TEXT.notLatest,
     },
     {
       title: TEXT.mayRead,
+      value: ({ scopes }) => scopes.map((scope) => SCOPE_NAMES[scope]).join(', '),
       cell: ({ scopes }) => (
         <span className={styles.badges}>
           {scopes.map((scope) => (
@@ -54,46 +67,25 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
         </span>
       ),
     },
-    { title: TEXT.until, cell: ({ expires_at: end }) => (end === null ? TEXT.noEnd : <Time at={end} dayOnly />) },
+    {
+      title: TEXT.until,
+      at: ({ expires_at: end }) => end,
+      value: ({ expires_at: end }) => (end === null ? TEXT.noEnd : null),
+      dayOnly: true,
+    },
   ];
 }
 
-export function SubjectLink({ tenantId, type, id }: { tenantId: string; type: SubjectType; id: string }) {
+/** Names a subject of another tenant, where the grant shows its values. */
+export function GrantedSubject({ tenantId, granted }: { tenantId: string; granted: api.AccessibleSubject }) {
+  const { subject_type: type, subject_id: id, scopes, latest_snapshot: latest } = granted;
+  const isNamed = latest?.erased === undefined && scopes.includes('read_lineage');
   return (
-    <Link
-      to="/t/$tenantId/subjects/$subjectType/$subjectId"
-      params={{ tenantId, subjectType: type, subjectId: id }}
-      className={styles.subject}
-    >
-      {id}
-    </Link>
-  );
-}
-
-interface Named {
-  tenantId: string;
-  type: SubjectType;
-  id: string;
-  version: number;
-}
-
-/** Asked for when it comes in sight. */
-export function Name({ tenantId, type, id, version }: Named) {
-  const place = useRef<HTMLSpanElement>(null);
-  const [isInSight, setInSight] = useState(false);
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return;
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) setInSight(true);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  const name = useSubjectName(tenantId, type, id, isInSight ? version : null);
-  return (
-    <span ref={place} className={styles.name}>
-      {name}
-    </span>
+    <SubjectLink
+      tenantId={tenantId}
+      type={type}
+      id={id}
+      version={isNamed ? (latest?.snapshot_version ?? null) : null}
+    />
   );
 }

@@ -126,8 +126,8 @@ export function ImportSubjects({ tenantId, onClose }: { tenantId: string; onClos
           items={report.refusals.slice(0, SHOWN_REFUSALS)}
           keyOf={({ index }) => String(index)}
           columns={[
-            { title: WORDS.line, isHeader: true, cell: ({ index }) => index + 1 },
-            { title: WORDS.why, cell: ({ result }) => whyOf(result) },
+            { title: WORDS.line, isHeader: true, value: ({ index }) => index + 1 },
+            { title: WORDS.why, value: ({ result }) => whyOf(result) },
           ]}
         />
       )}

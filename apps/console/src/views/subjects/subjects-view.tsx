@@ -1,5 +1,5 @@
 import { type FormEvent, lazy, type ReactNode, Suspense, useState } from 'react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
@@ -11,6 +11,7 @@ import { CopyCurl } from '../../ui/curl.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
+import { Tab } from '../../ui/tab.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
@@ -43,8 +44,8 @@ export function SubjectsView() {
       <div className={styles.split}>
         <div className={styles.lists}>
           <nav className={ui.tabs} aria-label={TEXT.of}>
-            <Tab of={undefined}>{TEXT.own}</Tab>
-            <Tab of="granted">{TEXT.granted}</Tab>
+            <Of of={undefined}>{TEXT.own}</Of>
+            <Of of="granted">{TEXT.granted}</Of>
           </nav>
           <Filters key={`filters ${find}`} />
           {find !== '' ? (
@@ -92,21 +93,18 @@ function useQueryOfAddress(): Query {
   return { ...(isGranted ? {} : { subject_type: type }), ...meaningsOf(find)[0]?.query };
 }
 
-function Tab({ of, children }: { of: 'granted' | undefined; children: ReactNode }) {
+function Of({ of, children }: { of: 'granted' | undefined; children: ReactNode }) {
   const tenantId = useTenantId();
   const { find, of: now } = useSearch({ from: ADDRESS });
   return (
-    <Link
+    <Tab
       to="/t/$tenantId/subjects"
       params={{ tenantId }}
       search={changed({ find, of }, {})}
-      className={ui.tab}
-      activeProps={{}}
-      activeOptions={{ exact: true }}
-      aria-current={(now === 'granted') === (of === 'granted') ? 'page' : undefined}
+      isCurrent={(now === 'granted') === (of === 'granted')}
     >
       {children}
-    </Link>
+    </Tab>
   );
 }
 

@@ -9,9 +9,8 @@ import { Hash } from '../../ui/hash.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
-import { Word } from '../sharing/grant-table.tsx';
 import styles from './tenant.module.css';
 
 type AuditRecord = api.AuditRecord;
@@ -83,16 +82,29 @@ export function AuditTable({
       keyOf={({ audit_id: id }) => String(id)}
       empty={empty}
       columns={[
-        { title: WORDS.when, isHeader: true, cell: ({ at }) => <Time at={at} /> },
-        { title: WORDS.action, cell: ({ action }) => ACTIONS[action] },
+        { title: WORDS.when, isHeader: true, at: ({ at }) => at },
+        { title: WORDS.action, value: ({ action }) => ACTIONS[action] },
         {
           title: WORDS.who,
+          value: ({ principal_id: id }) => id ?? WORDS.service,
           cell: ({ principal_id: id }) =>
-            id === null ? <span className={styles.quiet}>{WORDS.service}</span> : <Word>{id}</Word>,
+            id === null ? <span className={styles.quiet}>{WORDS.service}</span> : <Who id={id} />,
         },
-        { title: WORDS.on, cell: ({ target }) => <Target of={target} /> },
-        { title: WORDS.changed, cell: ({ details }) => <Changes of={details} /> },
-        { title: WORDS.request, cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} /> },
+        {
+          title: WORDS.on,
+          value: ({ target }) => Object.values(target).join(' '),
+          cell: ({ target }) => <Target of={target} />,
+        },
+        {
+          title: WORDS.changed,
+          value: ({ details }) => JSON.stringify(details),
+          cell: ({ details }) => <Changes of={details} />,
+        },
+        {
+          title: WORDS.request,
+          value: ({ request_id: id }) => id,
+          cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} />,
+        },
       ]}
     />
   );

@@ -10,7 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import { LogProofDialog } from '../sharing/log-proof.tsx';
 import styles from './tenant.module.css';
 
@@ -55,6 +55,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
             {
               title: WORDS.subject,
               isHeader: true,
+              value: ({ target }) => target['subject_id'],
               cell: ({ target }) => (
                 <Link
                   to="/t/$tenantId/subjects/$subjectType/$subjectId"
@@ -68,8 +69,12 @@ export function Erasures({ tenantId }: { tenantId: string }) {
                 </Link>
               ),
             },
-            { title: WORDS.asked, cell: ({ at }) => <Time at={at} /> },
-            { title: WORDS.by, cell: ({ principal_id: id }) => id },
+            { title: WORDS.asked, at: ({ at }) => at },
+            {
+              title: WORDS.by,
+              value: ({ principal_id: id }) => id,
+              cell: ({ principal_id: id }) => id !== null && <Who id={id} />,
+            },
             {
               title: WORDS.versions,
               cell: (record) => <Of path={pathOf(record)}>{({ versions }) => versions.join(', ')}</Of>,

@@ -2,11 +2,12 @@ import { type FormEvent, useState } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useList } from '../../app/api.ts';
-import { useSession } from '../../app/context.tsx';
-import { isCaller, useMay } from '../../app/rights.ts';
+import { useMay } from '../../app/rights.ts';
+import { principalName } from '../../text/principal.ts';
 import { ROLES, TEXT } from '../../text/tenant.ts';
 import { TEXT as UI } from '../../text/ui.ts';
 import { Button } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
@@ -14,7 +15,7 @@ import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
 import styles from './tenant.module.css';
 
@@ -45,7 +46,6 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
   const { status } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
   const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
   const may = useMay(tenantId);
-  const { subject: caller } = useSession();
   const shown = status === 'pending' || status === 'removed' || status === 'any' ? status : 'active';
   const show = (one: string): void =>
     void navigate({ search: (before) => ({ ...before, status: one === 'active' ? '' : one }), replace: true });
@@ -93,14 +93,16 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
             {
               title: WORDS.principal,
               isHeader: true,
+              value: ({ principal_id: id }) => id,
               cell: ({ principal_id: id }) => (
                 <>
-                  {id} {isCaller(id, caller) && <Badge tone="accent">{WORDS.you}</Badge>}
+                  <Who id={id} /> <Copy text={id} name={WORDS.copyOf(principalName(id))} />
                 </>
               ),
             },
             {
               title: WORDS.role,
+              value: ({ api_functional_role: role }) => role,
               cell: ({ api_functional_role: role }) => (
                 <span className={styles.word} title={ROLES[role].may}>
                   {role}
@@ -109,20 +111,22 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
             },
             {
               title: WORDS.type,
-              cell: ({ principal_type: type }) => <span className={styles.word}>{WORDS.types[type]}</span>,
+              value: ({ principal_type: type }) => WORDS.types[type],
             },
-            { title: WORDS.account, cell: ({ tenancy_role: role }) => WORDS.accounts[role] },
+            { title: WORDS.account, value: ({ tenancy_role: role }) => WORDS.accounts[role] },
             {
               title: WORDS.flag,
+              value: ({ allow_counterparty_access: isOn }) => (isOn ? WORDS.flagOn : WORDS.flagOff),
               cell: ({ allow_counterparty_access: isOn }) => (
                 <Badge tone={isOn ? 'good' : 'plain'}>{isOn ? WORDS.flagOn : WORDS.flagOff}</Badge>
               ),
             },
             {
               title: WORDS.status,
+              value: ({ status: one }) => WORDS.statuses[one],
               cell: ({ status: one }) => <Badge tone={TONES[one]}>{WORDS.statuses[one]}</Badge>,
             },
-            { title: WORDS.since, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
+            { title: WORDS.since, at: ({ created_at: at }) => at, dayOnly: true },
             {
               title: TEXT.actions,
               cell: (one) =>

@@ -12,7 +12,7 @@ import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
 import { isCaller } from '../../app/rights.ts';
 import styles from './tenant.module.css';
@@ -72,18 +72,29 @@ export function OfferTable({ tenantId }: { tenantId: string }) {
           </Empty>
         }
         columns={[
-          { title: WORDS.to, isHeader: true, cell: ({ to_principal_id: to }) => to },
-          { title: WORDS.from, cell: ({ from_principal_id: from }) => from },
+          {
+            title: WORDS.to,
+            isHeader: true,
+            value: ({ to_principal_id: to }) => to,
+            cell: ({ to_principal_id: to }) => <Who id={to} />,
+          },
+          {
+            title: WORDS.from,
+            value: ({ from_principal_id: from }) => from,
+            cell: ({ from_principal_id: from }) => <Who id={from} />,
+          },
           {
             title: WORDS.status,
+            value: ({ status }) => WORDS.statuses[status],
             cell: ({ status }) => <Badge tone={TONES[status]}>{WORDS.statuses[status]}</Badge>,
           },
-          { title: WORDS.message, cell: ({ message }) => message },
-          { title: WORDS.made, cell: ({ created_at: at }) => <Time at={at} /> },
+          { title: WORDS.message, value: ({ message }) => message },
+          { title: WORDS.made, at: ({ created_at: at }) => at },
           {
             title: WORDS.until,
-            cell: ({ expires_at: at }) =>
-              at === null ? <span className={styles.quiet}>{WORDS.noEnd}</span> : <Time at={at} dayOnly />,
+            at: ({ expires_at: at }) => at,
+            value: ({ expires_at: at }) => (at === null ? WORDS.noEnd : null),
+            dayOnly: true,
           },
           {
             title: TEXT.actions,

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import { LogProofDialog } from '../sharing/log-proof.tsx';
 import styles from './tenant.module.css';
 
@@ -28,11 +28,20 @@ export function Owners({ tenantId }: { tenantId: string }) {
           keyOf={({ changed_at: at, principal_id: to, from_principal_id: from }) => `${at} ${from} ${to}`}
           empty={<Empty title={WORDS.empty} />}
           columns={[
-            { title: WORDS.when, isHeader: true, cell: ({ changed_at: at }) => <Time at={at} /> },
-            { title: WORDS.became, cell: ({ principal_id: to }) => to ?? nobody },
-            { title: WORDS.ceased, cell: ({ from_principal_id: from }) => from ?? nobody },
+            { title: WORDS.when, isHeader: true, at: ({ changed_at: at }) => at },
+            {
+              title: WORDS.became,
+              value: ({ principal_id: to }) => to,
+              cell: ({ principal_id: to }) => (to === null ? nobody : <Who id={to} />),
+            },
+            {
+              title: WORDS.ceased,
+              value: ({ from_principal_id: from }) => from,
+              cell: ({ from_principal_id: from }) => (from === null ? nobody : <Who id={from} />),
+            },
             {
               title: WORDS.log,
+              value: ({ log_index: index }) => index,
               cell: ({ log_index: index }) => index ?? <span className={styles.quiet}>{WORDS.notYet}</span>,
             },
             {

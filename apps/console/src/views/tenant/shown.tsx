@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { tenantPath } from '../../app/api.ts';
-import { useRows, useWholeList } from '../../app/whole-list.ts';
+import { useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/tenant.ts';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -29,7 +29,6 @@ export function Shown({ tenantId }: { tenantId: string }) {
     { limit: 200, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) },
     MOST_DISCLOSURES,
   );
-  const rows = useRows(list);
   return (
     <Section title={TEXT.tabs.disclosures}>
       <div className={styles.stack}>
@@ -41,7 +40,7 @@ export function Shown({ tenantId }: { tenantId: string }) {
         {list.items.length > 0 && <DisclosurePlot items={list.items} isWhole={list.isWhole} />}
         <ListTable
           caption={WORDS.caption}
-          list={rows}
+          list={list}
           keyOf={keyOfDisclosure}
           columns={disclosureColumns({ tenantId })}
           empty={<Empty title={WORDS.empty} />}

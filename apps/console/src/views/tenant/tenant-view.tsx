@@ -1,4 +1,4 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { type ApiCall, tenantPath, useGet } from '../../app/api.ts';
@@ -6,6 +6,7 @@ import { type Route, useMay } from '../../app/rights.ts';
 import { TEXT } from '../../text/tenant.ts';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
+import { Tab as TabLink } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
 import { Audit } from './audit.tsx';
 import { Erasures } from './erasures.tsx';
@@ -93,17 +94,15 @@ export function TenantView() {
     >
       <nav className={ui.tabs} aria-label={TEXT.sections}>
         {tabs.map(([tab, label]) => (
-          <Link
+          <TabLink
             key={tab}
             from="/t/$tenantId/tenant"
             to="/t/$tenantId/tenant"
             search={tab === 'members' ? {} : { show: tab }}
-            className={ui.tab}
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={tab === shown ? 'page' : undefined}
+            isCurrent={tab === shown}
           >
             {label}
-          </Link>
+          </TabLink>
         ))}
       </nav>
       <Answer query={tenant}>{(data) => (isShown ? view(data) : <Notice>{TEXT.forAdmins}</Notice>)}</Answer>

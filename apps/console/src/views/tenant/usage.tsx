@@ -83,10 +83,10 @@ function UsagePlot({ days }: { days: api.Usage['usage'] }) {
           items={busy.toReversed()}
           keyOf={({ date }) => date}
           columns={[
-            { title: WORDS.day, isHeader: true, cell: ({ date }) => date },
+            { title: WORDS.day, isHeader: true, value: ({ date }) => date },
             {
               title: WORDS.series,
-              cell: ({ snapshot_writes: writes }) => <span className={styles.number}>{WORDS.number(writes)}</span>,
+              value: ({ snapshot_writes: writes }) => writes,
             },
           ]}
         />
@@ -132,14 +132,19 @@ function Limits({ tenantId }: { tenantId: string }) {
             items={rows}
             keyOf={({ name }) => name}
             columns={[
-              { title: WORDS.limit, isHeader: true, cell: ({ name }) => name },
+              { title: WORDS.limit, isHeader: true, value: ({ name }) => name },
               {
                 title: WORDS.held,
+                value: ({ held }) => held,
                 cell: ({ held, isMore }) => (
                   <span className={styles.number}>{isMore ? WORDS.more(held) : WORDS.number(held)}</span>
                 ),
               },
-              { title: WORDS.most, cell: ({ most }) => <span className={styles.number}>{WORDS.number(most)}</span> },
+              {
+                title: WORDS.most,
+                value: ({ most }) => most,
+                cell: ({ most }) => <span className={styles.number}>{WORDS.number(most)}</span>,
+              },
             ]}
           />
         ) : (

@@ -8,7 +8,7 @@ import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
 
 /** Paths whose answers change with a membership of the caller. */
@@ -33,11 +33,15 @@ export default function Invitations({ tenantId }: { tenantId?: string }) {
         keyOf={({ tenant_id: id }) => id}
         empty={<Empty title={TEXT.noInvitations} />}
         columns={[
-          { title: TEXT.id, isHeader: true, cell: ({ tenant_id: id }) => id },
-          { title: TEXT.name, cell: ({ name }) => name },
-          { title: TEXT.role, cell: ({ api_functional_role: role }) => role },
-          { title: TEXT.from, cell: ({ invited_by: by }) => by ?? TEXT.service },
-          { title: TEXT.at, cell: ({ invited_at: at }) => <Time at={at} /> },
+          { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
+          { title: TEXT.name, value: ({ name }) => name },
+          { title: TEXT.role, value: ({ api_functional_role: role }) => role },
+          {
+            title: TEXT.from,
+            value: ({ invited_by: by }) => by ?? TEXT.service,
+            cell: ({ invited_by: by }) => <Who id={by ?? TEXT.service} />,
+          },
+          { title: TEXT.at, at: ({ invited_at: at }) => at },
           {
             title: TEXT.actions,
             cell: (one) => (

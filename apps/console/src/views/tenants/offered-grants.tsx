@@ -25,9 +25,9 @@ export function OfferedGrants({ tenantId }: { tenantId: string }) {
         items={offered}
         keyOf={({ grant_id: id }) => id}
         columns={[
-          { title: TEXT.id, isHeader: true, cell: ({ grantor_tenant_id: id }) => id },
-          { title: TEXT.scopes, cell: ({ scopes }) => scopes.map((scope) => SCOPE_NAMES[scope]).join(', ') },
-          { title: TEXT.purpose, cell: ({ purpose }) => purpose },
+          { title: TEXT.id, isHeader: true, value: ({ grantor_tenant_id: id }) => id },
+          { title: TEXT.scopes, value: ({ scopes }) => scopes.map((scope) => SCOPE_NAMES[scope]).join(', ') },
+          { title: TEXT.purpose, value: ({ purpose }) => purpose },
           {
             title: TEXT.actions,
             cell: ({ grant_id: id, grantor_tenant_id: from }) =>

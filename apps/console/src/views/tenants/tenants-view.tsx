@@ -12,7 +12,6 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import Invitations, { OF_MEMBERSHIPS } from './invitations.tsx';
 
@@ -56,14 +55,15 @@ function Memberships() {
           {
             title: TEXT.name,
             isHeader: true,
+            value: ({ name }) => name,
             cell: ({ tenant_id: tenantId, name }) => (
               <Link to="/t/$tenantId/subjects" params={{ tenantId }}>
                 {name}
               </Link>
             ),
           },
-          { title: TEXT.id, cell: ({ tenant_id: id }) => id },
-          { title: TEXT.role, cell: ({ role }) => role },
+          { title: TEXT.id, value: ({ tenant_id: id }) => id },
+          { title: TEXT.role, value: ({ role }) => role },
           {
             title: TEXT.actions,
             cell: ({ tenant_id: id }) => (
@@ -109,8 +109,8 @@ function Blocked() {
         keyOf={({ tenant_id: id }) => id}
         empty={null}
         columns={[
-          { title: TEXT.id, isHeader: true, cell: ({ tenant_id: id }) => id },
-          { title: TEXT.since, cell: ({ blocked_at: at }) => <Time at={at} /> },
+          { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
+          { title: TEXT.since, at: ({ blocked_at: at }) => at },
           {
             title: TEXT.actions,
             cell: ({ tenant_id: id }) => (

@@ -1,5 +1,6 @@
 import { type PointerEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { TEXT } from '../../text/timeline.ts';
+import { momentText } from '../../ui/time.tsx';
 import { moved, type Range, ticksOf, zoomed } from './axis.ts';
 import { type Bar, barsOf, BIN, type Bin, binsOf, MOST_ROWS } from './bins.ts';
 import type { Happening, Kind } from './happenings.ts';
@@ -16,7 +17,6 @@ const ZOOM = 0.5;
 const STEP = 0.15;
 /** A pointer that moved less has clicked. */
 const CLICK = 4;
-const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export interface Lane {
   readonly kind: Kind;
@@ -110,7 +110,7 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
       className={styles.plot}
       role="group"
       tabIndex={0}
-      aria-label={`${TEXT.plot}: ${TEXT.summary(count, FORMAT.format(range.from), FORMAT.format(range.to))}`}
+      aria-label={`${TEXT.plot}: ${TEXT.summary(count, momentText(range.from), momentText(range.to))}`}
       aria-describedby="timeline-hint"
       onKeyDown={press}
       onPointerDown={down}
@@ -212,7 +212,7 @@ function BinMark({
       className={styles.mark}
       onClick={onOpen}
     >
-      <title>{`${said}, ${FORMAT.format(first?.from ?? 0)}`}</title>
+      <title>{`${said}, ${momentText(first?.from ?? 0)}`}</title>
     </rect>
   );
 }

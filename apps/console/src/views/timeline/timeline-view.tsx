@@ -112,7 +112,7 @@ const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happe
       <Controls range={range} whole={whole} onRange={setRange} />
       <AxisPlot lanes={lanes} range={range} whole={whole} now={now} onRange={setRange} onOpen={open} />
       <p id="timeline-hint" className={styles.quiet}>
-        <Time at={new Date(range.from).toISOString()} /> – <Time at={new Date(range.to).toISOString()} />
+        <Time at={range.from} /> – <Time at={range.to} />
         {': '}
         <strong>{TEXT.inSight(rows.length)}</strong>. {TEXT.plotHint}
       </p>
@@ -226,13 +226,14 @@ const COLUMNS: readonly VirtualColumn<Happening>[] = [
   {
     title: TEXT.when,
     width: 'minmax(0, 1.3fr)',
+    at: ({ from }) => new Date(from).toISOString(),
     cell: ({ from, to }) => (
       <>
-        <Time at={new Date(from).toISOString()} />
+        <Time at={from} />
         {typeof to === 'number' && to !== from && (
           <span className={styles.quiet}>
             {' '}
-            {TEXT.until} <Time at={new Date(to).toISOString()} />
+            {TEXT.until} <Time at={to} />
           </span>
         )}
       </>
@@ -242,11 +243,13 @@ const COLUMNS: readonly VirtualColumn<Happening>[] = [
     title: TEXT.what,
     width: 'minmax(0, 1.4fr)',
     isHeader: true,
+    value: ({ title }) => title,
     cell: (happening) => <HappeningLink happening={happening} />,
   },
   {
     title: TEXT.state,
     width: 'minmax(0, 0.8fr)',
+    value: ({ kind, state }) => `${TEXT.kind[kind]} ${state}`,
     cell: ({ kind, state }) => (
       <>
         <Badge tone={kind === 'version' ? 'accent' : 'plain'}>{TEXT.kind[kind]}</Badge> {state}
@@ -256,6 +259,7 @@ const COLUMNS: readonly VirtualColumn<Happening>[] = [
   {
     title: TEXT.detail,
     width: 'minmax(0, 1.6fr)',
+    value: ({ detail }) => detail,
     cell: ({ detail }) => <span className={styles.quiet}>{detail}</span>,
   },
 ];

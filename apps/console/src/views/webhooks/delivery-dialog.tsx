@@ -77,17 +77,23 @@ export function DeliveryDialog({
                   items={data.attempts}
                   keyOf={({ attempt }) => String(attempt)}
                   columns={[
-                    { title: words.attempt, isHeader: true, cell: ({ attempt }) => attempt },
-                    { title: words.started, cell: ({ started_at: at }) => <Time at={at} /> },
+                    { title: words.attempt, isHeader: true, value: ({ attempt }) => attempt },
+                    { title: words.started, at: ({ started_at: at }) => at },
                     {
                       title: words.status,
+                      value: ({ status_code: code }) => code,
                       cell: (attempt) => (
                         <Badge tone={isSuccess(attempt) ? 'good' : 'bad'}>{attempt.status_code ?? TEXT.noAnswer}</Badge>
                       ),
                     },
-                    { title: TEXT.latency, cell: ({ latency_ms: ms }) => TEXT.ms(ms) },
+                    {
+                      title: TEXT.latency,
+                      value: ({ latency_ms: ms }) => ms,
+                      cell: ({ latency_ms: ms }) => TEXT.ms(ms),
+                    },
                     {
                       title: words.failure,
+                      value: ({ error }) => error,
                       cell: ({ error, error_phase: phase }) => (
                         <>
                           {error} {phase !== null && <span className={styles.quiet}>{words.phase(phase)}</span>}

@@ -4,7 +4,7 @@ import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { useAction, useGet, useInvalidate } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useRows, useWholeList } from '../../app/whole-list.ts';
+import { useWholeList } from '../../app/whole-list.ts';
 import { EVENTS, TEXT } from '../../text/webhooks.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -20,7 +20,7 @@ import { DeliveryDialog } from './delivery-dialog.tsx';
 import { DeliveryPlots } from './delivery-plots.tsx';
 import { Replay } from './replay.tsx';
 import { ChangeSubscription, DisableSubscription, EndSubscription, RotateSecret } from './subscription-dialogs.tsx';
-import { DeliveryStatus, SubscriptionStatus } from './webhooks-view.tsx';
+import { DeliveryStatus, deliveryWord, SubscriptionStatus } from './webhooks-view.tsx';
 import {
   type Delivery,
   isSuccess,
@@ -216,7 +216,6 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
     const timer = setTimeout(() => void invalidate(subscriptionPath(subscriptionId)), delay);
     return () => clearTimeout(timer);
   }, [dueAt, answeredAt, subscriptionId]);
-  const rows = useRows(list);
   const isFiltered = Object.keys(query).length > 0;
   return (
     <Section title={TEXT.deliveries}>
@@ -243,7 +242,7 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
         <DeliveryPlots deliveries={list.items} isWhole={list.isWhole} />
         <ListTable
           caption={TEXT.deliveriesCaption}
-          list={rows}
+          list={list}
           keyOf={({ delivery_id: id }) => id}
           empty={
             <Empty title={isFiltered ? TEXT.noneFits : TEXT.noDeliveries}>
@@ -251,16 +250,22 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
             </Empty>
           }
           columns={[
-            { title: TEXT.when, isHeader: true, cell: ({ created_at: at }) => <Time at={at} /> },
-            { title: TEXT.type, cell: ({ event_type: type }) => <code>{type}</code> },
+            { title: TEXT.when, isHeader: true, at: ({ created_at: at }) => at },
+            { title: TEXT.type, value: ({ event_type: type }) => type },
             {
               title: TEXT.status,
+              value: (item) => deliveryWord(item),
               cell: (item) => <DeliveryStatus of={item} />,
             },
-            { title: TEXT.attempts, cell: ({ attempt_count: count }) => count },
-            { title: TEXT.answer, cell: (item) => <LastAnswer of={item} /> },
+            { title: TEXT.attempts, value: ({ attempt_count: count }) => count },
+            {
+              title: TEXT.answer,
+              value: (item) => lastAttempt(item)?.status_code,
+              cell: (item) => <LastAnswer of={item} />,
+            },
             {
               title: TEXT.latency,
+              value: (item) => lastAttempt(item)?.latency_ms,
               cell: (item) => {
                 const last = lastAttempt(item);
                 return last !== undefined && <span className={styles.number}>{TEXT.ms(last.latency_ms)}</span>;

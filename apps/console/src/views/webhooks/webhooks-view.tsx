@@ -50,20 +50,26 @@ export function WebhooksView() {
           {
             title: TEXT.url,
             isHeader: true,
+            value: ({ target_url: url }) => url,
             cell: ({ subscription_id: subscriptionId, target_url: url }) => (
               <Link to="/t/$tenantId/webhooks/$subscriptionId" params={{ tenantId, subscriptionId }}>
                 {url}
               </Link>
             ),
           },
-          { title: TEXT.status, cell: (subscription) => <SubscriptionStatus of={subscription} /> },
+          {
+            title: TEXT.status,
+            value: (subscription) => subscription.disabled_reason ?? subscription.status,
+            cell: (subscription) => <SubscriptionStatus of={subscription} />,
+          },
           {
             title: TEXT.events,
+            value: ({ event_types: types }) => types.join(' '),
             cell: ({ event_types: types }) => <span title={types.join(', ')}>{TEXT.eventCount(types.length)}</span>,
           },
           { title: TEXT.health, cell: ({ subscription_id: id }) => <Health id={id} /> },
           { title: TEXT.lastSuccess, cell: ({ subscription_id: id }) => <LastSuccess id={id} /> },
-          { title: TEXT.since, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
+          { title: TEXT.since, at: ({ created_at: at }) => at, dayOnly: true },
         ]}
       />
       {isCreating && <CreateSubscription tenantId={tenantId} onClose={() => setCreating(false)} />}
@@ -71,8 +77,14 @@ export function WebhooksView() {
   );
 }
 
-export function SubscriptionStatus({ of: { status, disabled_reason: reason } }: { of: Subscription }) {
-  if (status === 'active') return <Badge tone="good">{TEXT.active}</Badge>;
+export function SubscriptionStatus({
+  of: { subscription_id: id, status, disabled_reason: reason },
+}: {
+  of: Subscription;
+}) {
+  const arrived = useLastSuccess(status === 'active' ? id : null);
+  if (status === 'active')
+    return <Badge tone={arrived === null ? 'plain' : 'good'}>{arrived === null ? TEXT.unproved : TEXT.active}</Badge>;
   return (
     <Badge tone={reason === 'requested' ? 'plain' : 'bad'}>
       {reason === null ? TEXT.disabled : TEXT.reasons[reason]}
@@ -101,14 +113,21 @@ function Health({ id }: { id: string }) {
   );
 }
 
+/** Finds when a delivery arrived last. Null: none did, or that is not known yet. */
+function useLastSuccess(id: string | null): string | null {
+  const path = id === null ? null : `${subscriptionPath(id)}/deliveries`;
+  return useGet<api.DeliveryPage>(path, { limit: 1, status: 'succeeded' }).data?.items[0]?.finished_at ?? null;
+}
+
 function LastSuccess({ id }: { id: string }) {
-  const { data } = useGet<api.DeliveryPage>(`${subscriptionPath(id)}/deliveries`, { limit: 1, status: 'succeeded' });
-  if (data === undefined) return null;
-  const at = data.items[0]?.finished_at ?? null;
+  const at = useLastSuccess(id);
   return at === null ? <span className={styles.quiet}>{TEXT.never}</span> : <Time at={at} />;
 }
 
+export function deliveryWord(of: api.Delivery): string {
+  return isRetried(of) ? TEXT.retried : TEXT.statuses[of.status];
+}
+
 export function DeliveryStatus({ of }: { of: api.Delivery }) {
-  if (isRetried(of)) return <Badge tone="warn">{TEXT.retried}</Badge>;
-  return <Badge tone={DELIVERY_TONES[of.status]}>{TEXT.statuses[of.status]}</Badge>;
+  return <Badge tone={isRetried(of) ? 'warn' : DELIVERY_TONES[of.status]}>{deliveryWord(of)}</Badge>;
 }

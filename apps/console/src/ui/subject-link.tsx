@@ -1,0 +1,34 @@
+import { Link } from '@tanstack/react-router';
+import type { SubjectType } from '@identity-state/client';
+import { useSubjectName } from '../app/subject-name.ts';
+import styles from './ui.module.css';
+
+const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+
+interface SubjectLinkProps {
+  tenantId: string;
+  type: SubjectType;
+  id: string;
+  /** The version whose name is shown; null where the caller cannot read it, or it has no content. */
+  version: number | null;
+  /** The view of the subject that the link opens. */
+  view?: '' | '/requests' | '/sharing';
+}
+
+/** Names a subject: by its legal name first, then by its id. */
+export function SubjectLink({ tenantId, type, id, version, view = '' }: SubjectLinkProps) {
+  const name = useSubjectName(tenantId, type, id, version) ?? null;
+  return (
+    <>
+      <Link
+        to={`${SUBJECT}${view}`}
+        params={{ tenantId, subjectType: type, subjectId: id }}
+        activeProps={{ 'aria-current': undefined }}
+        className={styles.subject}
+      >
+        {name ?? id}
+      </Link>
+      {version !== null && <span className={styles.subjectId}>{name === null ? '' : id}</span>}
+    </>
+  );
+}

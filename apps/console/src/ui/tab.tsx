@@ -1,0 +1,15 @@
+import type { AnchorHTMLAttributes } from 'react';
+import { createLink } from '@tanstack/react-router';
+import styles from './ui.module.css';
+
+interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
+  /** The router compares addresses, of which a tab is often a part: the view says which one is shown. */
+  isCurrent: boolean;
+}
+
+function Anchor({ isCurrent, className = styles.tab, ...rest }: AnchorProps) {
+  return <a {...rest} className={className} aria-current={isCurrent ? 'page' : undefined} />;
+}
+
+/** A link to a part of a view. One of them is the current one. */
+export const Tab = createLink(Anchor);

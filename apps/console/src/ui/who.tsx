@@ -1,0 +1,14 @@
+import { useSession } from '../app/context.tsx';
+import { principalName } from '../text/principal.ts';
+import { TEXT } from '../text/ui.ts';
+import { Badge } from './state.tsx';
+
+/** Names a principal. The tooltip has the whole id. */
+export function Who({ id }: { id: string }) {
+  const { principalId } = useSession();
+  return (
+    <span title={id}>
+      {principalName(id)} {id === principalId && <Badge tone="accent">{TEXT.you}</Badge>}
+    </span>
+  );
+}
