@@ -1,11 +1,13 @@
 import {
-  plainDiff,
+  followAttribution,
   getMember,
   isJsonObject,
   jsonEquals,
   type JsonObject,
   type JsonValue,
+  plainDiff,
   PROTECTED_ROOTS,
+  TextClasses,
 } from '@iss/domain/pure';
 import { IdentityStateError, VerificationError } from './errors.ts';
 import { jsonOf } from './json.ts';
@@ -36,9 +38,9 @@ export function patchOf(
 ): PatchOperation[] {
   const from = objectIn(base);
   const to = objectIn(draft);
-  const root = PROTECTED_ROOTS.find((name) => !isSame(from[name], to[name]));
+  const root = PROTECTED_ROOTS.find((name) => !jsonEquals(from[name], to[name]));
   if (root !== undefined) throw new IdentityStateError(`The draft changes ${root}, of the service.`);
-  return plainDiff(from, evidence.length === 0 ? to : withEvidence(from, to, evidence));
+  return plainDiff(from, attributed(from, to, evidence));
 }
 
 /** @throws VerificationError `written` unless the version has the content of the draft that it was made of */
@@ -53,23 +55,32 @@ export function requireWritten(
   throw new VerificationError('written', 'The version is not its base with the patch.');
 }
 
-/** The evidence, and for each place of the attributes that changed that it is from there. What the draft says itself stays. */
-function withEvidence(from: JsonObject, to: JsonObject, evidence: readonly Evidence[]): JsonObject {
+/**
+ * Returns the draft with the attribution of the base where its values are now, and with the evidence named for each value
+ * that changed. For a removed value that is the object or array around it; what stays there keeps what covered it.
+ */
+function attributed(from: JsonObject, to: JsonObject, evidence: readonly Evidence[]): JsonObject {
+  const { paths, kept, changes } = followAttribution(from, to, new TextClasses());
+  const next = Object.keys(paths).length > 0 || to['attribute_paths'] ? { ...to, attribute_paths: paths } : to;
+  if (evidence.length === 0) return next;
   const added = evidence.map(jsonOf);
   const before = Array.isArray(to['evidence']) ? to['evidence'] : [];
-  const items = [...before, ...added.filter((item) => !before.some((other) => isSame(keyOf(item), keyOf(other))))];
+  const items = [...before, ...added.filter((item) => !before.some((other) => jsonEquals(keyOf(item), keyOf(other))))];
   const references = added.map(keyOf);
-  const pathsBefore = objectOf(from['attribute_paths']);
-  const paths = { ...objectOf(to['attribute_paths']) };
-  for (const { op, path } of plainDiff(from['attributes'] ?? {}, to['attributes'] ?? {})) {
-    const place = `/attributes${path}`;
-    for (const path of Object.keys(paths)) {
-      const isOverridden = path === place || path.startsWith(`${place}/`);
-      if (isOverridden && isSame(paths[path], pathsBefore[path])) delete paths[path];
-    }
-    if (op !== 'remove') paths[place] ??= references;
+  for (const { place, left } of changes) {
+    if (!jsonEquals(paths[place], kept[place])) continue;
+    const cover = left ? coverOf(paths, place) : [];
+    for (const child of left ?? []) paths[child] ??= cover;
+    paths[place] = [...cover, ...references];
   }
   return { ...to, evidence: items, attribute_paths: paths };
+}
+
+/** The references nearest to a place, at it or around it. */
+function coverOf(paths: JsonObject, place: string): JsonValue[] {
+  const cover = paths[place];
+  if (Array.isArray(cover)) return cover;
+  return place === '' ? [] : coverOf(paths, place.slice(0, place.lastIndexOf('/')));
 }
 
 /** What a reference has of an item. */
@@ -78,14 +89,6 @@ function keyOf(item: JsonValue): JsonObject {
     evidence_id: getMember(item, 'evidence_id') ?? null,
     evidence_type: getMember(item, 'evidence_type') ?? null,
   };
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : jsonEquals(one, other);
 }
 
 function objectIn(envelope: Envelope<object>): JsonObject {

@@ -1,216 +1,127 @@
 import type { ValueClasses } from './classes';
 import { jsonEquals } from './equals';
+import { getMember } from './pointer';
 import { isJsonObject, type JsonValue } from './value';
 
-/**
- * A step from left to right through two arrays: an element is the same in both; one stays, changed or not; one of the
- * first goes; one of the second comes.
- */
-type Step = 'same' | 'keep' | 'remove' | 'add';
-
-/** So many elements in a row. */
-export interface Run {
-  step: Step;
-  count: number;
+/** How the elements of an array go together with those of an earlier one: for each an index in the earlier array, or -1. */
+export interface Alignment {
+  /** The element that it was, wherever that stood; -1 for a new element. */
+  was: number[];
+  /** Whether it is unchanged. */
+  isSame: boolean[];
+  /** The element that it stays or replaces where elements keep their order; -1 for an element that comes in between. */
+  stays: number[];
 }
-
-/** From where on `count` elements of one array equal those of the other. */
-interface Match {
-  from: number;
-  to: number;
-  count: number;
-}
-
-// Bounds on the search for equal elements, so that a diff takes milliseconds: edits of one array, looks of all together.
-const MAX_EDITS = 400;
-const MAX_LOOKS = 1 << 21;
 
 /** Arrays that lie deeper than this in one another have their elements compared by class, so that each is looked at once. */
 const MAX_LEVELS_COMPARED = 2;
 
-/**
- * Says how the elements of two arrays go together. All calls for one pair of documents take time in proportion to their
- * size, and {@link MAX_LOOKS} at most: an element is compared as a whole at {@link MAX_LEVELS_COMPARED} levels, its class
- * is made once, and it is set against 16 others at most.
- */
-export class Aligner {
-  #looksLeft = MAX_LOOKS;
-
-  constructor(private readonly classes: ValueClasses) {}
-
-  /** The steps from one array to the other. `level` is 1 for arrays that lie in no other. */
-  align(from: JsonValue[], to: JsonValue[], level: number): Run[] {
-    let start = 0;
-    let fromEnd = from.length;
-    let toEnd = to.length;
-    while (start < fromEnd && start < toEnd && this.#areEqual(from[start]!, to[start]!, level)) start++;
-    while (fromEnd > start && toEnd > start && this.#areEqual(from[fromEnd - 1]!, to[toEnd - 1]!, level)) {
-      fromEnd--;
-      toEnd--;
-    }
-    return [
-      { step: 'same', count: start },
-      ...this.#alignDifferent(from.slice(start, fromEnd), to.slice(start, toEnd), level),
-    ];
-  }
-
-  #areEqual(a: JsonValue, b: JsonValue, level: number): boolean {
-    return level > MAX_LEVELS_COMPARED ? this.classes.of(a) === this.classes.of(b) : jsonEquals(a, b);
-  }
-
-  #alignDifferent(from: JsonValue[], to: JsonValue[], level: number): Run[] {
-    if (from.length === 0 || to.length === 0) return alignByPosition(from.length, to.length);
-    if (from.length === to.length) {
-      const runs = this.#alignInPlace(from, to, level);
-      if (runs) return runs;
-    }
-    const fromClasses = this.#classesOf(from);
-    const toClasses = this.#classesOf(to);
-    const common = new Set(fromClasses);
-    if (!toClasses.some((one) => common.has(one))) return alignGap(from, to);
-    const runs: Run[] = [];
-    let fromAt = 0;
-    let toAt = 0;
-    const end: Match = { from: from.length, to: to.length, count: 0 };
-    for (const match of [...this.#matchEqual(fromClasses, toClasses), end]) {
-      runs.push(...alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to)));
-      runs.push({ step: 'same', count: match.count });
-      fromAt = match.from + match.count;
-      toAt = match.to + match.count;
-    }
-    return runs;
-  }
-
-  /** By position when at least half of the elements are where they were: the others were changed in place. */
-  #alignInPlace(from: JsonValue[], to: JsonValue[], level: number): Run[] | undefined {
-    const { length } = from;
-    if (length === 1) return alignByPosition(1, 1);
-    const runs: Run[] = [];
-    let changed = 0;
-    for (let at = 0, last: Run | undefined; at < length && changed * 2 <= length; at++) {
-      const step = this.#areEqual(from[at]!, to[at]!, level) ? 'same' : 'keep';
-      if (step === 'keep') changed++;
-      if (last?.step === step) last.count++;
-      else runs.push((last = { step, count: 1 }));
-    }
-    return changed * 2 <= length ? runs : undefined;
-  }
-
-  /** The longest common subsequence (Myers, "An O(ND) Difference Algorithm", 1986), or nothing when it is too far to find. */
-  #matchEqual(a: Int32Array, b: Int32Array): Match[] {
-    const maxEdits = Math.min(MAX_EDITS, a.length + b.length);
-    const origin = maxEdits + 1;
-    // The furthest index in `a` on each diagonal (index in `a` - index in `b`), and its state before each round.
-    const furthest = new Int32Array(2 * origin + 1);
-    const rounds: Int32Array[] = [];
-    for (let edits = 0; edits <= maxEdits && this.#looksLeft > 0; edits++) {
-      rounds.push(furthest.slice(origin - edits - 1, origin + edits + 2));
-      for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-        const left = furthest[origin + diagonal - 1]!;
-        const right = furthest[origin + diagonal + 1]!;
-        const start = diagonal === -edits || (diagonal !== edits && left < right) ? right : left + 1;
-        let x = start;
-        while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
-        furthest[origin + diagonal] = x;
-        this.#looksLeft -= x - start + 1;
-        if (x >= a.length && x - diagonal >= b.length) return matchesOnTheWay(rounds, a.length, b.length);
-      }
-    }
-    return [];
-  }
-
-  #classesOf(elements: JsonValue[]): Int32Array {
-    return Int32Array.from(elements, (element) => this.classes.of(element));
-  }
-}
-
-function alignByPosition(fromLength: number, toLength: number): Run[] {
-  const kept = Math.min(fromLength, toLength);
-  return [
-    { step: 'keep', count: kept },
-    { step: 'remove', count: fromLength - kept },
-    { step: 'add', count: toLength - kept },
-  ];
-}
-
-function matchesOnTheWay(rounds: Int32Array[], fromLength: number, toLength: number): Match[] {
-  const matches: Match[] = [];
-  let x = fromLength;
-  let y = toLength;
-  for (let edits = rounds.length - 1; edits >= 0; edits--) {
-    const round = rounds[edits]!;
-    const origin = edits + 1;
-    const diagonal = x - y;
-    const left = round[origin + diagonal - 1]!;
-    const right = round[origin + diagonal + 1]!;
-    const previous = diagonal === -edits || (diagonal !== edits && left < right) ? diagonal + 1 : diagonal - 1;
-    const previousX = edits === 0 ? 0 : round[origin + previous]!;
-    const previousY = edits === 0 ? 0 : previousX - previous;
-    const count = Math.min(x - previousX, y - previousY);
-    if (count > 0) matches.push({ from: x - count, to: y - count, count });
-    x = previousX;
-    y = previousY;
-  }
-  return matches.reverse();
-}
-
-const MAX_GAP_PAIRS = 256;
-
-/** Pairs the elements between two matches so that the likest meet, by least cost: a change costs less the liker the two are. */
-function alignGap(from: JsonValue[], to: JsonValue[]): Run[] {
-  if (from.length === to.length || from.length * to.length > MAX_GAP_PAIRS || from.length * to.length === 0) {
-    return alignByPosition(from.length, to.length);
-  }
-  const fromKeys = from.map(keysOf);
-  const toKeys = to.map(keysOf);
-  const width = to.length + 1;
-  // The least cost and its first step from (i, j) to the end of both.
-  const costs = new Float64Array((from.length + 1) * width);
-  const firstSteps: Step[] = [];
-  for (let i = from.length; i >= 0; i--) {
-    for (let j = to.length; j >= 0; j--) {
-      const at = i * width + j;
-      const before = from[i];
-      const after = to[j];
-      const keep =
-        before === undefined || after === undefined
-          ? Infinity
-          : costs[at + width + 1]! + 2 - similarity(before, after, fromKeys[i]!, toKeys[j]!);
-      const remove = before === undefined ? Infinity : costs[at + width]! + 1;
-      const add = after === undefined ? Infinity : costs[at + 1]! + 1;
-      const least = Math.min(keep, remove, add);
-      costs[at] = least === Infinity ? 0 : least;
-      firstSteps[at] = least === keep ? 'keep' : least === remove ? 'remove' : 'add';
-    }
-  }
-  const runs: Run[] = [];
-  for (let i = 0, j = 0; i < from.length || j < to.length;) {
-    const step = firstSteps[i * width + j]!;
-    runs.push({ step, count: 1 });
-    if (step !== 'add') i++;
-    if (step !== 'remove') j++;
-  }
-  return runs;
-}
-
-function keysOf(value: JsonValue): string[] {
-  return isJsonObject(value) ? Object.keys(value) : [];
-}
+/** A member that more elements share tells none of them apart. */
+const MAX_ALIKE = 8;
 
 /**
- * From 0, nothing in common, to 1: the share of keys, and of plain values under them, that two objects have in common. Looks
- * at the keys of the smaller one, so that a large object is not looked at once for each of many small ones.
+ * Aligns two arrays. `level` is 1 for arrays that lie in no other. Equal elements go together. So do objects that have one
+ * `id`, or that share half of their members, if that is more than any other shares; then what is left between two that
+ * stay, by position. Elements with different `id`s are never the same. Takes time in proportion to the arrays.
  */
-function similarity(a: JsonValue, b: JsonValue, aKeys: string[], bKeys: string[]): number {
-  if (Array.isArray(a) && Array.isArray(b)) return a.length > 0 && b.length > 0 ? 0.5 : 0;
-  if (!isJsonObject(a) || !isJsonObject(b)) return a === b ? 1 : 0;
-  let shared = 0;
-  let same = 0;
-  const other = aKeys.length <= bKeys.length ? b : a;
-  for (const key of other === b ? aKeys : bKeys) {
-    if (!Object.hasOwn(other, key)) continue;
-    shared++;
-    if (a[key] === b[key]) same++;
+export function align(from: JsonValue[], to: JsonValue[], level: number, classes: ValueClasses): Alignment {
+  const areEqual = (one: JsonValue, other: JsonValue): boolean =>
+    level > MAX_LEVELS_COMPARED ? classes.of(one) === classes.of(other) : jsonEquals(one, other);
+  const membersOf = (value: JsonValue): string[] =>
+    isJsonObject(value) ? Object.keys(value).map((key) => `${key} ${classes.of(value[key]!)}`) : [];
+  /** Whether both have the same id; undefined where one has none. */
+  const haveSameId = (one: JsonValue, other: JsonValue): boolean | undefined => {
+    const [id, otherId] = [getMember(one, 'id'), getMember(other, 'id')];
+    return id === undefined || otherId === undefined ? undefined : classes.of(id) === classes.of(otherId);
+  };
+
+  const was = to.map(() => -1);
+  const isSame = to.map(() => false);
+  const stays = [...was];
+  const keep = (at: number, index: number): void => {
+    was[at] = stays[at] = index;
+    isSame[at] = true;
+  };
+  let start = 0;
+  let fromEnd = from.length;
+  let toEnd = to.length;
+  for (; start < fromEnd && start < toEnd && areEqual(from[start]!, to[start]!); start++) keep(start, start);
+  while (fromEnd > start && toEnd > start && areEqual(from[fromEnd - 1]!, to[toEnd - 1]!)) keep(--toEnd, --fromEnd);
+
+  // Elements before that are not known to be any of those after.
+  const rest = new Set<number>();
+  const byClass = new Map<number, number[]>();
+  for (let index = fromEnd; index-- > start;) push(byClass, classes.of(from[index]!), index);
+  for (let index = start; index < fromEnd; index++) rest.add(index);
+  for (let at = start; at < toEnd; at++) {
+    const index = byClass.get(classes.of(to[at]!))?.pop();
+    if (index === undefined) continue;
+    was[at] = index;
+    isSame[at] = true;
+    rest.delete(index);
   }
-  return (shared + same) / (2 * Math.max(aKeys.length, bKeys.length, 1));
+
+  const byMember = new Map<string, number[]>();
+  for (const index of rest) for (const member of membersOf(from[index]!)) push(byMember, member, index);
+  for (let at = start; at < toEnd; at++) {
+    if (isSame[at]) continue;
+    const members = membersOf(to[at]!);
+    const shared = new Map<number, number>();
+    for (const member of members) {
+      const alike = byMember.get(member) ?? [];
+      if (alike.length <= MAX_ALIKE) for (const index of alike) shared.set(index, (shared.get(index) ?? 0) + 1);
+    }
+    let most = 0;
+    for (const [index, count] of shared) {
+      const hasSameId = rest.has(index) ? haveSameId(from[index]!, to[at]!) : false;
+      const likeness = hasSameId === undefined ? count : hasSameId ? Infinity : 0;
+      if (2 * likeness < members.length) continue;
+      if (likeness > most || (likeness === most && index < was[at]!)) [was[at], most] = [index, likeness];
+    }
+    rest.delete(was[at]!);
+  }
+
+  const staying = longestRise(was, start, toEnd);
+  let [at, next] = [start, start];
+  for (let one = 0; one <= staying.length; one++) {
+    const end = staying[one] ?? toEnd;
+    const stop = one < staying.length ? was[end]! : fromEnd;
+    for (; at < end; at++) {
+      if (was[at]! >= 0) continue;
+      while (next < stop && !rest.has(next)) next++;
+      if (next === stop) continue;
+      stays[at] = next;
+      if (haveSameId(from[next]!, to[at]!) !== false) was[at] = next;
+      next++;
+    }
+    if (one < staying.length) stays[at++] = stop;
+    next = stop + 1;
+  }
+  return { was, isSame, stays };
+}
+
+/** The places from `start` on of the longest series of ascending values, without negative ones. */
+function longestRise(values: readonly number[], start: number, end: number): number[] {
+  const ends: number[] = [];
+  const before: (number | undefined)[] = [];
+  for (let at = start; at < end; at++) {
+    if (values[at]! < 0) continue;
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[ends[middle]!]! < values[at]!) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = ends[low - 1];
+    ends[low] = at;
+  }
+  const rise: number[] = [];
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) rise.push(at);
+  return rise.reverse();
+}
+
+function push<Key>(map: Map<Key, number[]>, key: Key, value: number): void {
+  const values = map.get(key);
+  if (values) values.push(value);
+  else map.set(key, [value]);
 }

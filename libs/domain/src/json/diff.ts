@@ -1,5 +1,5 @@
 import { DIFF_BUDGET, DIFF_OPERATION_COST, MAX_RECURSION } from '../limits';
-import { Aligner } from './align';
+import { align } from './align';
 import { canonicalize } from './canonicalize';
 import { Classes, TextClasses, type ValueClasses } from './classes';
 import { formatPointer } from './pointer';
@@ -17,7 +17,7 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
  * With |x| for the bytes of x as JSON text, an operation costs |value| + 2 |path| + 256. Operations that would cost more
  * than `budget` together are coarser: each place is described inside or replaced whole, whichever costs less, so that
  * they cost max(`budget`, |to| + 256) at most. With n values in both documents together, members and elements are looked at
- * 48 n times at most, whatever the shape, besides the 2^21 looks of `align.ts`; memory is in proportion to n and `budget`.
+ * 48 n times at most, whatever the shape; memory is in proportion to n and `budget`.
  * Documents that are nested more than 640 deep are replaced whole.
  */
 export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): DiffOperation[] {
@@ -72,13 +72,10 @@ const OPERATION_WEIGHT = 2;
 
 /** Finds what changed. Pointers are not written here: the way from the root may be long, and shared by thousands of changes. */
 class Differ {
-  readonly #aligner: Aligner;
   readonly #sizes = new Map<JsonValue, number>();
   #arraysAround = 0;
 
-  constructor(classes: ValueClasses) {
-    this.#aligner = new Aligner(classes);
-  }
+  constructor(private readonly classes: ValueClasses) {}
 
   between(from: JsonValue, to: JsonValue, token: string | number): Change | undefined {
     if (from === to) return undefined;
@@ -118,29 +115,20 @@ class Differ {
 
   #arrays(from: JsonValue[], to: JsonValue[]): Change[] {
     this.#arraysAround++;
+    const { stays, was, isSame } = align(from, to, this.#arraysAround, this.classes);
     const changes: Change[] = [];
     let fromAt = 0;
-    // Also the index in the array as the changes so far leave it.
-    let toAt = 0;
-    for (const { step, count } of this.#aligner.align(from, to, this.#arraysAround)) {
-      if (step === 'same') {
-        fromAt += count;
-        toAt += count;
-        continue;
-      }
-      for (let left = count; left > 0; left--) {
-        if (step === 'remove') {
-          changes.push({ op: 'remove', token: toAt, to: null });
-        } else if (step === 'add') {
-          changes.push({ op: 'add', token: toAt, to: to[toAt]! });
-        } else {
-          const change = this.#elements(from[fromAt]!, to[toAt]!, toAt);
-          if (change) changes.push(change);
-        }
-        if (step !== 'add') fromAt++;
-        if (step !== 'remove') toAt++;
-      }
-    }
+    to.forEach((element, token) => {
+      const index = stays[token]!;
+      if (index < 0) changes.push({ op: 'add', token, to: element });
+      for (; fromAt < index; fromAt++) changes.push({ op: 'remove', token, to: null });
+      if (index < 0) return;
+      fromAt++;
+      if (isSame[token] && was[token] === index) return;
+      const change = this.#elements(from[index]!, element, token);
+      if (change) changes.push(change);
+    });
+    for (; fromAt < from.length; fromAt++) changes.push({ op: 'remove', token: to.length, to: null });
     this.#arraysAround--;
     return changes;
   }

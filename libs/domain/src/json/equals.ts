@@ -2,11 +2,11 @@ import type { JsonValue } from './value';
 
 /**
  * Whether two JSON values are equal as RFC 6902 section 4.6 has it: numbers by value, arrays element by element, objects
- * by their own members in any order.
+ * by their own members in any order. An absent value equals no other.
  */
-export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
+export function jsonEquals(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
-  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
+  if (!a || !b || typeof a !== 'object' || typeof b !== 'object') return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     for (let at = 0; at < a.length; at++) if (!jsonEquals(a[at]!, b[at]!)) return false;

@@ -6,7 +6,7 @@ import { formatPointer, getAt, getMember, parsePointer } from '../json/pointer';
 import type { JsonValue } from '../json/value';
 import { Attribution, type Cover, unreferencedItems } from './attribution';
 import { attributesOf, pathsOfLeaves } from './leaves';
-import { type ChangedLeaf, changedLeaves } from './trace';
+import { type Covers, traceChanges } from './trace';
 
 export const EVIDENCE_POLICIES = ['open', 'resolved', 'fresh'] as const;
 /** What a tenant demands of the evidence in what it writes (docs/provenance.md). */
@@ -35,7 +35,8 @@ export function againstPolicy(policy: EvidencePolicy, problems: readonly ErrorDe
  * What speaks against an envelope under a policy, the first 100, with pointers into it. `open`: nothing. `resolved`: every
  * path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each leaf that was changed or added is
  * covered by evidence that the version before did not have, or by a reference that says `corroborating` and did not before.
- * New evidence that no reference names is listed beside such leaves.
+ * So is each object or array that lost a value, and no leaf is covered by evidence that was named for what stood in its
+ * place. New evidence that no reference names is listed beside such leaves.
  */
 export function policyProblems(policy: EvidencePolicy, base: JsonValue | null, next: JsonValue): ErrorDetail[] {
   switch (policy) {
@@ -64,15 +65,41 @@ function unresolvedProblems(envelope: JsonValue): ErrorDetail[] {
   return problems;
 }
 
+/** What a value lacks under `fresh`, and how its writer mends that. */
+const LACKS = {
+  changed: { message: 'has a new value without evidence that is new for it', code: 'no_fresh_evidence' },
+  shifted: {
+    message: 'moved in its array without its evidence: move its path in attribute_paths too',
+    code: 'shifted_evidence',
+  },
+  reduced: {
+    message: 'lost a value without new evidence: name new evidence for this path, or for one around it, in attribute_paths',
+    code: 'no_fresh_evidence',
+  },
+};
+
 function staleProblems(base: JsonValue | null, next: JsonValue): ErrorDetail[] {
   const evidence = new FreshEvidence(base);
-  const stale = changedLeaves(base ?? {}, next).filter((leaf) => !evidence.covers(leaf));
+  const leaves: [leaf: number, lack: 'changed' | 'shifted'][] = [];
+  const reduced: ErrorDetail[] = [];
+  traceChanges(base ?? {}, next, {
+    changed: (leaf, covers) => {
+      if (leaves.length < MAX_PROBLEMS && !evidence.covers(covers)) leaves.push([leaf, 'changed']);
+    },
+    shifted: (leaf) => {
+      if (leaves.length < MAX_PROBLEMS) leaves.push([leaf, 'shifted']);
+    },
+    reduced: (tokens, covers) => {
+      if (reduced.length < MAX_PROBLEMS && !evidence.covers(covers)) {
+        reduced.push({ path: formatPointer(tokens), ...LACKS.reduced });
+      }
+    },
+  });
   const paths = pathsOfLeaves(
     attributesOf(next),
-    stale.slice(0, MAX_PROBLEMS).map(({ index }) => index),
+    leaves.map(([leaf]) => leaf),
   );
-  const message = 'has a new value without evidence that is new for it';
-  const problems = paths.map((path) => ({ path, message, code: 'no_fresh_evidence' }));
+  const problems = [...paths.map((path, at) => ({ path, ...LACKS[leaves[at]![1]] })), ...reduced];
   return problems.length === 0 ? [] : [...problems, ...unreferencedProblems(evidence, next)];
 }
 
@@ -100,7 +127,12 @@ class FreshEvidence {
     return !this.known.has(this.classes.of(item));
   }
 
-  covers({ cover, coverBefore }: ChangedLeaf): boolean {
+  /** Whether the evidence is new for the value, and for its place. */
+  covers({ cover, coverBefore, coverThere }: Covers): boolean {
+    return this.isNewFor(cover, coverBefore) && (coverThere === coverBefore || this.isNewFor(cover, coverThere));
+  }
+
+  private isNewFor(cover: Cover | null, coverBefore: Cover | null): boolean {
     const answers = this.answers.get(cover) ?? new Map<Cover | null, boolean>();
     this.answers.set(cover, answers);
     let answer = answers.get(coverBefore);

@@ -5,7 +5,7 @@ import { jsonEquals } from '../json/equals';
 import { jsonValues, plainKey } from '../testing/json-values';
 import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
 import { listProvenance, type LeafProvenance } from './provenance';
-import { changedLeaves, isEvidenceMissing, traceVersion } from './trace';
+import { isEvidenceMissing, traceChanges, traceVersion } from './trace';
 
 const REF = { evidence_id: 'ev-1', evidence_type: 'extract' };
 const ITEM = { ...REF, source: 'register', captured_at: '2026-01-01T00:00:00Z' };
@@ -126,7 +126,10 @@ describe('evidence', () => {
       ['/a/0 2 none', '/a/1 1 current', '/a/2 1 none']],
     ['of an index is no evidence for an element that comes there',
       [{ attributes: { a: ['x', 'y'] }, attribute_paths: named('/a/0', REF) }, { attributes: { a: ['n', 'x', 'y'] }, attribute_paths: named('/a/0', REF) }],
-      ['/a/0 2 current', '/a/1 1 none', '/a/2 1 none']],
+      ['/a/0 2 carried', '/a/1 1 none', '/a/2 1 none']],
+    ['of an index is no evidence for an element that moves there',
+      [{ attributes: { a: ['x', 'y'] }, attribute_paths: { ...named('/a/0', REF), ...named('/a/1', OTHER) }, evidence: [ITEM, OTHER_ITEM] },
+        { attributes: { a: ['y'] }, attribute_paths: named('/a/0', REF), evidence: [ITEM, OTHER_ITEM] }], ['/a/0 1 carried']],
   ])('%s', (_, versions, expected) => {
     expect(lines(...versions)).toEqual(expected);
   }); // prettier-ignore
@@ -272,6 +275,13 @@ test('elements of an array that stay, wherever they move, keep their version', (
   );
 });
 
+function changedLeaves(from: JsonValue, to: JsonValue): number[] {
+  const changed: number[] = [];
+  const ignore = (): void => undefined;
+  traceChanges(from, to, { changed: (leaf) => void changed.push(leaf), shifted: ignore, reduced: ignore });
+  return changed;
+}
+
 test('any two documents can be traced, and only what differs is new', () => {
   const anyDocument = fc
     .array(fc.tuple(plainKey, jsonValues(plainKey)), { maxLength: 4 })
@@ -280,7 +290,7 @@ test('any two documents can be traced, and only what differs is new', () => {
     fc.property(anyDocument, anyDocument, (one, other) => {
       const [from, to] = [envelope({ attributes: one }), envelope({ attributes: other })];
       expect(changedLeaves(from, from)).toEqual([]);
-      const changed = changedLeaves(from, to).map(({ index }) => index);
+      const changed = changedLeaves(from, to);
       const origins = leavesOf([from, to]).map(({ sinceVersion }) => sinceVersion);
       expect(origins.flatMap((since, index) => (since === 2 ? [index] : []))).toEqual(changed);
     }),

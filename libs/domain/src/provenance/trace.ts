@@ -1,5 +1,5 @@
-import { Aligner } from '../json/align';
 import { Classes } from '../json/classes';
+import { align } from '../json/align';
 import { parseStoredJson } from '../json/parse';
 import { getAt } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
@@ -48,20 +48,28 @@ export function traceVersion(
   return { origins: encodeOrigins(origins), ...flags, changedBy: authorOf(next), baseChangedBy: authorOf(base) };
 }
 
-/** A leaf whose value is not that of the version before. */
-export interface ChangedLeaf {
-  /** Its place among the leaves. */
-  index: number;
+/** What covers a value. */
+export interface Covers {
   cover: Cover | null;
   /** What covered it, or would have covered it, in the version before. */
   coverBefore: Cover | null;
+  /** What covered its place in the version before: that of another element, if elements of an array moved. */
+  coverThere: Cover | null;
 }
 
-/** The leaves that a version changed or added. A leaf that only moved with its array element is none of them. */
-export function changedLeaves(base: JsonValue, next: JsonValue): ChangedLeaf[] {
-  const changed: ChangedLeaf[] = [];
-  new Tracer(base, null, next, 2, (leaf) => changed.push(leaf)).trace();
-  return changed;
+/** Hears of each change for which evidence may be demanded. A leaf is named by its place among the leaves. */
+export interface ChangeListener {
+  /** A leaf was changed or added. A leaf that only moved with its array element was not. */
+  changed(leaf: number, covers: Covers): void;
+  /** The element of an unchanged leaf moved without its evidence: what covers the leaf is what covered its new place. */
+  shifted(leaf: number, covers: Covers): void;
+  /** An object or array lost a value. The listener must not keep `tokens`. */
+  reduced(tokens: readonly (string | number)[], covers: Covers): void;
+}
+
+/** Tells a listener what a version changed. */
+export function traceChanges(base: JsonValue, next: JsonValue, listener: ChangeListener): void {
+  new Tracer(base, null, next, 2, listener).trace();
 }
 
 /** Whether leaves of a first version are `missing`: nothing else can be wrong with one. Looks at no leaf where all is found. */
@@ -96,7 +104,6 @@ export function authorOf(envelope: JsonValue): string {
  * in proportion to both documents, besides what aligning takes.
  */
 class Tracer {
-  private readonly aligner = new Aligner(new Classes());
   private readonly classes = new Classes();
   private readonly leaves = new Leaves();
   private readonly before: JsonObject;
@@ -110,13 +117,14 @@ class Tracer {
   private hasMissing = false;
   private hasCarried = false;
   private arraysAround = 0;
+  private readonly tokens: (string | number)[] = ['attributes'];
 
   constructor(
     base: JsonValue,
     baseOrigins: Uint8Array | null,
     next: JsonValue,
     version: number,
-    private readonly onChanged?: (leaf: ChangedLeaf) => void,
+    private readonly listener?: ChangeListener,
   ) {
     this.before = attributesOf(base);
     this.after = attributesOf(next);
@@ -130,25 +138,28 @@ class Tracer {
   trace(): { origins: readonly LeafOrigin[] } & EvidenceFlags {
     const from = this.attributionBefore.root.step('attributes');
     const to = this.attributionAfter.root.step('attributes');
-    this.objects(this.before, this.after, 0, from, to);
+    this.objects(this.before, this.after, 0, { from, there: from, to });
     const { origins, hasMissing, hasCarried } = this;
     return { origins, hasMissing, hasCarried };
   }
 
-  /** `at` is the place of the first leaf of `before` among all; `from` and `to` are what covers the two. */
-  private between(before: JsonValue, after: JsonValue, at: number, from: Place, to: Place): void {
-    if (before === after) this.unchanged(after, at, from, to);
-    else if (isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after)) {
-      if (Array.isArray(before) && Array.isArray(after)) this.arrays(before, after, at, from, to);
-      else if (isJsonObject(before) && isJsonObject(after)) this.objects(before, after, at, from, to);
-    } else if (isSameEmpty(before, after)) this.unchanged(after, at, from, to);
-    else this.changed(after, from, to);
+  /** `at` is the place of the first leaf of `before` among all. */
+  private between(before: JsonValue, after: JsonValue, at: number, key: string | number, places: Places): void {
+    if (before === after || isSameEmpty(before, after)) this.unchanged(after, at, places);
+    else if (!areAlike(before, after)) this.changed(after, places);
+    else {
+      this.tokens.push(key);
+      if (Array.isArray(before) && Array.isArray(after)) this.arrays(before, after, at, places);
+      else if (isJsonObject(before) && isJsonObject(after)) this.objects(before, after, at, places);
+      this.tokens.pop();
+    }
   }
 
-  private objects(before: JsonObject, after: JsonObject, start: number, from: Place, to: Place): void {
+  private objects(before: JsonObject, after: JsonObject, start: number, places: Places): void {
     const keysBefore = canonicalKeys(before);
     let at = start;
     let next = 0;
+    let kept = 0;
     const skipTo = (key: string): void => {
       for (; next < keysBefore.length && keysBefore[next]! < key; next++)
         at += this.leaves.count(before[keysBefore[next]!]!);
@@ -156,12 +167,15 @@ class Tracer {
     for (const key of canonicalKeys(after)) {
       skipTo(key);
       const child = after[key]!;
-      if (keysBefore[next] === key) this.between(before[key]!, child, at, from.step(key), to.step(key));
-      else this.changed(child, from.step(key), to.step(key));
+      if (keysBefore[next] === key) {
+        kept++;
+        this.between(before[key]!, child, at, key, step(places, key));
+      } else this.changed(child, step(places, key));
     }
+    if (kept < keysBefore.length) this.reduced(places);
   }
 
-  private arrays(before: JsonValue[], after: JsonValue[], start: number, from: Place, to: Place): void {
+  private arrays(before: JsonValue[], after: JsonValue[], start: number, { from, there, to }: Places): void {
     this.arraysAround++;
     const starts: number[] = [];
     let at = start;
@@ -169,145 +183,65 @@ class Tracer {
       starts.push(at);
       at += this.leaves.count(element);
     }
-    this.pairs(before, after).forEach((pair, index) => {
-      const element = after[index]!;
-      const place = to.step(index);
-      // Whatever stood at an index, it was no evidence for an element that comes there.
-      if (pair === null) this.changed(element, from.withoutOwn(), place);
-      else if (pair.isSame) this.unchanged(element, starts[pair.index]!, from.step(pair.index), place);
-      else this.between(before[pair.index]!, element, starts[pair.index]!, from.step(pair.index), place);
+    const { was, isSame } = align(before, after, this.arraysAround, this.classes);
+    after.forEach((element, index) => {
+      const indexBefore = was[index]!;
+      // What stood at an index was no evidence for an element that comes there.
+      const places = {
+        from: indexBefore < 0 ? from.withoutOwn() : from.step(indexBefore),
+        there: there.step(index),
+        to: to.step(index),
+      };
+      if (indexBefore < 0) this.changed(element, places);
+      else if (isSame[index]) this.unchanged(element, starts[indexBefore]!, places);
+      else this.between(before[indexBefore]!, element, starts[indexBefore]!, index, places);
     });
+    const kept = was.filter((index) => index >= 0).length;
     this.arraysAround--;
-  }
-
-  /** For each element the one that it was; null for one that came. */
-  private pairs(before: JsonValue[], after: JsonValue[]): readonly Pair[] {
-    const pairs: Pair[] = [];
-    // Elements that are not where they were, or not what they were, by class.
-    const left = new Map<number, { indexes: number[]; taken: number }>();
-    const isTaken = new Set<number>();
-    const isFound = new Set<number>();
-    let fromAt = 0;
-    for (const { step, count } of this.aligner.align(before, after, this.arraysAround)) {
-      for (let more = count; more > 0; more--) {
-        if (step === 'same' || (step === 'keep' && this.isEqual(before[fromAt]!, after[pairs.length]!))) {
-          isFound.add(pairs.length);
-          pairs.push({ index: fromAt, isSame: true });
-        } else {
-          if (step !== 'add') {
-            const known = this.classes.of(before[fromAt]!);
-            const alike = left.get(known);
-            if (alike === undefined) left.set(known, { indexes: [fromAt], taken: 0 });
-            else alike.indexes.push(fromAt);
-          }
-          if (step === 'keep') pairs.push({ index: fromAt, isSame: false });
-          if (step === 'add') pairs.push(null);
-        }
-        if (step !== 'add') fromAt++;
-      }
-    }
-    // Of the end that both have, no step tells.
-    for (; pairs.length < after.length; fromAt++) {
-      isFound.add(pairs.length);
-      pairs.push({ index: fromAt, isSame: true });
-    }
-    if (left.size === 0) return pairs;
-    pairs.forEach((_, index) => {
-      if (isFound.has(index)) return;
-      const alike = left.get(this.classes.of(after[index]!));
-      const moved = alike?.indexes[alike.taken];
-      if (alike === undefined || moved === undefined) return;
-      alike.taken++;
-      isTaken.add(moved);
-      isFound.add(index);
-      pairs[index] = { index: moved, isSame: true };
-    });
-    const rest = new Set([...left.values()].flatMap(({ indexes, taken }) => indexes.slice(taken)));
-    this.pairChanged(before, after, { pairs, rest, isFound, isTaken });
-    return pairs.map((pair, index) => (pair !== null && !isFound.has(index) && isTaken.has(pair.index) ? null : pair));
-  }
-
-  /**
-   * Pairs objects that moved and changed with what they were: the one that shares most members with them, if that is half of
-   * their members and more than what stood in their place shares. A member that many share tells nobody apart.
-   */
-  private pairChanged(before: JsonValue[], after: JsonValue[], { pairs, rest, isFound, isTaken }: Pairing): void {
-    const byMember = new Map<string, Map<number, number[]>>();
-    for (const index of rest) {
-      for (const [key, member] of this.membersOf(before[index]!)) {
-        const ofKey = byMember.get(key) ?? new Map<number, number[]>();
-        byMember.set(key, ofKey);
-        const alike = ofKey.get(member) ?? [];
-        ofKey.set(member, alike);
-        if (alike.length <= MAX_ALIKE) alike.push(index);
-      }
-    }
-    pairs.forEach((pair, index) => {
-      if (isFound.has(index)) return;
-      const shared = new Map<number, number>();
-      const members = this.membersOf(after[index]!);
-      for (const [key, member] of members) {
-        const alike = byMember.get(key)?.get(member) ?? [];
-        if (alike.length > MAX_ALIKE) continue;
-        for (const one of alike) if (rest.has(one)) shared.set(one, (shared.get(one) ?? 0) + 1);
-      }
-      let [best, most] = [pair?.index, pair === null ? 0 : (shared.get(pair.index) ?? 0)];
-      for (const [one, count] of shared) if (count > most && 2 * count >= members.length) [best, most] = [one, count];
-      if (best === undefined || !rest.delete(best)) return;
-      isFound.add(index);
-      if (best === pair?.index) return;
-      isTaken.add(best);
-      pairs[index] = { index: best, isSame: false };
-    });
-  }
-
-  /** The members of an object with the classes of their values; none of anything else. */
-  private membersOf(value: JsonValue): (readonly [key: string, member: number])[] {
-    return isJsonObject(value) ? Object.keys(value).map((key) => [key, this.classes.of(value[key]!)] as const) : [];
-  }
-
-  private isEqual(one: JsonValue, other: JsonValue): boolean {
-    return one === other || this.classes.of(one) === this.classes.of(other);
+    if (kept < before.length) this.reduced({ from, there, to });
   }
 
   /** The same value as before: it keeps its origin, unless other evidence backs it now. */
-  private unchanged(value: JsonValue, start: number, from: Place, to: Place): void {
+  private unchanged(value: JsonValue, start: number, places: Places): void {
     let at = start;
-    this.visit(value, from, to, (coverBefore, cover, count) => {
+    this.visit(value, places, (covers, count) => {
+      const { cover, coverBefore, coverThere } = covers;
       const isSame = isSameCover(coverBefore, cover, this.classes);
+      const isShifted = !isSame && isSameCover(coverThere, cover, this.classes);
       for (let left = count; left > 0; left--) {
         const origin = this.originsBefore[at++]!;
-        const kept = isSame || !origin.isCarried ? origin : { sinceVersion: origin.sinceVersion, isCarried: false };
-        this.push(kept, cover);
+        if (isShifted) this.listener?.shifted(this.origins.length, covers);
+        const { sinceVersion, isCarried } = origin;
+        this.push(isSame || isCarried === isShifted ? origin : { sinceVersion, isCarried: isShifted }, cover);
       }
     });
   }
 
   /** A value that was not there before. */
-  private changed(value: JsonValue, from: Place, to: Place): void {
-    this.visit(value, from, to, (coverBefore, cover, count) => {
-      const isCovered = cover !== null && !cover.isEmpty;
-      const origin = isCovered && isSameCover(coverBefore, cover, this.classes) ? this.carried : this.current;
+  private changed(value: JsonValue, places: Places): void {
+    this.visit(value, places, (covers, count) => {
+      const origin = isOlder(covers, this.classes) ? this.carried : this.current;
       for (let left = count; left > 0; left--) {
-        this.onChanged?.({ index: this.origins.length, cover, coverBefore });
-        this.push(origin, cover);
+        this.listener?.changed(this.origins.length, covers);
+        this.push(origin, covers.cover);
       }
     });
   }
 
-  /** Tells of the leaves in order, of as many at once as have the same two covers. */
-  private visit(
-    value: JsonValue,
-    from: Place,
-    to: Place,
-    tell: (coverBefore: Cover | null, cover: Cover | null, count: number) => void,
-  ): void {
-    if ((from.isUniform && to.isUniform) || !isBranch(value)) {
-      tell(from.cover, to.cover, this.leaves.count(value));
+  /** An object or array that lost a value. */
+  private reduced(places: Places): void {
+    this.listener?.reduced(this.tokens, coversOf(places));
+  }
+
+  /** Tells of the leaves in order, of as many at once as have the same covers. */
+  private visit(value: JsonValue, places: Places, tell: (covers: Covers, count: number) => void): void {
+    const { from, there, to } = places;
+    if ((from.isUniform && there.isUniform && to.isUniform) || !isBranch(value)) {
+      tell(coversOf(places), this.leaves.count(value));
     } else if (Array.isArray(value)) {
-      value.forEach((element, index) => this.visit(element, from.step(index), to.step(index), tell));
+      value.forEach((element, index) => this.visit(element, step(places, index), tell));
     } else {
-      for (const key of canonicalKeys(value)) this.visit(value[key]!, from.step(key), to.step(key), tell);
+      for (const key of canonicalKeys(value)) this.visit(value[key]!, step(places, key), tell);
     }
   }
 
@@ -327,20 +261,31 @@ class Tracer {
   }
 }
 
-/** A value of a member that more elements share tells none of them apart. */
-const MAX_ALIKE = 8;
-
-/** How far the elements of an array are paired with those before. */
-interface Pairing {
-  pairs: Pair[];
-  /** Elements before that nothing is known to have become. */
-  rest: Set<number>;
-  isFound: Set<number>;
-  isTaken: Set<number>;
+/** What covers a value: before, at its new place before, and now. */
+interface Places {
+  from: Place;
+  there: Place;
+  to: Place;
 }
 
-/** What an element was: which one of those before, and whether unchanged. */
-type Pair = { index: number; isSame: boolean } | null;
+function step({ from, there, to }: Places, token: string | number): Places {
+  return { from: from.step(token), there: there.step(token), to: to.step(token) };
+}
+
+function coversOf({ from, there, to }: Places): Covers {
+  return { cover: to.cover, coverBefore: from.cover, coverThere: there.cover };
+}
+
+/** Whether a changed value is covered by what covered it, or its place, before. */
+export function isOlder({ cover, coverBefore, coverThere }: Covers, classes: Classes): boolean {
+  if (cover === null || cover.isEmpty) return false;
+  return isSameCover(coverBefore, cover, classes) || isSameCover(coverThere, cover, classes);
+}
+
+/** Whether both are objects, or both arrays, with something in them. */
+function areAlike(one: JsonValue, other: JsonValue): boolean {
+  return isBranch(one) && isBranch(other) && Array.isArray(one) === Array.isArray(other);
+}
 
 function isSameEmpty(one: JsonValue, other: JsonValue): boolean {
   const areContainers = typeof one === 'object' && one !== null && typeof other === 'object' && other !== null;

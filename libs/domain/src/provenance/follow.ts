@@ -1,0 +1,76 @@
+import { align } from '../json/align';
+import type { ValueClasses } from '../json/classes';
+import { jsonEquals } from '../json/equals';
+import { formatPointer, getMember } from '../json/pointer';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+
+/** A change of attributes, by JSON Pointers into the later envelope. */
+export interface Change {
+  /** A value that is new or changed, or an object or array that lost a value. */
+  place: string;
+  /** The children that an object or array has left. */
+  left?: string[];
+}
+
+/** The attribution of a draft after {@link followAttribution}. */
+export interface Followed {
+  paths: JsonObject;
+  /** What the base says of each value, at the place where that value is in the draft. */
+  kept: JsonObject;
+  changes: Change[];
+}
+
+/**
+ * Moves the attribution of a base to where its values are in a draft: with an element of an array wherever it stands now,
+ * and away with a value that was removed. Where the draft changed `attribute_paths` itself, its own word stays.
+ */
+export function followAttribution(base: JsonValue, draft: JsonValue, classes: ValueClasses): Followed {
+  const [from, to] = [attributesOf(base), attributesOf(draft)];
+  const before = pathsOf(base);
+  const paths = { ...pathsOf(draft) };
+  if (jsonEquals(from, to)) return { paths, kept: before, changes: [] };
+  const kept: JsonObject = {};
+  const changes: Change[] = [];
+
+  const visit = (from: JsonValue | undefined, to: JsonValue, at: string, place: string, level: number): void => {
+    const own = from === undefined ? undefined : before[at];
+    if (own !== undefined) kept[place] = own;
+    const left: string[] = [];
+    let found = 0;
+    const child = (key: string, next: JsonValue, nextKey = key): void => {
+      const value = getMember(from!, key);
+      if (value !== undefined) found++;
+      const nextPlace = place + formatPointer([nextKey]);
+      left.push(nextPlace);
+      visit(value, next, at + formatPointer([key]), nextPlace, level + 1);
+    };
+    if (Array.isArray(from) && Array.isArray(to)) {
+      align(from, to, level, classes).was.forEach((index, at) => child(`${index}`, to[at]!, `${at}`));
+    } else if (isJsonObject(from) && isJsonObject(to)) {
+      for (const key of Object.keys(to)) child(key, to[key]!);
+    } else {
+      if (!jsonEquals(from, to)) changes.push({ place });
+      return;
+    }
+    if (found < Object.keys(from).length) changes.push({ place, left });
+  };
+  visit(from, to, ATTRIBUTES, ATTRIBUTES, 1);
+
+  for (const path of Object.keys({ ...before, ...kept })) {
+    if (!jsonEquals(paths[path], before[path])) continue;
+    if (kept[path] !== undefined) paths[path] = kept[path];
+    else if (path.startsWith(`${ATTRIBUTES}/`)) delete paths[path];
+  }
+  return { paths, kept, changes };
+}
+
+const ATTRIBUTES = '/attributes';
+
+function attributesOf(envelope: JsonValue): JsonValue {
+  return getMember(envelope, 'attributes') ?? {};
+}
+
+function pathsOf(envelope: JsonValue): JsonObject {
+  const paths = getMember(envelope, 'attribute_paths');
+  return isJsonObject(paths) ? paths : {};
+}
