@@ -132,7 +132,7 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
     attributes: { a: 1 },
     attribute_paths: refs === null ? null : { '/attributes/a': refs },
   });
-  const [item] = attributeChanges(['/attributes/a'], at(before), at(after));
+  const [item] = attributeChanges(['/attributes/a'], at(before), at(after)).attribution;
   expect(item).toEqual({
     path: '/attributes/a',
     from: before,
@@ -150,7 +150,7 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
   const evidence = [{ ...REF, source: 'register' }];
   const from = { attributes: { a: 0 }, evidence, attribute_paths: { '/attributes/a': [REF] } };
   const to = { ...from, attributes, ...(isJsonObject(change) ? change : {}) };
-  const [item] = attributeChanges(['/attributes/a'], from, to);
+  const [item] = attributeChanges(['/attributes/a'], from, to).attribution;
   expect(item?.evidence_unchanged).toBe(isUnchanged ? true : undefined);
 });
 
@@ -158,11 +158,60 @@ test('attribution is that of exactly the path, by own keys', () => {
   const refs = [{ evidence_id: 'e', evidence_type: 't' }];
   const withPaths = (paths: JsonValue): JsonValue => ({ attribute_paths: paths });
   const from = withPaths({ '/attributes/a': refs, '/attributes/a/b': [] });
-  expect(attributeChanges(['/attributes/a', '/attributes/a/b/c', '/constructor'], from, withPaths({}))).toEqual([
-    { path: '/attributes/a', from: refs, to: null },
-    { path: '/attributes/a/b/c', from: null, to: null },
-    { path: '/constructor', from: null, to: null },
-  ]);
+  const paths = ['/attributes/a', '/attributes/a/b/c', '/constructor'];
+  expect(attributeChanges(paths, from, withPaths({}))).toEqual({
+    attribution: [
+      { path: '/attributes/a', from: refs, to: null },
+      { path: '/attributes/a/b/c', from: null, to: null },
+      { path: '/constructor', from: null, to: null },
+    ],
+  });
   const inherited = parseJsonText('{"__proto__":{"attribute_paths":{"/attributes/a":[]}}}');
-  expect(attributeChanges(['/attributes/a'], inherited, {})).toEqual([{ path: '/attributes/a', from: null, to: null }]);
+  expect(attributeChanges(['/attributes/a'], inherited, {}).attribution).toEqual([
+    { path: '/attributes/a', from: null, to: null },
+  ]);
+});
+
+describe('evidence that is named elsewhere', () => {
+  const A = { evidence_id: 'a', evidence_type: 't' };
+  const B = { evidence_id: 'b', evidence_type: 't' };
+  const owners = (shares: [id: string, share: number][], attribute_paths: JsonObject): JsonObject => ({
+    attributes: { owners: shares.map(([id, share]) => ({ id, name: `Owner ${id}`, share })) },
+    evidence: [A, B].map((reference) => ({ ...reference, source: 'register' })),
+    attribute_paths,
+  });
+  const share = (index: number): string => `/attributes/owners/${index}/share`;
+
+  test('around the path is inherited', () => {
+    const from = owners([['x', 1]], { '/attributes/owners': [A] });
+    const to = owners([['x', 2]], { '/attributes/owners': [A], '/attributes': [B] });
+    expect(attributeChanges([share(0)], from, to)).toEqual({
+      attribution: [
+        {
+          path: share(0),
+          from: null,
+          to: null,
+          evidence_unchanged: true,
+          inherited: { from: '/attributes/owners', to: '/attributes/owners' },
+        },
+      ],
+      inherited_evidence: { from: { '/attributes/owners': [A] }, to: { '/attributes/owners': [A] } },
+    });
+  });
+
+  test('for the element where it stood is told, and kept apart from what stood in its place', () => {
+    const from = owners([['x', 1], ['y', 2]], { [share(0)]: [A], [share(1)]: [B] }); // prettier-ignore
+    const changed = (references: JsonValue[]): unknown =>
+      attributeChanges([share(0)], from, owners([['y', 3]], { [share(0)]: references }));
+    const inherited = {
+      attribution: [{ path: share(0), from: [A], to: [B], evidence_unchanged: true, inherited: { from: share(1), to: null } }],
+      inherited_evidence: { from: { [share(1)]: [B] }, to: {} },
+    };
+    expect(changed([B])).toEqual(inherited);
+    // Evidence of the element that stood there is no more new for this one than its own.
+    expect(changed([A])).toEqual({ ...inherited, attribution: [{ ...inherited.attribution[0], to: [A] }] });
+    const fresh = { evidence_id: 'c', evidence_type: 't' };
+    expect(changed([fresh])).toMatchObject({ attribution: [{ to: [fresh] }] });
+    expect(JSON.stringify(changed([fresh]))).not.toContain('evidence_unchanged');
+  });
 });

@@ -1,11 +1,13 @@
 import { hashText } from '../chain/seal';
+import { align } from '../json/align';
 import { canonicalize } from '../json/canonicalize';
 import { Classes } from '../json/classes';
 import { diff, type DiffOperation } from '../json/diff';
 import { parseStoredJson } from '../json/parse';
-import { getAt, getMember, parsePointer, setMember } from '../json/pointer';
+import { arrayIndex, getAt, getMember, parsePointer, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
-import { Attribution, isSameCover } from '../provenance/attribution';
+import { Attribution, type Cover } from '../provenance/attribution';
+import { type Covers, coversOf, isOlder, type Places, stepTo } from '../provenance/covers';
 
 /** What of an envelope a diff may look at; `/` is all of it. */
 export const DIFF_ROOTS = ['/', '/attributes', '/subject'] as const;
@@ -27,6 +29,15 @@ export interface PathAttribution {
   to: JsonValue;
   /** There where the value changed, and neither the references that cover it nor the items that they name did. */
   evidence_unchanged?: true;
+  /** The paths whose references cover the value, where that is not this path: around it, or where its element stood. */
+  inherited?: { from: string | null; to: string | null };
+}
+
+/** The attribution of a diff. */
+export interface DiffAttribution {
+  attribution: PathAttribution[];
+  /** The references of each path that `inherited` names; absent where none does. */
+  inherited_evidence?: { from: JsonObject; to: JsonObject };
 }
 
 /**
@@ -76,24 +87,81 @@ export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSu
 const COUNTS = { add: 'adds', remove: 'removes', replace: 'replaces' } as const;
 
 /**
- * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path, and whether what covers
- * it stayed the same: the nearest references at it or around it, with the items that they name. Specification "Diff",
+ * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path, which other paths cover
+ * it, and whether what covers it stayed the same: the nearest references at it or around it, with the items that they
+ * name. An element of an array is compared with the element that it was, as provenance does. Specification "Diff",
  * `attribution`.
  */
-export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): PathAttribution[] {
+export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): DiffAttribution {
   const evidenceFrom = evidenceIn(from);
   const evidenceTo = evidenceIn(to);
-  const rootFrom = new Attribution(from).root;
-  const rootTo = new Attribution(to).root;
   const classes = new Classes();
-  return paths.map((path) => {
-    const attribution = { path, from: evidenceFrom(path), to: evidenceTo(path) };
+  const counterparts = new Counterparts(from, to, classes);
+  const inheritedEvidence: Required<DiffAttribution>['inherited_evidence'] = { from: {}, to: {} };
+  let hasInherited = false;
+  const attribution = paths.map((path): PathAttribution => {
     const tokens = parsePointer(path);
-    const cover = rootTo.at(tokens).cover;
-    const isCovered = cover !== null && !cover.isEmpty && getAt(to, tokens) !== undefined;
-    const isUnchanged = isCovered && isSameCover(rootFrom.at(tokens).cover, cover, classes);
-    return isUnchanged ? { ...attribution, evidence_unchanged: true } : attribution;
+    const covers = counterparts.coversAt(tokens);
+    const inheritedFrom = (side: 'from' | 'to', cover: Cover | null): string | null => {
+      if (cover === null || cover.isEmpty || cover.path === path) return null;
+      hasInherited = true;
+      inheritedEvidence[side][cover.path] ??= cover.references.map(({ reference }) => reference);
+      return cover.path;
+    };
+    const inherited = { from: inheritedFrom('from', covers.coverBefore), to: inheritedFrom('to', covers.cover) };
+    const isUnchanged = getAt(to, tokens) !== undefined && isOlder(covers, classes);
+    return {
+      path,
+      from: evidenceFrom(path),
+      to: evidenceTo(path),
+      ...(isUnchanged ? { evidence_unchanged: true } : {}),
+      ...(inherited.from === null && inherited.to === null ? {} : { inherited }),
+    };
   });
+  return hasInherited ? { attribution, inherited_evidence: inheritedEvidence } : { attribution };
+}
+
+/** Finds what covers a place of an envelope, and what covered the same value in an earlier one. */
+class Counterparts {
+  private readonly alignments = new Map<JsonValue, readonly number[]>();
+  private readonly root: Places;
+
+  constructor(
+    private readonly before: JsonValue,
+    private readonly after: JsonValue,
+    private readonly classes: Classes,
+  ) {
+    const { root } = new Attribution(before);
+    this.root = { from: root, there: root, to: new Attribution(after).root };
+  }
+
+  coversAt(tokens: readonly string[]): Covers {
+    let places = this.root;
+    let before: JsonValue | undefined = this.before;
+    let after: JsonValue | undefined = this.after;
+    let level = 0;
+    for (const token of tokens) {
+      const next = stepTo(places, token);
+      if (Array.isArray(before) && Array.isArray(after)) {
+        level++;
+        const index: number = this.elementsOf(before, after, level)[arrayIndex(token, after.length)] ?? -1;
+        next.from = index < 0 ? places.from.withoutOwn() : places.from.step(index);
+        before = before[index];
+      } else before = before === undefined ? undefined : getMember(before, token);
+      after = after === undefined ? undefined : getMember(after, token);
+      places = next;
+    }
+    return coversOf(places);
+  }
+
+  private elementsOf(before: JsonValue[], after: JsonValue[], level: number): readonly number[] {
+    let was = this.alignments.get(after);
+    if (was === undefined) {
+      was = align(before, after, level, this.classes).was;
+      this.alignments.set(after, was);
+    }
+    return was;
+  }
 }
 
 /** What `attribute_paths` says of exactly a path; null where it says nothing. */
@@ -117,7 +185,7 @@ export interface EnvelopeDiff {
   /** The SHA-256 of that. */
   opsHash: string;
   summary: ChangeSummary;
-  /** {@link attributeChanges} as JSON text; null where it is not asked for. */
+  /** The members of {@link attributeChanges} as JSON text; null where they are not asked for. */
   attributionText: string | null;
 }
 
@@ -131,6 +199,8 @@ export function diffTexts({ from: fromText, to: toText, include, withAttribution
     opsText,
     opsHash: hashText(opsText),
     summary: summarizeChanges(operations),
-    attributionText: withAttribution ? JSON.stringify(attributeChanges(changedPaths(operations), from, to)) : null,
+    attributionText: withAttribution
+      ? JSON.stringify(attributeChanges(changedPaths(operations), from, to)).slice(1, -1)
+      : null,
   };
 }

@@ -6,7 +6,8 @@ import { formatPointer, getAt, getMember, parsePointer } from '../json/pointer';
 import type { JsonValue } from '../json/value';
 import { Attribution, type Cover, unreferencedItems } from './attribution';
 import { attributesOf, pathsOfLeaves } from './leaves';
-import { type Covers, traceChanges } from './trace';
+import type { Covers } from './covers';
+import { traceChanges } from './trace';
 
 export const EVIDENCE_POLICIES = ['open', 'resolved', 'fresh'] as const;
 /** What a tenant demands of the evidence in what it writes (docs/provenance.md). */

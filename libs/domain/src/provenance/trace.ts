@@ -4,6 +4,7 @@ import { parseStoredJson } from '../json/parse';
 import { getAt } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { Attribution, type Cover, isSameCover, type Place } from './attribution';
+import { type Covers, coversOf, isOlder, type Places, stepTo } from './covers';
 import { attributesOf, canonicalKeys, isBranch, Leaves } from './leaves';
 import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
 
@@ -46,15 +47,6 @@ export function traceVersion(
 ): TracedVersion {
   const { origins, ...flags } = new Tracer(base, baseOrigins, next, version).trace();
   return { origins: encodeOrigins(origins), ...flags, changedBy: authorOf(next), baseChangedBy: authorOf(base) };
-}
-
-/** What covers a value. */
-export interface Covers {
-  cover: Cover | null;
-  /** What covered it, or would have covered it, in the version before. */
-  coverBefore: Cover | null;
-  /** What covered its place in the version before: that of another element, if elements of an array moved. */
-  coverThere: Cover | null;
 }
 
 /** Hears of each change for which evidence may be demanded. A leaf is named by its place among the leaves. */
@@ -169,8 +161,8 @@ class Tracer {
       const child = after[key]!;
       if (keysBefore[next] === key) {
         kept++;
-        this.between(before[key]!, child, at, key, step(places, key));
-      } else this.changed(child, step(places, key));
+        this.between(before[key]!, child, at, key, stepTo(places, key));
+      } else this.changed(child, stepTo(places, key));
     }
     if (kept < keysBefore.length) this.reduced(places);
   }
@@ -239,9 +231,9 @@ class Tracer {
     if ((from.isUniform && there.isUniform && to.isUniform) || !isBranch(value)) {
       tell(coversOf(places), this.leaves.count(value));
     } else if (Array.isArray(value)) {
-      value.forEach((element, index) => this.visit(element, step(places, index), tell));
+      value.forEach((element, index) => this.visit(element, stepTo(places, index), tell));
     } else {
-      for (const key of canonicalKeys(value)) this.visit(value[key]!, step(places, key), tell);
+      for (const key of canonicalKeys(value)) this.visit(value[key]!, stepTo(places, key), tell);
     }
   }
 
@@ -259,27 +251,6 @@ class Tracer {
         return;
     }
   }
-}
-
-/** What covers a value: before, at its new place before, and now. */
-interface Places {
-  from: Place;
-  there: Place;
-  to: Place;
-}
-
-function step({ from, there, to }: Places, token: string | number): Places {
-  return { from: from.step(token), there: there.step(token), to: to.step(token) };
-}
-
-function coversOf({ from, there, to }: Places): Covers {
-  return { cover: to.cover, coverBefore: from.cover, coverThere: there.cover };
-}
-
-/** Whether a changed value is covered by what covered it, or its place, before. */
-export function isOlder({ cover, coverBefore, coverThere }: Covers, classes: Classes): boolean {
-  if (cover === null || cover.isEmpty) return false;
-  return isSameCover(coverBefore, cover, classes) || isSameCover(coverThere, cover, classes);
 }
 
 /** Whether both are objects, or both arrays, with something in them. */
