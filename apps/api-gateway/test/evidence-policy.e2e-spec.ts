@@ -69,7 +69,8 @@ describe('later versions', () => {
     ['with a new value on old evidence that is said to corroborate it', backed({ attributes: { name: 'B' }, attribute_paths: at(NAME, corroborating) }), { fresh: [] }],
     ['with new evidence that is not named for the new value', backed({ attributes: { name: 'B' }, evidence: [ITEM, SECOND] }), { fresh: [`${NAME} no_fresh_evidence`, '/evidence/1 unreferenced_evidence'] }],
     ['with the same evidence captured anew', backed({ attributes: { name: 'B' }, evidence: [{ ...ITEM, captured_at: '2026-03-01T00:00:00Z' }] }), { fresh: [] }],
-    ['without a value that was there', backed({ attributes: {}, attribute_paths: {} }), { fresh: [] }],
+    ['without a value that was there', backed({ attributes: {}, attribute_paths: {} }), { open: [], resolved: [], fresh: ['/attributes no_fresh_evidence'] }],
+    ['without a value, with new evidence around it', { attributes: {}, evidence: [ITEM, SECOND], attribute_paths: at('/attributes', SECOND_REF) }, { fresh: [] }],
     ['whose path went with its value, and not its reference', backed({ attributes: {} }), { open: [], resolved: ['/attribute_paths/~1attributes~1name unknown_path'] }],
   ]; // prettier-ignore
 
@@ -108,6 +109,54 @@ test('a proposal is held to the policy in its dry run, at the operation that fal
   const renewed = { op: 'replace', path: '/evidence/0/captured_at', value: '2026-03-01T00:00:00Z' };
   const { body } = await propose(updates, [RENAME, renewed]).expect(201);
   await gateway.as('alice', 'post', `${updates}/${body.update_id}/apply`).expect(200);
+});
+
+test('an element that is removed takes its evidence along, and its removal needs new evidence', async () => {
+  const owners = [
+    { id: 'a', share: 60 },
+    { id: 'b', share: 40 },
+  ];
+  const share = (index: number) => `/attributes/owners/${index}/share`;
+  const items = ['all', 'a', 'b'].map((id) => ({ ...ITEM, evidence_id: id }));
+  const [all, ofA, ofB] = items.map(({ evidence_id }) => ({ ...REF, evidence_id })) as [object, object, object];
+  const subject = subjectOf(`s${count++}`);
+  const attribute_paths = { ...at('/attributes/owners', all), ...at(share(0), ofA), ...at(share(1), ofB) };
+  await write('fresh', { ...subject, attributes: { owners }, evidence: items, attribute_paths }).expect(201);
+  const base = `/v1/tenants/fresh/subjects/entity/${subject.subject.subject_id}`;
+  const escaped = (path: string) => `/attribute_paths/${path.replaceAll('/', '~1')}`;
+
+  const remove = { op: 'remove', path: '/attributes/owners/0' };
+  const dangling = { op: 'remove', path: escaped(share(1)) };
+  const { body } = await propose(`${base}/updates`, [remove, dangling]).expect(400);
+  expect(body.error.details).toEqual([
+    {
+      path: '/patch_ops',
+      message: `in the result, ${share(0)} moved in its array without its evidence: move its path in attribute_paths too`,
+      code: 'shifted_evidence',
+    },
+    {
+      path: '/patch_ops/0',
+      message: expect.stringContaining('/attributes/owners lost a value without new evidence: name new evidence'),
+      code: 'no_fresh_evidence',
+    },
+  ]);
+
+  const letter = { ...REF, evidence_id: 'letter' };
+  const added = { op: 'add', path: '/evidence/-', value: { ...ITEM, ...letter } };
+  const named = { op: 'add', path: `${escaped('/attributes/owners')}/-`, value: letter };
+  const moved = { op: 'replace', path: escaped(share(0)), value: [ofB] };
+  const proposed = await propose(`${base}/updates`, [remove, dangling, moved, added, named]).expect(201);
+  await gateway.as('alice', 'post', `${base}/updates/${proposed.body.update_id}/apply`).expect(200);
+
+  const provenance = await gateway.as('alice', 'get', `${base}/provenance?path=${share(0)}`).expect(200);
+  expect(provenance.body.items).toMatchObject([
+    { since_version: 1, evidence_status: 'current', evidence: [{ evidence_id: 'b' }] },
+  ]);
+  const diff = await gateway.as('alice', 'get', `${base}/diff?from_version=1&to_version=2`).expect(200);
+  expect(diff.body).toMatchObject({
+    attribution: [{ path: '/attributes/owners/0', inherited: { from: '/attributes/owners', to: '/attributes/owners' } }],
+    inherited_evidence: { from: { '/attributes/owners': [all] }, to: { '/attributes/owners': [all, letter] } },
+  });
 });
 
 test('an application is held to the policy of its moment, which acts at once', async () => {

@@ -1251,10 +1251,40 @@ export type DiffResult = {
          */
         to: Array<EvidenceRef> | null;
         /**
-         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent.
+         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. An element of an array is compared with the element that it was, and with what stood at its index.
          */
         evidence_unchanged?: boolean;
+        /**
+         * The paths whose references cover the value where this path has none: of a group around it, or where its array element stood before. `inherited_evidence` has the references. Absent where there are none.
+         */
+        inherited?: {
+            /**
+             * The path before; null: `from` covers the value, or nothing does.
+             */
+            from: string | null;
+            /**
+             * The path after; null: `to` covers the value, or nothing does.
+             */
+            to: string | null;
+        };
     }>;
+    /**
+     * The references of each path that `inherited` names. Absent where none does.
+     */
+    inherited_evidence?: {
+        /**
+         * By path, before.
+         */
+        from: {
+            [key: string]: Array<unknown>;
+        };
+        /**
+         * By path, after.
+         */
+        to: {
+            [key: string]: Array<unknown>;
+        };
+    };
     /**
      * What was recomputed. Absent with `verify=none`.
      */
@@ -5230,10 +5260,40 @@ export type VersionDiffResult = {
          */
         to: Array<EvidenceRef> | null;
         /**
-         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent.
+         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. An element of an array is compared with the element that it was, and with what stood at its index.
          */
         evidence_unchanged?: boolean;
+        /**
+         * The paths whose references cover the value where this path has none: of a group around it, or where its array element stood before. `inherited_evidence` has the references. Absent where there are none.
+         */
+        inherited?: {
+            /**
+             * The path before; null: `from` covers the value, or nothing does.
+             */
+            from: string | null;
+            /**
+             * The path after; null: `to` covers the value, or nothing does.
+             */
+            to: string | null;
+        };
     }>;
+    /**
+     * The references of each path that `inherited` names. Absent where none does.
+     */
+    inherited_evidence?: {
+        /**
+         * By path, before.
+         */
+        from: {
+            [key: string]: Array<unknown>;
+        };
+        /**
+         * By path, after.
+         */
+        to: {
+            [key: string]: Array<unknown>;
+        };
+    };
     /**
      * What was recomputed. Absent with `verify=none`.
      */

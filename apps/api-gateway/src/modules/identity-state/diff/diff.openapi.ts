@@ -17,6 +17,11 @@ const DiffOperation = view('DiffOperation', {
 });
 
 const evidence = listOf(EvidenceRef).nullable();
+const coveringPath = text.nullable();
+const referencesByPath = shown<Record<string, unknown[]>>({
+  type: 'object',
+  additionalProperties: { type: 'array', items: {} },
+});
 const verdictOfHash = part(VERDICT_OF_HASH);
 
 const DiffVerification = view('DiffVerification', {
@@ -56,12 +61,28 @@ const Diff = view('DiffResult', {
       evidence_unchanged: flag
         .optional()
         .described(
-          'True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent.',
+          'True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. ' +
+            'An element of an array is compared with the element that it was, and with what stood at its index.',
+        ),
+      inherited: part({
+        from: coveringPath.described('The path before; null: `from` covers the value, or nothing does.'),
+        to: coveringPath.described('The path after; null: `to` covers the value, or nothing does.'),
+      })
+        .optional()
+        .described(
+          'The paths whose references cover the value where this path has none: of a group around it, or where its ' +
+            'array element stood before. `inherited_evidence` has the references. Absent where there are none.',
         ),
     }),
   )
     .optional()
     .described('The evidence for each changed path. Absent with `include_attribution=none`.'),
+  inherited_evidence: part({
+    from: referencesByPath.described('By path, before.'),
+    to: referencesByPath.described('By path, after.'),
+  })
+    .optional()
+    .described('The references of each path that `inherited` names. Absent where none does.'),
   verification: DiffVerification.optional().described(VERIFICATION),
 });
 const VersionDiff = view('VersionDiffResult', {

@@ -24,7 +24,7 @@ export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids', reus
     include: diff.include,
   };
   const figures = JSON.stringify({ ops_hash: diff.opsHash, change_summary: diff.summary }).slice(1, -1);
-  const attribution = attributionText === null ? '' : `,"attribution":${attributionText}`;
+  const attribution = attributionText === null ? '' : `,${attributionText}`;
   const verified = verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
   const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${figures}${attribution}${verified}}`;
   if (verification !== undefined) return new JsonText(text);
