@@ -154,7 +154,9 @@ test('an element that is removed takes its evidence along, and its removal needs
   ]);
   const diff = await gateway.as('alice', 'get', `${base}/diff?from_version=1&to_version=2`).expect(200);
   expect(diff.body).toMatchObject({
-    attribution: [{ path: '/attributes/owners/0', inherited: { from: '/attributes/owners', to: '/attributes/owners' } }],
+    attribution: [
+      { path: '/attributes/owners/0', inherited: { from: '/attributes/owners', to: '/attributes/owners' } },
+    ],
     inherited_evidence: { from: { '/attributes/owners': [all] }, to: { '/attributes/owners': [all, letter] } },
   });
 });

@@ -27,7 +27,8 @@ export function compare(from: Envelope<object>, to: Envelope<object>): PatchOper
 }
 
 /**
- * The patch that makes a draft of its base, with evidence attached to what it changed.
+ * The patch that makes a draft of its base, with evidence attached to what it changed. Evidence that the base names for an
+ * element of an array moves with the element, unless the draft says itself what that rests on.
  *
  * @throws IdentityStateError for a draft that changes what the service alone sets
  */
@@ -60,9 +61,8 @@ export function requireWritten(
  * that changed. For a removed value that is the object or array around it; what stays there keeps what covered it.
  */
 function attributed(from: JsonObject, to: JsonObject, evidence: readonly Evidence[]): JsonObject {
-  const { paths, kept, changes } = followAttribution(from, to, new TextClasses());
-  const next = Object.keys(paths).length > 0 || to['attribute_paths'] ? { ...to, attribute_paths: paths } : to;
-  if (evidence.length === 0) return next;
+  const { draft, paths, kept, changes } = followAttribution(from, to, new TextClasses());
+  if (evidence.length === 0) return draft;
   const added = evidence.map(jsonOf);
   const before = Array.isArray(to['evidence']) ? to['evidence'] : [];
   const items = [...before, ...added.filter((item) => !before.some((other) => jsonEquals(keyOf(item), keyOf(other))))];

@@ -63,6 +63,26 @@ it('names the evidence for what changed, and for nothing else', () => {
   });
 });
 
+it('moves attribution with elements, and names the evidence of a removal around it', () => {
+  const at = (index: number, ...ids: string[]) => ({
+    [`/attributes/names/${index}`]: ids.map((id) => ({ evidence_id: id, evidence_type: 'extract' })),
+  });
+  const start = { ...base(), attribute_paths: { ...at(0, 'a'), ...at(2, 'c') } };
+  const draft = structuredClone(start);
+  draft.attributes.names.shift();
+  expect(patchOf(start, draft, [])).toEqual([
+    { op: 'remove', path: '/attribute_paths/~1attributes~1names~10' },
+    { op: 'add', path: '/attribute_paths/~1attributes~1names~11', value: at(1, 'c')['/attributes/names/1'] },
+    { op: 'remove', path: '/attribute_paths/~1attributes~1names~12' },
+    { op: 'remove', path: '/attributes/names/0' },
+  ]);
+  // The name without evidence gets none by that of the removal.
+  const expected = { '/attributes/names': [reference], ...at(0), ...at(1, 'c') };
+  const patch = patchOf(start, draft, [extract]);
+  expect(patch).toEqual(patchOf(start, { ...draft, evidence: [extract], attribute_paths: expected }, []));
+  expect(patch).toContainEqual({ op: 'add', path: '/attribute_paths/~1attributes~1names', value: [reference] });
+});
+
 it('leaves alone what the draft says itself of evidence', () => {
   const own = [{ evidence_id: 'ex-9', evidence_type: 'extract' }];
   const draft = edited((one) => {

@@ -6,7 +6,7 @@ export * from './json/canonicalize';
 export * from './json/pointer';
 export * from './json/equals';
 export * from './json/diff';
-export { TextClasses } from './json/classes';
+export { Classes, TextClasses } from './json/classes';
 export { applyPatch, parsePatch, type PatchOperation } from './json/patch';
 export { followAttribution } from './provenance/follow';
 export { PROTECTED_ROOTS } from './envelope/protected-roots';

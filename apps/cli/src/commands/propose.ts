@@ -12,7 +12,8 @@ import { visible } from '../visible';
 export const propose: Command = {
   about:
     'What is set and removed becomes a patch (RFC 6902) on the latest version, which is verified first. The evidence is added, and ' +
-    'named for each value that changes. Nothing is changed before it is applied: iss apply.',
+    'named for each value that changes; for a removed value, it is named for the object or array around it. Evidence of an array ' +
+    'element moves with the element. Nothing is changed before it is applied: iss apply.',
   arguments: [SUBJECT_ARGUMENT],
   options: {
     set: { value: 'PATH=JSON', about: 'A value, as /attributes/legal/form=\'"plc"\'.', isRepeated: true },

@@ -107,7 +107,9 @@ export const TEXT = {
   from: (source: string) => `from ${source}`,
 
   jsonLabel: 'Content of the version',
-  jsonHint: 'Attributes, evidence, attribute_paths and members of your own: what a proposal may change.',
+  jsonHint:
+    'Attributes, evidence, attribute_paths and members of your own: what a proposal may change. Evidence of a list element moves with the element, unless you change its attribute_paths.',
+  listChanged: 'The list has changed since. Make this change again.',
   jsonFault: 'The typed JSON cannot be read, so the form cannot show it. It is kept:',
   letGo: 'Discard it, and continue with the last readable content',
   backToJson: 'Correct it as JSON',

@@ -3,7 +3,7 @@ import { canonicalize } from '../json/canonicalize';
 import { applyPatch } from '../json/patch';
 import { parseJsonText, parseStoredJson } from '../json/parse';
 import { DIFF_BUDGET } from '../limits';
-import { isJsonObject, type JsonValue } from '../json/value';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { anyKey, jsonValues, plainKey } from '../testing/json-values';
 import {
   attributeChanges,
@@ -204,7 +204,9 @@ describe('evidence that is named elsewhere', () => {
     const changed = (references: JsonValue[]): unknown =>
       attributeChanges([share(0)], from, owners([['y', 3]], { [share(0)]: references }));
     const inherited = {
-      attribution: [{ path: share(0), from: [A], to: [B], evidence_unchanged: true, inherited: { from: share(1), to: null } }],
+      attribution: [
+        { path: share(0), from: [A], to: [B], evidence_unchanged: true, inherited: { from: share(1), to: null } },
+      ],
       inherited_evidence: { from: { [share(1)]: [B] }, to: {} },
     };
     expect(changed([B])).toEqual(inherited);

@@ -87,10 +87,9 @@ export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSu
 const COUNTS = { add: 'adds', remove: 'removes', replace: 'replaces' } as const;
 
 /**
- * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path, which other paths cover
- * it, and whether what covers it stayed the same: the nearest references at it or around it, with the items that they
- * name. An element of an array is compared with the element that it was, as provenance does. Specification "Diff",
- * `attribution`.
+ * Returns the attribution of each changed path: what the `attribute_paths` of both envelopes say of exactly that path, which
+ * other paths cover it, and whether the references nearest to it and their items stayed the same. An element of an array is
+ * compared with the element that it was, as provenance does. Specification "Diff", `attribution`.
  */
 export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): DiffAttribution {
   const evidenceFrom = evidenceIn(from);

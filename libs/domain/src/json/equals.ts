@@ -9,7 +9,7 @@ export function jsonEquals(a: JsonValue | undefined, b: JsonValue | undefined): 
   if (!a || !b || typeof a !== 'object' || typeof b !== 'object') return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    for (let at = 0; at < a.length; at++) if (!jsonEquals(a[at]!, b[at]!)) return false;
+    for (let at = 0; at < a.length; at++) if (!jsonEquals(a[at], b[at])) return false;
     return true;
   }
   const keys = Object.keys(a);
@@ -18,7 +18,7 @@ export function jsonEquals(a: JsonValue | undefined, b: JsonValue | undefined): 
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!;
     if (key !== others[at] && !Object.hasOwn(b, key)) return false;
-    if (!jsonEquals(a[key]!, b[key]!)) return false;
+    if (!jsonEquals(a[key], b[key])) return false;
   }
   return true;
 }

@@ -74,7 +74,8 @@ const LACKS = {
     code: 'shifted_evidence',
   },
   reduced: {
-    message: 'lost a value without new evidence: name new evidence for this path, or for one around it, in attribute_paths',
+    message:
+      'lost a value without new evidence: name new evidence for this path, or for one around it, in attribute_paths',
     code: 'no_fresh_evidence',
   },
 };

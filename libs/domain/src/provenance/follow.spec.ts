@@ -86,7 +86,11 @@ test('attribution that stays at its index is never current for another element, 
     fc.property(edited, ({ before, after }) => {
       const base = envelope(before);
       const own = Object.entries(pathsOf(before)).filter(([path]) => after.some((_, index) => path === share(index)));
-      const next = { ...envelope(before), attributes: { owners: list(after) }, attribute_paths: Object.fromEntries(own) };
+      const next = {
+        ...envelope(before),
+        attributes: { owners: list(after) },
+        attribute_paths: Object.fromEntries(own),
+      };
       const { origins } = traceVersion(base, null, next, 2);
       const text = JSON.stringify(next);
       const page = listProvenance({ text, origins, path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 });

@@ -14,6 +14,9 @@ export interface Change {
 
 /** The attribution of a draft after {@link followAttribution}. */
 export interface Followed {
+  /** The draft with its attribution. */
+  draft: JsonObject;
+  /** The attribution alone. */
   paths: JsonObject;
   /** What the base says of each value, at the place where that value is in the draft. */
   kept: JsonObject;
@@ -24,11 +27,11 @@ export interface Followed {
  * Moves the attribution of a base to where its values are in a draft: with an element of an array wherever it stands now,
  * and away with a value that was removed. Where the draft changed `attribute_paths` itself, its own word stays.
  */
-export function followAttribution(base: JsonValue, draft: JsonValue, classes: ValueClasses): Followed {
+export function followAttribution(base: JsonObject, draft: JsonObject, classes: ValueClasses): Followed {
   const [from, to] = [attributesOf(base), attributesOf(draft)];
   const before = pathsOf(base);
   const paths = { ...pathsOf(draft) };
-  if (jsonEquals(from, to)) return { paths, kept: before, changes: [] };
+  if (jsonEquals(from, to)) return { draft, paths, kept: before, changes: [] };
   const kept: JsonObject = {};
   const changes: Change[] = [];
 
@@ -61,7 +64,8 @@ export function followAttribution(base: JsonValue, draft: JsonValue, classes: Va
     if (kept[path] !== undefined) paths[path] = kept[path];
     else if (path.startsWith(`${ATTRIBUTES}/`)) delete paths[path];
   }
-  return { paths, kept, changes };
+  const isEmpty = Object.keys(paths).length === 0 && !draft['attribute_paths'];
+  return { draft: isEmpty ? draft : { ...draft, attribute_paths: paths }, paths, kept, changes };
 }
 
 const ATTRIBUTES = '/attributes';

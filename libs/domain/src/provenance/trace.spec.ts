@@ -229,7 +229,7 @@ function blame(versions: readonly JsonObject[]): Record<string, number> {
   const since: Record<string, number> = {};
   for (const [path, value] of chain.at(-1) ?? []) {
     let at = chain.length - 1;
-    while (at > 0 && chain[at - 1]!.has(path) && jsonEquals(chain[at - 1]!.get(path)!, value)) at--;
+    while (at > 0 && chain[at - 1]!.has(path) && jsonEquals(chain[at - 1]!.get(path), value)) at--;
     since[path] = at + 1;
   }
   return since;

@@ -2,6 +2,7 @@ import {
   carriedOver,
   contentFrom,
   fitOf,
+  followed,
   type JsonObject,
   patchOf,
   pathsOf,
@@ -128,6 +129,38 @@ describe('the content of a draft', () => {
     expect(over.content).toEqual({ ...head, attributes: { name: 'Ours', list: ['a'] }, evidence: [item('ours')] });
     expect(over.both).toEqual([NAME]);
     expect(over.left.map(({ path }) => path)).toEqual(['/attributes/group/x']);
+  });
+
+  it('moves no change to another element of a list that changed since', () => {
+    const list = ['attributes', 'list'];
+    const path = '/attribute_paths/~1attributes~1list~10';
+    const draft = withSupport(
+      BASE,
+      withValue(withValue(BASE, [...list, '0'], 'ours'), [...list, '3'], 'd'),
+      item('old'),
+      { pointer: '/attributes/list/0', isOn: true },
+    );
+    const head = { ...BASE, attributes: { ...(BASE['attributes'] as JsonObject), list: ['new', 'a', 'b', 'c'] } };
+    const over = carriedOver(BASE, draft, head);
+    expect(over.content).toEqual(withValue(head, [...list, '4'], 'd'));
+    expect(over.left.map((one) => one.path)).toEqual([path, '/attributes/list/0']);
+  });
+
+  it('takes the evidence of an element along in typed content', () => {
+    const typed = { ...BASE, attributes: { ...(BASE['attributes'] as JsonObject), list: ['b', 'c'] } };
+    expect(followed(BASE, typed)['attribute_paths']).toEqual({
+      [NAME]: [reference('old')],
+      '/attributes/list/0': [reference('old')],
+      '/attributes/list/1': [reference('old')],
+      '/attributes/group': [reference('old')],
+    });
+  });
+
+  it('adds evidence of a removal to a group, and drops none of what the group has left', () => {
+    const group = '/attributes/group';
+    const draft = { ...without(BASE, ['attributes', 'group', 'x']), evidence: [item('old'), item('new')] };
+    const supported = withSupport(BASE, draft, item('new'), { pointer: group, isOn: true });
+    expect(pathsOf(supported)[group]).toEqual([reference('old'), primary('new')]);
   });
 
   it('shows each step with what was there when it is taken', () => {

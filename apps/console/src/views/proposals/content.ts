@@ -1,7 +1,9 @@
 import {
   applyPatch,
+  Classes,
   diff,
   DomainError,
+  followAttribution,
   formatPointer,
   getAt,
   isJsonObject,
@@ -15,6 +17,7 @@ import {
   PROTECTED_ROOTS,
   setMember,
 } from '@iss/domain/pure';
+import { TEXT } from '../../text/proposals.ts';
 
 export type { JsonObject, JsonValue, PatchOperation };
 export type Tokens = readonly string[];
@@ -36,6 +39,11 @@ export function contentFrom(text: string): JsonObject {
   const root = PROTECTED_ROOTS.find((name) => Object.hasOwn(content, name));
   if (root !== undefined) throw new Error(`The service alone sets ${root}: take it out.`);
   return content;
+}
+
+/** A draft as it was typed, with the attribution of its base moved to where the elements of lists are now. */
+export function followed(base: JsonObject, content: JsonObject): JsonObject {
+  return followAttribution(base, content, new Classes()).draft;
 }
 
 /** Operations of an answer of the API. @throws Error for what is no patch */
@@ -230,6 +238,10 @@ export function itemOf(content: JsonObject, reference: JsonValue): JsonValue | u
   return evidenceOf(content).find((item) => refersTo(reference, item));
 }
 
+function isGroup(value: JsonValue | undefined): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
 /**
  * Adds or removes an item as evidence of a value. Adding drops references to items that are not there and, where the value
  * changed or its evidence `isStale`, those to items of the base.
@@ -241,19 +253,23 @@ export function withSupport(
   { pointer, isOn, isStale = false }: { pointer: string; isOn: boolean; isStale?: boolean },
 ): JsonObject {
   const paths = pathsOf(content);
-  const isOutdated = isStale || !isSame(valueAt(base, pointer), valueAt(content, pointer));
+  const value = valueAt(content, pointer);
+  const before = valueAt(base, pointer);
+  // What a group or list has left keeps its evidence.
+  const isReduced = isGroup(before) && isGroup(value);
+  const isOutdated = isStale || (!isReduced && !isSame(before, value));
   const isNew = itemOf(base, item) === undefined;
   const cover = coverOf(content, pointer);
   const isValid = (reference: JsonValue): boolean =>
     itemOf(content, reference) !== undefined && !(isOutdated && isNew && itemOf(base, reference) !== undefined);
   const others = (isOn ? cover.filter(isValid) : cover).filter((reference) => !refersTo(reference, item));
-  const before = pathsOf(base)[pointer];
+  const ownBefore = pathsOf(base)[pointer];
   const role = roleOf(content, item) || 'primary';
   const references = isOn ? [...others, { ...referenceTo(item), role }] : others;
   if (references.length > 0) return { ...content, attribute_paths: { ...paths, [pointer]: references } };
   const rest = { ...paths };
   delete rest[pointer];
-  if (isNew && before !== undefined) rest[pointer] = before;
+  if (isNew && ownBefore !== undefined) rest[pointer] = ownBefore;
   return withPaths(base, content, rest);
 }
 
@@ -378,12 +394,25 @@ export function isOfItsOwn(path: string): boolean {
 
 /** The changes of a draft, made on a newer version of what it was made on. */
 export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObject): CarriedOver {
-  const since = diff(base, head).map(({ path }) => path);
+  const changes = diff(base, head);
+  const since = changes.map(({ path }) => path);
+  const shifted = changes.flatMap(({ op, path }) => {
+    const parent = path.slice(0, path.lastIndexOf('/'));
+    return op !== 'replace' && Array.isArray(valueAt(base, parent)) ? [`${parent}/`] : [];
+  });
   const left: LeftOver[] = [];
   const both: string[] = [];
   let content = head;
   for (const operation of diff(base, draft)) {
     const { path } = operation;
+    // An index may be that of another element now, also in the paths that evidence is named for.
+    const place = parsePointer(path).find((token) => token.startsWith('/attributes')) ?? path;
+    if (shifted.some((list) => place.startsWith(list))) {
+      const added = isAtEnd(base, path) ? appendedTo(content, operation) : null;
+      if (added === null) left.push({ path, message: TEXT.listChanged });
+      content = added ?? content;
+      continue;
+    }
     try {
       content = patched(content, [operation]);
     } catch (error) {
@@ -399,6 +428,12 @@ export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObjec
       both.push(path);
   }
   return { content, left, both };
+}
+
+function isAtEnd(content: JsonObject, path: string): boolean {
+  const at = path.lastIndexOf('/');
+  const list = valueAt(content, path.slice(0, at));
+  return Array.isArray(list) && Number(path.slice(at + 1)) >= list.length;
 }
 
 /** What comes into a list that is shorter now comes at its end. */

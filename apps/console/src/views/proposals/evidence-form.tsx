@@ -172,11 +172,12 @@ export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFor
   );
 }
 
-/** Values of attributes that the draft adds or replaces, and the one that it was opened for. */
+/** Values of attributes that the draft adds or replaces, what lost one, and the value that it was opened for. */
 function changedPlaces(base: JsonObject, content: JsonObject, focus: string | undefined): string[] {
-  const changed = patchOf(base, content).flatMap(({ op, path }) =>
-    op !== 'remove' && isAtOrBelow(path, '/attributes') ? [path] : [],
-  );
+  const changed = patchOf(base, content).flatMap(({ op, path }) => {
+    if (!isAtOrBelow(path, '/attributes')) return [];
+    return [op === 'remove' ? path.slice(0, path.lastIndexOf('/')) : path];
+  });
   const wanted = focus !== undefined && valueAt(content, focus) !== undefined ? [focus] : [];
   return [...new Set([...wanted, ...changed])].slice(0, MAX_PLACES);
 }

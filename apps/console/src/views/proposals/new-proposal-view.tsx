@@ -19,7 +19,7 @@ import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
 import { useProvenance } from '../subject/provenance.ts';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
-import { carriedOver, contentFrom, contentOf, type JsonObject, patchOf, valueAt } from './content.ts';
+import { carriedOver, contentFrom, contentOf, followed, type JsonObject, patchOf, valueAt } from './content.ts';
 import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
 import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
 import { type Faults, faultsOf } from './faults.ts';
@@ -257,7 +257,12 @@ function JsonForm({ draft }: { draft: Draft }) {
 /** What is typed stays as it is typed; what it says is the draft, once it can be read. */
 function withText(draft: Draft, typed: string): Draft {
   try {
-    return { ...draft, content: contentFrom(typed), unread: {}, text: { typed, fault: null } };
+    return {
+      ...draft,
+      content: followed(draft.baseContent, contentFrom(typed)),
+      unread: {},
+      text: { typed, fault: null },
+    };
   } catch (error) {
     return { ...draft, text: { typed, fault: error instanceof Error ? error.message : String(error) } };
   }
