@@ -2,7 +2,7 @@ import { DomainError } from '../errors';
 import { MAX_RECURSION } from '../limits';
 import { setMember } from './pointer';
 import { hasEscapedSurrogate } from './surrogates';
-import type { JsonObject, JsonValue } from './value';
+import { type JsonObject, type JsonValue, sortKeys } from './value';
 
 /**
  * The RFC 8785 (JSON Canonicalization Scheme) text of a JSON value: own members only, sorted by UTF-16 code units;
@@ -57,7 +57,7 @@ function membersInOrder(object: JsonObject, levels: number): JsonObject | undefi
   const keys = Object.keys(object);
   // An integer key would be the first.
   if (/^[0-9]/.test(keys[0] ?? '')) return undefined;
-  let copy: JsonObject | undefined = sort(keys) ? {} : undefined;
+  let copy: JsonObject | undefined = sortKeys(keys) ? {} : undefined;
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!;
     const member = object[key];
@@ -122,7 +122,7 @@ function writeStart(value: JsonValue, open: Open[]): string {
     return '[';
   }
   const keys = Object.keys(value);
-  sort(keys);
+  sortKeys(keys);
   open.push({ at: 0, members: value, keys });
   return '{';
 }
@@ -130,27 +130,6 @@ function writeStart(value: JsonValue, open: Open[]): string {
 function quote(string: string): string {
   if (/\p{Surrogate}/u.test(string)) throw notJson('A string holds half of a surrogate pair.');
   return JSON.stringify(string);
-}
-
-/**
- * Sorts in place, and says whether anything moved. Keys are few and often in order already: then insertion takes a
- * fraction of what the built-in sort does.
- */
-function sort(keys: string[]): boolean {
-  let hasMoved = false;
-  for (let end = 1; end < keys.length; end++) {
-    const key = keys[end]!;
-    if (keys[end - 1]! <= key) continue;
-    hasMoved = true;
-    if (keys.length > 32) {
-      keys.sort();
-      break;
-    }
-    let at = end;
-    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
-    keys[at] = key;
-  }
-  return hasMoved;
 }
 
 function notJson(message: string): DomainError {
