@@ -8,6 +8,8 @@ import { followAttribution } from './follow';
 import { listProvenance } from './provenance';
 import { traceVersion } from './trace';
 
+const EVERYTHING = { path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9, status: null, evidenceId: null };
+
 type Owner = { id: string; name: string; share: number };
 const referenceTo = (id: string): JsonValue => ({ evidence_id: id, evidence_type: 'extract' });
 const share = (index: number): string => `/attributes/owners/${index}/share`;
@@ -68,8 +70,8 @@ test('attribution stays with its element, in the patch and in provenance', () =>
       const next = applyPatch(base, patch);
       const { origins } = traceVersion(base, null, next, 2);
       const text = JSON.stringify(next);
-      const page = listProvenance({ text, origins, path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 });
-      const shares = page.leaves.filter(({ path }) => path.endsWith('/share'));
+      const { leaves } = listProvenance({ text, origins, ...EVERYTHING });
+      const shares = leaves.filter(({ path }) => path.endsWith('/share'));
       expect(shares.map(({ sinceVersion, status, evidence }) => [sinceVersion, status, evidence.includes('register')])).toEqual(
         after.map((owner) => {
           if (!isKept(owner)) return [2, 'none', false];
@@ -93,11 +95,11 @@ test('attribution that stays at its index is never current for another element, 
       };
       const { origins } = traceVersion(base, null, next, 2);
       const text = JSON.stringify(next);
-      const page = listProvenance({ text, origins, path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 });
+      const { leaves } = listProvenance({ text, origins, ...EVERYTHING });
       const problems = policyProblems('fresh', base, next).map(({ path }) => path);
       after.forEach((owner, index) => {
         const isSame = before[index]?.id === owner.id && before[index]?.share === owner.share;
-        const status = page.leaves.find(({ path }) => path === share(index))?.status;
+        const status = leaves.find(({ path }) => path === share(index))?.status;
         if (before[index] !== undefined) expect(status).toBe(isSame ? 'current' : 'carried');
         expect(problems.includes(share(index))).toBe(!isSame);
       });
