@@ -125,10 +125,9 @@ constraint webhook_subscriptions_pkey of webhook_subscriptions: PRIMARYKEYsubscr
 constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKstatus=ANYARRAY['active'::text,'disabled'::text]
 constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
-function audit_acceptance (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 2ea2f1ad4c250aee for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
-function audit_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 647e80f3a33ae37d for PUBLIC
+function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
@@ -140,6 +139,7 @@ function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
+function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp eab172de1870fe78 for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
@@ -171,6 +171,7 @@ function setting_in_effect (stored text, pending jsonb): sql search_path=pg_cata
 function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8bd29d3b73db for PUBLIC
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
+migration AuditOfGrantees1700000000044: applied
 migration AuditPlaces1700000000033: applied
 migration AuditTrail1700000000024: applied
 migration BodiesBuiltOnce1700000000004: applied
@@ -407,10 +408,9 @@ trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_or
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
-trigger grants_accepted_audited of grants: CREATETRIGGERgrants_accepted_auditedAFTERUPDATEONgrantsFOREACHROWWHENold.accepted_atISNULLANDnew.accepted_atISNOTNULLEXECUTEFUNCTIONaudit_acceptance
-trigger grants_changed_audited of grants: CREATETRIGGERgrants_changed_auditedAFTERUPDATEONgrantsFOREACHROWWHENold.scopesISDISTINCTFROMnew.scopesORold.expires_atISDISTINCTFROMnew.expires_atORold.purposeISDISTINCTFROMnew.purposeORold.revoked_atISDISTINCTFROMnew.revoked_atEXECUTEFUNCTIONaudit_grant
+trigger grants_changed_audited of grants: CREATETRIGGERgrants_changed_auditedAFTERUPDATEONgrantsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_grants
 trigger grants_logged of grants: CREATETRIGGERgrants_loggedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONmark_grant
-trigger grants_made_audited of grants: CREATETRIGGERgrants_made_auditedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONaudit_grant
+trigger grants_made_audited of grants: CREATETRIGGERgrants_made_auditedAFTERINSERTONgrantsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_grants
 trigger grants_not_truncated of grants: CREATETRIGGERgrants_not_truncatedBEFORETRUNCATEONgrantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger grants_revocation_time_set of grants: CREATETRIGGERgrants_revocation_time_setBEFOREUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONset_times_of_grant
 trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant

@@ -24,6 +24,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'grant.created': 'Grant made',
   'grant.changed': 'Grant changed',
   'grant.revoked': 'Grant revoked',
+  'grant.expired': 'Grant expired',
   'grant.accepted': 'Received grant accepted',
   'erasure.requested': 'Erasure asked for',
   'erasure.confirmed': 'Erasure confirmed',

@@ -234,7 +234,7 @@ export type AuditRecord = {
     /**
      * What was done.
      */
-    action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
+    action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expired' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
     /**
      * Who did it; null: the service itself, or its operator.
      */

@@ -1,3 +1,6 @@
+/** A grant is in the trails of both tenants; an accepted one in that of the grantee. */
+const GRANT = ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'] as const;
+
 /** What the audit trail of a tenant records, and which of its ids the `target` names. */
 export const AUDIT_ACTIONS = {
   'tenant.founded': [],
@@ -16,10 +19,11 @@ export const AUDIT_ACTIONS = {
   'transfer_offer.accepted': ['offer_id', 'from_principal_id', 'to_principal_id'],
   'transfer_offer.declined': ['offer_id', 'from_principal_id', 'to_principal_id'],
   'transfer_offer.cancelled': ['offer_id', 'from_principal_id', 'to_principal_id'],
-  'grant.created': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
-  'grant.changed': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
-  'grant.revoked': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
-  'grant.accepted': ['grant_id', 'grantor_tenant_id', 'subject_type', 'subject_id'],
+  'grant.created': GRANT,
+  'grant.changed': GRANT,
+  'grant.revoked': GRANT,
+  'grant.expired': GRANT,
+  'grant.accepted': GRANT,
   'erasure.requested': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.confirmed': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.done': ['erasure_id', 'subject_type', 'subject_id'],

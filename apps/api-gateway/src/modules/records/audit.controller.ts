@@ -19,7 +19,7 @@ export class AuditController {
 
   @Get('audit')
   @ApiRoute('Who changed what in the tenant, newest first', RULES.readAudit, {
-    description: `Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A change and its record are written together; what changes nothing is not recorded. ${SHORT_PAGES}`,
+    description: `Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A grant is in the trails of its grantor and of its grantee; one on all subjects is in that of its grantee from its acceptance on. A change and its record are written together; what changes nothing is not recorded. ${SHORT_PAGES}`,
     answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listAudit(

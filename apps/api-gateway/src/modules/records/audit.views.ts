@@ -65,6 +65,7 @@ export const AUDIT_EXAMPLE: AuditEntry = {
   request_id: 'quarterly-review-3',
   target: {
     grant_id: EXAMPLE_IDS.grant_id,
+    grantor_tenant_id: 'acme',
     grantee_tenant_id: 'beta',
     subject_type: 'organization',
     subject_id: 'acme-corp',
