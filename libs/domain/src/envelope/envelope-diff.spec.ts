@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { canonicalize } from '../json/canonicalize';
 import { applyPatch } from '../json/patch';
@@ -11,6 +12,7 @@ import {
   DIFF_ROOTS,
   type DiffRoot,
   diffEnvelopes,
+  diffTexts,
   summarizeChanges,
   withinRoots,
 } from './envelope-diff';
@@ -80,6 +82,10 @@ describe('a diff that would be too long', () => {
     expect(diffEnvelopes(from, { subject: deep(1) }, ['/attributes', '/subject'])).toEqual([
       { op: 'remove', path: '/attributes' },
     ]);
+    expect(
+      diffEnvelopes({ subject: deep(1) }, { subject: deep(1), attributes: 1 }, ['/attributes', '/subject']),
+    ).toEqual([{ op: 'add', path: '/attributes', value: 1 }]);
+    expect(diffEnvelopes({ subject: deep(1) }, { subject: deep(2) }, ['/attributes', '/subject'])).toHaveLength(1);
   });
 
   test.each(IS_FULL ? [10, 10_000, 100_000] : [10, 10_000])(
@@ -215,5 +221,26 @@ describe('evidence that is named elsewhere', () => {
     const fresh = { evidence_id: 'c', evidence_type: 't' };
     expect(changed([fresh])).toMatchObject({ attribution: [{ to: [fresh] }] });
     expect(JSON.stringify(changed([fresh]))).not.toContain('evidence_unchanged');
+  });
+});
+
+test('the diff of two texts is that of the envelopes, hashed, with attribution where it is asked for', () => {
+  const paths = { '/attributes/a': [REF] };
+  const texts = {
+    from: canonicalize({ attributes: { a: 1 }, attribute_paths: paths, extra: 1 }),
+    to: canonicalize({ attributes: { a: 2 }, attribute_paths: paths, extra: 2 }),
+    include: ['/attributes'] as const,
+  };
+  const opsText = '[{"op":"replace","path":"/attributes/a","value":2}]';
+  const plain = diffTexts({ ...texts, withAttribution: false });
+  expect(plain).toEqual({
+    opsText,
+    opsHash: createHash('sha256').update(opsText).digest('hex'),
+    summary: { total_ops: 1, adds: 0, removes: 0, replaces: 1, paths_changed: 1 },
+    attributionText: null,
+  });
+  const { attributionText } = diffTexts({ ...texts, withAttribution: true });
+  expect(JSON.parse(`{${attributionText}}`)).toEqual({
+    attribution: [{ path: '/attributes/a', from: [REF], to: [REF], evidence_unchanged: true }],
   });
 });
