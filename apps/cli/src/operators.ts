@@ -5,7 +5,7 @@ export const OPERATORS_COMMANDS: Readonly<Record<string, CommandEntry>> = {
   audit: {
     group: 'Operators',
     summary:
-      'Recomputes every hash, link, entry, tile and checkpoint in a database, and names each row that is not as it was logged.',
+      'Recomputes every hash, link, entry, tile, checkpoint and update in a database, and names each row that is not as it was logged.',
     example: 'iss audit --vkey log.example/iss+…',
     load: async () => (await import('./commands/audit.ts')).audit,
   },

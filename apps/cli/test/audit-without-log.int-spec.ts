@@ -7,6 +7,8 @@ interface Report {
   log: boolean;
   tree_size: number | null;
   snapshots: number;
+  updates_replayed: number;
+  updates_not_replayed: number;
   findings_by_check: Partial<Record<CheckName, number>>;
   findings: { check: CheckName; where: string; what: string }[];
   notices: { where: string }[];
@@ -234,6 +236,91 @@ it('takes nothing that belongs to the log beside --no-log', async () => {
       complaint: expect.stringMatching(/^--no-log leaves out the log, to which/),
     });
   }
+});
+
+describe('applies the operations of updates again', () => {
+  const SUBJECT = `(SELECT subject_key FROM subjects WHERE subject_id = 'patched')`;
+  const OPS = [
+    { op: 'add', path: '/attributes/name', value: 'Acme' },
+    { op: 'copy', from: '/attributes/name', path: '/attributes/alias' },
+  ];
+  beforeEach(async () => {
+    await log.addLineage('patched', 1);
+    await log.addUpdate('patched', OPS);
+    await log.addUpdate('patched', [{ op: 'replace', path: '/attributes/alias', value: 'A' }]);
+  });
+
+  /** The text and hash of the newest version, whose link stays what it was. */
+  const rewriteNewest = (from: string, to: string): string =>
+    `UPDATE snapshots SET envelope = ${rewritten(from, to)}, envelope_hash = sha256(convert_to(${rewritten(from, to)}, 'UTF8'))
+      WHERE subject_key = ${SUBJECT} AND snapshot_version = 3`;
+  const setNewest = (what: string): string =>
+    `UPDATE updates SET ${what} WHERE subject_key = ${SUBJECT} AND base_snapshot_version = 2`;
+
+  it('and finds nothing in what the service made, with the log or without', async () => {
+    expect(await look('--no-log')).toMatchObject({ clean: true, updates_replayed: 2, updates_not_replayed: 0 });
+    await log.publish();
+    expect(await look()).toMatchObject({ clean: true, entries: 3, updates_replayed: 2, updates_not_replayed: 0 });
+    expect((await audit('--jobs', '1')).printed).toMatch(
+      /The operations of 2 updates were applied again, and those of 0/,
+    );
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'an operation is another one',
+      setNewest(`patch_ops = replace(patch_ops, '"A"', '"B"')`),
+      /diff does not hold its operations/,
+    ],
+    [
+      'an operation is another one, in diff and its hash too',
+      `${setNewest(`patch_ops = replace(patch_ops, '"A"', '"B"')`)}; ${rewriteNewest('"path":"/attributes/alias","value":"A"', '"path":"/attributes/alias","value":"B"')}`,
+      /its operations make another attributes$/,
+    ],
+    [
+      'the result is another one, with its hash',
+      rewriteNewest('"name":"Acme"', '"name":"Thief"'),
+      /make another attributes$/,
+    ],
+    [
+      'an operation names what there is not',
+      `${setNewest(`patch_ops = replace(patch_ops, '/alias', '/gone')`)}; ${rewriteNewest('"path":"/attributes/alias"', '"path":"/attributes/gone"')}`,
+      /cannot be applied to the version before/,
+    ],
+    [
+      'the base is another version',
+      setNewest(
+        `base_snapshot_id = (SELECT snapshot_id FROM snapshots WHERE subject_key = ${SUBJECT} AND snapshot_version = 1)`,
+      ),
+      /names another version as its base/,
+    ],
+    ['the operations are taken away', setNewest('patch_ops = NULL, erasure_id = 4711'), /no erasure took them/],
+  ])('and finds that %s', async (_name, how, what) => {
+    await log.tamper(how);
+    // Made anew after the change, the log and its signature agree with it.
+    await log.publish();
+    for (const words of [[], ['--no-log']]) {
+      const { findings } = await look(...words);
+      const patches = findings.filter(({ check }) => check === 'patch');
+      expect(patches).toContainEqual({
+        check: 'patch',
+        where: expect.stringContaining('version 3 of organization patched'),
+        what: expect.stringMatching(what),
+      });
+    }
+  });
+
+  it('and counts those that were erased or that rfc6902 would apply wrongly', async () => {
+    await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor', value: {} }]);
+    await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor/name', value: 'x' }]);
+    await log.publish();
+    const { clean, notices, ...counts } = await look();
+    expect([clean, counts.updates_replayed, counts.updates_not_replayed]).toEqual([true, 3, 1]);
+    expect(notices).toMatchObject([{ where: expect.stringContaining('version 5 of') }]);
+    await log.erase('patched', [2]);
+    await log.publish();
+    expect(await look()).toMatchObject({ clean: true, updates_replayed: 1, updates_not_replayed: 3 });
+  });
 });
 
 describe('in a schema that was changed', () => {

@@ -14,6 +14,7 @@ import {
 } from './entry-text';
 import { checkHash, checkText } from './envelopes';
 import { type Checked, notice, nothingChecked, report } from './findings';
+import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
 /** Entries of one statement: tiles of half a megabyte beside them. */
 const CHUNK = 64 * TILE_WIDTH;
@@ -52,17 +53,19 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
                      WHEN EXISTS (SELECT FROM log_waiting w WHERE w.erasure_id = er.erasure_id AND w.entry_type = 6) THEN 'waiting' END
            FROM erasures er
           WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
-       CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late
+       CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
+       ${UPDATE_COLUMNS}
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version LIMIT 1) n ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = e.subject_key LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_version FROM snapshots p
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
                       WHERE p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1 LIMIT 1) p ON true
   LEFT JOIN LATERAL (SELECT pe.log_index FROM log_entries pe
                       WHERE pe.entry_type = 1 AND pe.subject_key = e.subject_key
-                        AND pe.snapshot_version = e.snapshot_version - 1 LIMIT 1) pe ON true`;
+                        AND pe.snapshot_version = e.snapshot_version - 1 LIMIT 1) pe ON true
+  ${UPDATE_OF_VERSION}`;
 
 const OTHERS = `
 SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_'), e.grant_id, e.owner_change_id,
@@ -204,11 +207,13 @@ class Chunk {
       this.checkLeaf(index, where, text);
     }
     this.checkTime(index, where, createdAt, isLate === 't');
+    let value: unknown;
     if (isText(envelope)) {
       const text = { ...fact, generatedAt: generatedAt ?? '', envelopeHash: envelopeHash ?? null, envelope };
       checkHash(this.checked, where, text);
-      checkText(this.checked, where, text);
+      value = checkText(this.checked, where, text);
     }
+    checkPatch(this.checked, where, row, value);
     // What is left of an erased one has no text and no salt, and an entry of the log names its place.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
       report(this.checked, 'erased', where, `${isText(envelope) ? 'the salt' : 'the envelope'} is not there`);

@@ -21,12 +21,12 @@ export function checkHash(found: Found, where: string, { envelope, envelopeHash 
   }
 }
 
-/** That the text is canonical, and names its row. */
-export function checkText(found: Found, where: string, row: EnvelopeRow): void {
+/** That the text is canonical, and names its row. Gives its value; undefined where it is not canonical. */
+export function checkText(found: Found, where: string, row: EnvelopeRow): unknown {
   const value = canonicalValue(row.envelope);
   if (value === undefined) {
     report(found, 'not_canonical', where, 'its text is not the canonical form of a JSON value');
-    return;
+    return undefined;
   }
   const subject = memberOf(value, 'subject');
   const id = memberOf(value, 'snapshot_id');
@@ -38,9 +38,11 @@ export function checkText(found: Found, where: string, row: EnvelopeRow): void {
     memberOf(subject, 'subject_type') === row.subjectType &&
     memberOf(subject, 'subject_id') === row.subjectId;
   if (!isOfRow) report(found, 'envelope_ids', where, 'id, version, time or subject in the text are others');
+  return value;
 }
 
-function memberOf(value: unknown, name: string): unknown {
+/** The own member, or the element. */
+export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

@@ -11,6 +11,7 @@ export const CHECKS = {
   not_erased: 'the log says that it was erased, and content of it is there',
   not_canonical: 'the envelope is not RFC 8785 text',
   envelope_ids: 'the envelope is of another snapshot than its row',
+  patch: 'it is not what the operations of its update make of the version before',
   chain: 'prev_hash is not the envelope_hash of the version before',
   version_gap: 'the version before is not there',
   time: 'a time that cannot be',
@@ -53,6 +54,10 @@ export interface Found {
   readonly notices: Notice[];
   findingsCount: number;
   noticesCount: number;
+  /** Updates whose operations were applied again to the version before. */
+  replayed: number;
+  /** Updates of which something is erased, or which rfc6902 would apply wrongly. */
+  unreplayed: number;
   /** All findings, by their check. */
   readonly countByCheck: Partial<Record<CheckName, number>>;
 }
@@ -67,7 +72,7 @@ export interface Checked extends Found {
 export const MAX_NAMED = 1_000;
 
 export function nothingFound(): Found {
-  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0, countByCheck: {} };
+  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0, replayed: 0, unreplayed: 0, countByCheck: {} };
 }
 
 export function nothingChecked(): Checked {
@@ -91,6 +96,8 @@ export function addFound(all: Found, more: Found): void {
   all.findingsCount += more.findingsCount;
   for (const check of CHECK_NAMES) count(all, check, more.countByCheck[check] ?? 0);
   all.noticesCount += more.noticesCount;
+  all.replayed += more.replayed;
+  all.unreplayed += more.unreplayed;
 }
 
 function count({ countByCheck }: Found, check: CheckName, more: number): void {

@@ -2,6 +2,7 @@ import { apiTime } from './entry-text';
 import { type AuditReader, isText, type Row } from './database';
 import { checkHash, checkText } from './envelopes';
 import { type Checked, nothingChecked, report } from './findings';
+import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
 /** All snapshots of a range of subjects. */
 export interface LineagesTask {
@@ -19,11 +20,13 @@ SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generate
        n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id, encode(p.envelope_hash, 'hex'), p.created_at,
        n.envelope IS NULL AND EXISTS (
          SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
-                                   AND n.snapshot_version = ANY (er.versions))
+                                   AND n.snapshot_version = ANY (er.versions)),
+       ${UPDATE_COLUMNS}
   FROM ${source}
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at FROM snapshots p
-                      WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version - 1 LIMIT 1) p ON true`;
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
+                      WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version - 1 LIMIT 1) p ON true
+  ${UPDATE_OF_VERSION}`;
 
 const OF_SUBJECTS = rowsOf(`(SELECT * FROM snapshots n WHERE n.subject_key >= $1 AND n.subject_key < $2
    ORDER BY n.subject_key, n.snapshot_version OFFSET 0) n`);
@@ -55,6 +58,7 @@ function checkRow(checked: Checked, row: Row): void {
     report(checked, 'fact_missing', where, 'subjects has no such row');
     return;
   }
+  let value: unknown;
   if (isText(envelope)) {
     const text = {
       subjectType,
@@ -65,7 +69,7 @@ function checkRow(checked: Checked, row: Row): void {
       envelopeHash: envelopeHash ?? null,
       envelope,
     };
-    checkText(checked, where, text);
+    value = checkText(checked, where, text);
     // An import comes without hashes, all of it.
     if (isText(envelopeHash)) checkHash(checked, where, text);
     else if (isText(parentHash)) {
@@ -74,6 +78,7 @@ function checkRow(checked: Checked, row: Row): void {
   } else if (isErased !== 't') {
     report(checked, 'erased', where, 'the envelope is not there, and no erasure names it');
   }
+  checkPatch(checked, where, row, value);
   if (owner !== tenantId) {
     report(checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
   }

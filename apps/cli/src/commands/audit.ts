@@ -82,6 +82,8 @@ function asJson(result: AuditResult, withLog: boolean): object {
     snapshots: result.snapshots,
     checkpoints: result.checkpoints,
     waiting: result.waiting,
+    updates_replayed: result.replayed,
+    updates_not_replayed: result.unreplayed,
     findings_count: result.findingsCount,
     notices_count: result.noticesCount,
     findings_by_check: result.countByCheck,
@@ -102,6 +104,7 @@ function asText(
     treeSize === null
       ? `Looked at ${snapshots} snapshots${withLog ? ', and at no log: its tree is gone.' : '. The log was left out: what was changed together with all that names it is not found.'}`
       : `Looked at ${entries} entries of a log of ${treeSize}, ${snapshots} of them snapshots. ${scope}`,
+    `The operations of ${result.replayed} updates were applied again, and those of ${result.unreplayed} could not be.`,
     ...(withLog && isTrusting && !isRange
       ? ['Signatures were verified by the keys in the database: --policy FILE says whom you trust.']
       : []),

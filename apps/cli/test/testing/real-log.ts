@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { logEntryText, type Scope } from '@iss/domain';
+import { applyUpdate, type JsonValue, logEntryText, readPatch, type Scope } from '@iss/domain';
 import {
   type Database,
   GrantStore,
@@ -153,6 +153,42 @@ export class RealLog {
 
   async addLineage(subjectId: string, versions: number): Promise<void> {
     await addLineage(this.superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, versions);
+  }
+
+  /** Adds the version that an update makes of the newest one, as the service does. */
+  async addUpdate(subjectId: string, ops: JsonValue): Promise<void> {
+    const [base] = await this.query<{ key: string; id: string; version: number; hash: Buffer; envelope: string }>(
+      `SELECT subject_key::text AS key, snapshot_id AS id, snapshot_version AS version, envelope_hash AS hash, envelope
+         FROM snapshots JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY snapshot_version DESC LIMIT 1`,
+      [subjectId],
+    );
+    if (base === undefined) throw new Error('there is no base');
+    const patchOps = readPatch({ ops, at: '', maxOperations: 100 });
+    const generatedAt = '2026-01-15T09:30:00Z';
+    const made = applyUpdate({
+      base: base.envelope,
+      patchOps,
+      at: '',
+      limits: { maxOperations: 100, maxDepth: 64, maxBytes: 1_048_576 },
+      policy: 'open',
+      next: {
+        snapshotVersion: base.version + 1,
+        generatedAt,
+        audit: { created_by: 'alice', created_at: generatedAt, source: 'test' },
+        id: { subject_type: 'organization', subject_id: subjectId, base_snapshot_id: base.id },
+        idSecret: 'secret',
+      },
+      baseOrigins: null,
+    });
+    await this.query(
+      `WITH made AS (
+         INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
+         VALUES ($1, $2::int + 1, $3, 'acme', $4, sha256(convert_to($5, 'UTF8')), $6, $5))
+       INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, status,
+                            proposed_by, applied_at, applied_snapshot_id)
+       VALUES (gen_random_uuid(), 'acme', $1, $7, $2, $8, 'applied', 'alice', now(), $3)`,
+      [base.key, base.version, made.header.snapshotId, generatedAt, made.text, base.hash, base.id, patchOps],
+    );
   }
 
   /** Erases versions of a subject of acme, as the service does when two people decided it; logged when it is published. */

@@ -1,0 +1,97 @@
+import { applyPatch, type JsonValue, type PatchOperation } from '@iss/domain';
+import * as fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
+import { anyKey, jsonValues } from '../../../libs/domain/src/testing/json-values';
+import { runs } from '../../../tools/testing/runs';
+import { replay } from '../src/audit/patches';
+
+const escape = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** Lists every place in the document, the whole one first. */
+function placesIn(value: JsonValue, at = ''): string[] {
+  const children = value !== null && typeof value === 'object' ? Object.entries(value) : [];
+  return [at, ...children.flatMap(([name, child]) => placesIn(child, at + escape(name)))];
+}
+
+/** Copies by text, so that neither side changes what the other reads. */
+const copyOf = <T extends JsonValue | PatchOperation[] | JsonValue[]>(value: T): T => JSON.parse(JSON.stringify(value));
+
+function outcomeOf(document: JsonValue, ops: PatchOperation[]): { result: JsonValue } | 'refused' {
+  try {
+    return { result: applyPatch(document, ops, '', { maxDepth: 400 }) };
+  } catch {
+    return 'refused';
+  }
+}
+
+/** More elements than rfc6902's own comparison has stack for. */
+const LONG: JsonValue = Array(50_000).fill(1);
+
+const choice = fc.record({
+  op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test' as const),
+  from: fc.nat(),
+  to: fc.nat(),
+  isBelow: fc.boolean(),
+  name: anyKey,
+  value: jsonValues(anyKey),
+});
+
+it('applies operations as the service does, or says that it cannot', () => {
+  const seen = { applied: 0, refused: 0, misread: 0 };
+  fc.assert(
+    fc.property(jsonValues(anyKey), fc.array(choice, { minLength: 1, maxLength: 4 }), (document, choices) => {
+      const places = placesIn(document);
+      const ops = choices.map(({ op, from, to, isBelow, name, value }): PatchOperation => {
+        const path = (places[to % places.length] ?? '') + (isBelow ? escape(name) : '');
+        // The service lets no operation put another envelope in the place of the whole one.
+        const place = path === '' && op !== 'test' ? '/a' : path;
+        if (op === 'copy' || op === 'move') return { op, path: place, from: places[from % places.length] ?? '' };
+        return op === 'remove' ? { op, path: place } : { op, path: place, value };
+      });
+      const expected = outcomeOf(document, ops);
+      const replayed = copyOf(document);
+      const outcome = replay(replayed, copyOf(ops));
+      seen[outcome]++;
+      if (outcome === 'misread') {
+        expect(JSON.stringify([document, ops])).toMatch(/__proto__|constructor|prototype/);
+        return;
+      }
+      expect(outcome).toBe(expected === 'refused' ? 'refused' : 'applied');
+      if (expected !== 'refused') expect(isDeepStrictEqual(replayed, copyOf(expected.result))).toBe(true);
+    }),
+    { numRuns: runs(20_000) },
+  );
+  expect(Math.min(seen.applied, seen.refused, seen.misread)).toBeGreaterThan(runs(20));
+});
+
+it.each<[string, JsonValue, JsonValue[], JsonValue]>([
+  [
+    'a name on the way that rfc6902 passes over',
+    { constructor: { a: 1 }, a: 2 },
+    [{ op: 'replace', path: '/constructor/a', value: 3 }],
+    'misread',
+  ],
+  ['it at the end', { a: 1 }, [{ op: 'add', path: '/constructor', value: 3 }], { a: 1, constructor: 3 }],
+  ['a name that is inherited', { a: 1 }, [{ op: 'replace', path: '/toString', value: 3 }], 'refused'],
+  ['a member of that name', { toString: 1 }, [{ op: 'replace', path: '/toString', value: 3 }], { toString: 3 }],
+  ['the length of an array', { a: [1, 2] }, [{ op: 'replace', path: '/a/length', value: 0 }], 'refused'],
+  ['a place beyond an array', { a: [1], b: 2 }, [{ op: 'copy', from: '/b', path: '/a/7' }], 'refused'],
+  [
+    'a move that shifts its target',
+    { a: [1, {}, { b: 2 }] },
+    [{ op: 'move', from: '/a/0', path: '/a/1/c' }],
+    { a: [{}, { b: 2, c: 1 }] },
+  ],
+  ['a long array', { a: LONG }, [{ op: 'test', path: '/a', value: LONG }], { a: LONG }],
+  [
+    'copies that double',
+    { a: ['x'.repeat(1_000)] },
+    Array(40).fill({ op: 'copy', from: '/a', path: '/a/0' }),
+    'refused',
+  ],
+  ['no operation', {}, [{ op: 'put', path: '/a' }], 'refused'],
+])('reads %s', (_name, document, ops, expected) => {
+  const replayed = copyOf(document);
+  const outcome = replay(replayed, copyOf<JsonValue[]>(ops));
+  expect(outcome === 'applied' ? replayed : outcome).toEqual(expected);
+});
