@@ -1235,11 +1235,22 @@ INSERT INTO erasures (public_id, tenant_id, subject_key, versions, reason, refer
 VALUES ($1::uuid, $2::text, $3::bigint, $4::int[], $5::text, $6::text,
     $7::text);
 
--- erasure_listeners
+-- erasure_listeners_erasure_requested
 --   asked by ErasureStore.request, ErasureStore.confirm (stores/erasures/erasure.store.ts)
 --   $1 erasureId uuid
---   enters erasures_public_id_key, grants_live_by_subject, grants_to_all_by_end, webhook_subscription_types_pkey
-PREPARE erasure_listeners (uuid) AS
+--   enters erasures_public_id_key, webhook_subscription_types_pkey
+PREPARE erasure_listeners_erasure_requested (uuid) AS
+SELECT DISTINCT t.tenant_id AS "tenantId"
+FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid) er
+CROSS JOIN LATERAL (SELECT er.tenant_id) t
+CROSS JOIN LATERAL (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = t.tenant_id
+    AND y.event_type = 'erasure.requested' LIMIT 1) w;
+
+-- erasure_listeners_subject_erased
+--   asked by ErasureStore.request, ErasureStore.confirm (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   enters disclosures_of_subject, erasures_public_id_key, grants_live_by_subject, grants_to_all_by_end, webhook_subscription_types_pkey
+PREPARE erasure_listeners_subject_erased (uuid) AS
 SELECT DISTINCT t.tenant_id AS "tenantId"
 FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid) er
 CROSS JOIN LATERAL (
@@ -1255,7 +1266,14 @@ CROSS JOIN LATERAL (
         AND g.grantor_tenant_id <= er.tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
         AND g.accepted_at IS NOT NULL
       ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
-) t
+  UNION ALL
+  SELECT d.tenant_id
+  FROM (SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+    FROM disclosures d
+    WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+      AND (SELECT true FROM unnest(er.versions) AS v(version)
+      WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
+    GROUP BY d.grantee_tenant_id) d) t
 CROSS JOIN LATERAL (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = t.tenant_id
     AND y.event_type = 'subject.erased' LIMIT 1) w;
 
@@ -1273,6 +1291,21 @@ FROM unnest($1::int[]) AS v(version)
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = $2::bigint AND n.snapshot_version = v.version LIMIT 1) n ON true
 ORDER BY v.version;
+
+-- erasure_recipients
+--   asked by ErasureStore.request, ErasureStore.confirm, ErasureStore.cancel, ErasureStore.find (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   enters disclosures_of_subject, erasures_public_id_key
+PREPARE erasure_recipients (uuid) AS
+SELECT t.tenant_id AS "tenantId", t.first_at AS "firstAt", t.last_at AS "lastAt"
+FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid AND (er.status = 'erased') IS TRUE) er
+CROSS JOIN LATERAL (SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+  FROM disclosures d
+  WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+    AND (SELECT true FROM unnest(er.versions) AS v(version)
+    WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
+  GROUP BY d.grantee_tenant_id) t
+ORDER BY t.tenant_id;
 
 -- erasure_state
 --   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
@@ -1402,6 +1435,58 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT * FROM erasures er
   WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -($5::bigint)
   ORDER BY (-er.erasure_id) LIMIT $6) er ON true
+ORDER BY (-er.erasure_id);
+
+-- erasures_of_tenant
+--   asked by ErasureStore.listOfTenant (stores/erasures/erasure.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 before bigint
+--   $4 status text
+--   $5 rows bigint
+--   enters erasures_of_tenant, log_entries_of_erasures, memberships_pkey, subjects_pkey
+PREPARE erasures_of_tenant (text, text, bigint, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  er.public_id AS "item?.erasureId",
+  er.tenant_id AS "item?.tenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  er.versions AS "item?.versions",
+  CASE WHEN er.status = 'pending'
+  AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END AS "item?.status",
+  er.confirmation AS "item?.confirmation",
+  CASE WHEN NOT (er.status = 'pending'
+    AND er.confirm_by <= statement_timestamp()) THEN er.reason END AS "item?.reason",
+  er.reference AS "item?.reference",
+  er.requested_by AS "item?.requestedBy",
+  er.requested_at AS "item?.requestedAt",
+  er.confirm_by AS "item?.confirmBy",
+  er.confirmed_by AS "item?.confirmedBy",
+  er.confirmed_at AS "item?.confirmedAt",
+  er.cancelled_by AS "item?.cancelledBy",
+  er.cancelled_at AS "item?.cancelledAt",
+  er.erased_at AS "item?.erasedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id
+  LIMIT 1) END AS "item?.logIndex",
+  ARRAY[er.erasure_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er
+  WHERE er.tenant_id = i.tenant_id AND f.member_status = 'active' AND (-er.erasure_id) > -($3::bigint)
+    AND ($4::text IS NULL OR CASE WHEN er.status = 'pending'
+      AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END = $4::text)
+  ORDER BY (-er.erasure_id) LIMIT $5) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
 ORDER BY (-er.erasure_id);
 
 -- events_wanted
@@ -5352,7 +5437,7 @@ PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
 WITH facts AS MATERIALIZED (
   SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, CASE WHEN r.status = 'pending'
     AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END AS status, n.snapshot_id, n.snapshot_version,
-    n.subject_key = s.subject_key AS is_of_subject
+    n.subject_key = s.subject_key AS is_of_subject, n.erasure_id IS NOT NULL AS is_erased
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -5385,7 +5470,7 @@ done AS (
       AND coalesce(r.expires_at, 'infinity') > statement_timestamp()) IS TRUE
     AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
-    AND f.is_of_subject
+    AND f.is_of_subject AND NOT f.is_erased
   RETURNING r.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -5394,7 +5479,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.refresh_request_id IS NOT NULL AS "isKnown", f.status, f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
-  f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
+  f.is_of_subject IS TRUE AS "isSnapshotOfSubject", f.is_erased AS "isSnapshotErased",
   r.refresh_request_id AS "request?.refreshRequestId",
   f.subject_type AS "request?.subjectType",
   f.subject_id AS "request?.subjectId",

@@ -1,4 +1,5 @@
 import {
+  erasureRequestedData,
   type EventData,
   eventIdOf,
   EVENT_TYPES,
@@ -16,7 +17,18 @@ import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from './http/describe/example-ids';
 import { constant, type Field, listOf } from './http/describe/field';
 import { view } from './http/describe/view';
-import { hash, oneOf, sentTime, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import {
+  hash,
+  oneOf,
+  principalId,
+  sentTime,
+  SubjectRef,
+  tenantId,
+  text,
+  time,
+  uuid,
+  version,
+} from './http/request/fields';
 import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import {
@@ -50,6 +62,18 @@ const SubjectErasedData = view(
     erased_at: sentTime.described('When.'),
   },
   'Which versions were erased.',
+);
+
+const ErasureRequestedData = view(
+  'ErasureRequestedData',
+  {
+    subject: SubjectRef,
+    erasure_id: uuid.described('The erasure.'),
+    versions: listOf(version).described('The versions that are to be erased, ascending.'),
+    requested_by: principalId.described('Who asked for it: another human has to confirm it.'),
+    confirm_by: sentTime.described('Until when it can be confirmed.'),
+  },
+  'The erasure, without its reason.',
 );
 
 const ownerTenantId = tenantId.described('The tenant that owns the subject.');
@@ -108,6 +132,13 @@ const GRANT = grantData({
   scopes: ['read_latest'],
   expiresAt: new Date('2026-07-01T00:00:00Z'),
 });
+
+const ERASURE = {
+  subjectType: subject.subject_type,
+  subjectId: subject.subject_id,
+  erasureId: EXAMPLE_IDS.erasure_id,
+  versions: [header.snapshot_version],
+};
 
 const UPDATE = {
   updateId: EXAMPLE_IDS.update_id,
@@ -180,17 +211,21 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     data: RefreshRequestData,
     example: RefreshRequestData.of(EXPIRED),
   },
+  'erasure.requested': {
+    name: 'ErasureRequested',
+    when: 'An erasure of versions of a subject of the tenant waits to be confirmed. Only the owner gets it.',
+    data: ErasureRequestedData,
+    example: erasureRequestedData({
+      ...ERASURE,
+      requestedBy: 'oidc:dev#alice',
+      confirmBy: new Date('2026-01-21T08:00:00Z'),
+    }),
+  },
   'subject.erased': {
     name: 'SubjectErased',
-    when: 'Versions of a subject that the tenant owns, or may read by a live grant, were erased. Erase what you keep of them.',
+    when: 'Versions of a subject that the tenant owns, may read by a live grant, or was shown, were erased. Erase what you keep of them.',
     data: SubjectErasedData,
-    example: subjectErasedData({
-      subjectType: subject.subject_type,
-      subjectId: subject.subject_id,
-      erasureId: EXAMPLE_IDS.erasure_id,
-      versions: [header.snapshot_version],
-      erasedAt: new Date('2026-01-20T09:00:00Z'),
-    }),
+    example: subjectErasedData({ ...ERASURE, erasedAt: new Date('2026-01-20T09:00:00Z') }),
   },
   'shared.snapshot.created': {
     name: 'SharedSnapshotCreated',

@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
-  await Subject.prepare([4, 3, 3, 3, 2, 2, 2, 2, ...Array.from({ length: 15 }, () => 1)]);
+  await Subject.prepare([4, 3, 3, 3, ...Array.from({ length: 7 }, () => 2), ...Array.from({ length: 17 }, () => 1)]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
@@ -632,6 +632,131 @@ it('subscriptions of the owner and of grantees are told, thinly', async () => {
       },
     ]),
   );
+});
+
+it('recipients whose grant ended are told, and the receipt lists who was shown an erased version', async () => {
+  const subject = Subject.of(2);
+  const { body: grant } = await post(
+    'alice',
+    `${ACME}/grants`,
+    { grantee_tenant_id: 'beta', subject_type: TYPE, subject_id: subject.id, scopes: ['read_lineage'] },
+    201,
+  );
+  const asBeta = subject.path.replace('acme', 'beta');
+  await get(`${asBeta}/snapshots/1`, 200, 'bob');
+  await post('alice', `${ACME}/grants/${grant.grant_id}/revoke`);
+  const hook = { tenant_id: 'beta', target_url: 'https://hooks.example.com/', event_types: ['subject.erased'] };
+  await post('bob', '/v1/webhook-subscriptions', hook, 201);
+  const told = async (erasureId: string): Promise<string[]> => {
+    const { rows } = await superuser.query<{ tenant_id: string }>(
+      `SELECT tenant_id FROM outbox_events WHERE event_type = 'subject.erased' AND body LIKE $1`,
+      [`%${erasureId}%`],
+    );
+    return rows.map(({ tenant_id }) => tenant_id).filter((tenant) => tenant === 'beta');
+  };
+  // Nobody else was shown the second version.
+  const { body: second } = await subject.erase([2]);
+  expect([second.recipients, await told(second.erasure_id)]).toEqual([[], []]);
+  const { body: first } = await subject.erase([1]);
+  expect(first.recipients).toEqual([{ tenant_id: 'beta', first_at: expect.any(String), last_at: expect.any(String) }]);
+  expect(await told(first.erasure_id)).toEqual(['beta']);
+  expect((await get(`${subject.path}/erasures/${first.erasure_id}`)).body).toEqual(first);
+});
+
+it('the owner is told that an erasure waits, and lists the erasures of all its subjects', async () => {
+  const subject = Subject.of(1);
+  const hook = { tenant_id: 'acme', target_url: 'https://hooks.example.com/', event_types: ['erasure.requested'] };
+  await post('alice', '/v1/webhook-subscriptions', hook, 201);
+  const { body: pending } = await subject.request();
+  const { rows } = await superuser.query<{ body: string }>(
+    `SELECT body FROM outbox_events WHERE event_type = 'erasure.requested' AND tenant_id = 'acme' AND body LIKE $1`,
+    [`%${pending.erasure_id}%`],
+  );
+  expect(rows.map(({ body }) => JSON.parse(body).data)).toEqual([
+    {
+      subject: { subject_type: TYPE, subject_id: subject.id },
+      erasure_id: pending.erasure_id,
+      versions: [1],
+      requested_by: 'oidc:test#alice',
+      confirm_by: pending.confirm_by,
+    },
+  ]);
+  const newest = async (query: string): Promise<object> =>
+    (await get(`${ACME}/erasures?limit=1${query}`, 200, 'admin')).body.items[0];
+  expect(pending).toMatchObject(await newest(''));
+  expect(pending).toMatchObject(await newest('&status=pending'));
+  expect(await newest('&status=erased')).toMatchObject({ status: 'erased' });
+  await get(`${ACME}/erasures`, 403, 'editor');
+});
+
+it('a request waits for versions that the log does not have yet', async () => {
+  const subject = Subject.of(1);
+  await subject.write();
+  const body = { versions: 'all', reason: 'Asked for.' };
+  expect((await post('alice', `${subject.path}/erasure?wait=0`, body, 404)).body.error.code).toBe('not_logged_yet');
+  const waiting = post('alice', `${subject.path}/erasure?wait=10`, body, 201);
+  await publishLog(gateway.databaseUrl);
+  expect((await waiting).body.versions).toEqual([1, 2]);
+  await post('alice', `${subject.path}/erasure?wait=11`, body, 400);
+});
+
+it('free text about a subject goes with its last content, with its copies in the audit trail', async () => {
+  const subject = Subject.of(2);
+  const text = `Whispered of ${subject.id}`;
+  const about = { subject_type: TYPE, subject_id: subject.id };
+  const scopes = ['read_latest'];
+  const grant = { grantee_tenant_id: 'beta', ...about, scopes, purpose: text };
+  const { body: made } = await post('alice', `${ACME}/grants`, grant, 201);
+  const changed = { scopes: ['read_latest', 'read_diff'], purpose: `${text} again`, reason: text };
+  await send('alice', 'patch', `${ACME}/grants/${made.grant_id}`, changed);
+  const request = { requesting_tenant_id: 'acme', message: text };
+  const requests = `/v1/subjects/${TYPE}/${subject.id}/refresh-requests`;
+  const { body: asked } = await post('alice', requests, request, 201);
+  const { body: other } = await post('alice', requests, request, 201);
+  await post('alice', `${requests}/${other.refresh_request.refresh_request_id}/decline`, { reason: text });
+  const placesOf = async (): Promise<string[]> => {
+    const { rows } = await superuser.query<{ name: string }>(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+    );
+    const places: string[] = [];
+    for (const { name } of rows) {
+      const { rowCount } = await superuser.query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1`, [`%${text}%`]);
+      if (rowCount !== 0) places.push(name);
+    }
+    return places;
+  };
+  const before = ['audit_records', 'grant_changes', 'grants', 'refresh_requests'];
+  expect(await placesOf()).toEqual(before);
+  await subject.erase([1]);
+  expect(await placesOf()).toEqual(before);
+  await subject.erase([2]);
+  expect(await placesOf()).toEqual([]);
+  const { body: left } = await get(`${requests}/${asked.refresh_request.refresh_request_id}`);
+  expect(left.refresh_request).toMatchObject({ status: 'pending', message: null });
+  const { body: audit } = await get(`${ACME}/audit?action=grant.created&limit=200`);
+  const records = audit.items.filter(
+    ({ target }: { target: { subject_id: string } }) => target.subject_id === subject.id,
+  );
+  expect(records).toEqual([expect.objectContaining({ principal_id: 'oidc:test#alice' })]);
+  for (const attempt of [
+    `UPDATE audit_records SET details = details - 'purpose'`,
+    `UPDATE audit_records SET principal_id = 'x'`,
+    `UPDATE grant_changes SET reason = NULL`,
+    'DELETE FROM audit_records',
+  ]) {
+    await expect(superuser.query(attempt)).rejects.toMatchObject({ code: '42501' });
+  }
+});
+
+it('an erased snapshot answers no refresh request', async () => {
+  const subject = Subject.of(2);
+  const requests = `/v1/subjects/${TYPE}/${subject.id}/refresh-requests`;
+  const { body } = await post('alice', requests, { requesting_tenant_id: 'acme' }, 201);
+  await subject.erase([1]);
+  const path = `${requests}/${body.refresh_request.refresh_request_id}/fulfill`;
+  const refused = await post('alice', path, { resolved_snapshot_id: subject.ids[0] }, 409);
+  expect(refused.body.error.message).toMatch(/was erased/);
+  await post('alice', path, { resolved_snapshot_id: subject.ids[1] });
 });
 
 it('a version that is written after the request is not erased by it', async () => {

@@ -95,7 +95,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   erasures: {
     group: 'Versions',
-    summary: 'Lists the erasures of a subject.',
+    summary: 'Lists the erasures of a subject or of the tenant.',
     example: 'iss erasures individual/jane',
     load: async () => (await import('./commands/erasures.ts')).erasures,
   },

@@ -16,7 +16,17 @@ import {
   type RefreshRequestFilter,
   Webhooks,
 } from './resources.ts';
-import { ACCESSIBLE, AUDIT_RECORD, DISCLOSURE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
+import {
+  ACCESSIBLE,
+  AUDIT_RECORD,
+  DISCLOSURE,
+  ERASURE,
+  HEADER,
+  PRINCIPAL,
+  REFRESH_REQUEST,
+  SUBJECT,
+  UPDATE,
+} from './shapes.ts';
 import { Subject } from './subject.ts';
 import type {
   Change,
@@ -132,6 +142,14 @@ export class Tenant {
     options: CallOptions = {},
   ): AsyncGenerator<api.Disclosure, void, undefined> {
     return itemsOf(this.transport, `${this.path}/disclosures`, { ...filter }, options, DISCLOSURE);
+  }
+
+  /** Lists the erasures of all subjects of the tenant, newest first. */
+  erasures(
+    filter: { status?: api.Erasure['status'] } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Erasure, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/erasures`, filter, options, ERASURE);
   }
 
   /** Lists who changed what in the tenant, newest first. */

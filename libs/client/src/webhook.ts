@@ -15,6 +15,7 @@ export type WebhookEvent =
   | api.RefreshRequestCancelledEvent
   | api.RefreshRequestOverdueEvent
   | api.RefreshRequestExpiredEvent
+  | api.ErasureRequestedEvent
   | api.SubjectErasedEvent
   | api.GrantCreatedEvent
   | api.GrantChangedEvent

@@ -360,6 +360,7 @@ export const TABLE: readonly Row[] = [
     actsFor: 'own',
     fixture: 'subject',
   },
+  { method: 'get', path: `${TENANT}/erasures`, ok: 200, role: 'tenant_admin', ...ofOwner },
   { method: 'get', path: ERASURE, ok: 200, role: 'tenant_admin', actsFor: 'own', fixture: 'erasure' },
   {
     ...write,

@@ -68,6 +68,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   listChanges: { stage: 'logged' },
   requestErasure: { stage: 'logged' },
   listErasures: { stage: 'to be erased' },
+  listTenantErasures: { stage: 'to be erased' },
   getErasure: { stage: 'to be erased' },
   confirmErasure: { stage: 'to be erased', caller: 'carol' },
   cancelErasure: { stage: 'to be erased' },

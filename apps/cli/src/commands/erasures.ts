@@ -1,23 +1,27 @@
+import type { api, Tenant } from '@identity-state/client';
 import { type Command, textOf } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Lists the erasures of a subject. */
+/** Lists the erasures of a subject, or of all subjects of the tenant. */
 export const erasures: Command = {
-  about: 'Newest first: what was asked for, what was confirmed or cancelled, and what was destroyed (docs/erasure.md).',
-  arguments: [SUBJECT_ARGUMENT],
+  about:
+    'Newest first: what was asked for, what was confirmed or cancelled, and what was destroyed (docs/erasure.md). ' +
+    'Without SUBJECT, of all subjects of the tenant.',
+  arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
   options: { ...LIST_OPTIONS, ...CALLER_OPTIONS },
   async run(options, context) {
-    const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
+    const subject = textOf(options, 'subject');
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
-      showList(options, context, tenant.subject(type, id).erasures(), {
-        none: 'Nothing of it was ever to be erased.',
+      showList(options, context, erasuresOf(tenant, subject), {
+        none: 'No erasure was requested.',
         paint: { erasure: style.yellow },
         asRow: (erasure) => ({
           erasure: visible(erasure.erasure_id),
+          ...(subject === undefined ? { subject: visible(`${erasure.subject_type}/${erasure.subject_id}`) } : {}),
           versions: visible(erasure.versions.join(', ')),
           status: visible(erasure.status),
           'asked by': visible(erasure.requested_by),
@@ -27,3 +31,9 @@ export const erasures: Command = {
     );
   },
 };
+
+function erasuresOf(tenant: Tenant, subject: string | undefined): AsyncIterable<api.Erasure> {
+  if (subject === undefined) return tenant.erasures();
+  const { type, id } = subjectOf(subject);
+  return tenant.subject(type, id).erasures();
+}

@@ -75,6 +75,7 @@ export const RIGHTS = {
   "GET /v1/tenants/{tenant_id}/accessible-subjects": 'tenant_reader',
   "POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasure": 'tenant_owner',
   "GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures": 'tenant_admin',
+  "GET /v1/tenants/{tenant_id}/erasures": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/confirm": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/cancel": 'tenant_admin',

@@ -14,6 +14,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['update.proposed', 'Somebody proposes a change.'],
       ['update.applied', 'A proposal became a version.'],
       ['update.withdrawn', 'A proposal was withdrawn.'],
+      ['erasure.requested', 'An erasure waits to be confirmed.'],
       ['subject.erased', 'Versions were erased, here or of what others share.'],
     ],
   ],

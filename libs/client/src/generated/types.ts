@@ -828,13 +828,13 @@ export type CreateWebhookSubscriptionBody = ({
     /**
      * The types of events that it gets.
      */
-    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * The id of a tenant.
      */
@@ -934,7 +934,7 @@ export type Delivery = {
     /**
      * What happened.
      */
-    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
      * The subscription that it goes to.
      */
@@ -1050,7 +1050,7 @@ export type DeliveryWithPayload = {
     /**
      * What happened.
      */
-    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+    event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
      * The subscription that it goes to.
      */
@@ -1127,7 +1127,7 @@ export type DeliveryWithPayload = {
         /**
          * What happened.
          */
-        type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
+        type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
         /**
          * When it was made.
          */
@@ -1797,6 +1797,71 @@ export type ErasureReceipt = {
          */
         log_index: number;
     }>;
+    /**
+     * Other tenants that were shown one of the versions, by the disclosures. Each gets `subject.erased`, also after its grant ended. Empty before it is done.
+     */
+    recipients: Array<{
+        /**
+         * The tenant that was shown one of the versions.
+         */
+        tenant_id: string;
+        /**
+         * The first read of the first such day.
+         */
+        first_at: string;
+        /**
+         * The first read of the last such day.
+         */
+        last_at: string;
+    }>;
+};
+
+/**
+ * ErasureRequestedData
+ *
+ * The erasure, without its reason.
+ */
+export type ErasureRequestedData = {
+    subject: SubjectRef;
+    /**
+     * The erasure.
+     */
+    erasure_id: string;
+    /**
+     * The versions that are to be erased, ascending.
+     */
+    versions: Array<number>;
+    /**
+     * Who asked for it: another human has to confirm it.
+     */
+    requested_by: string;
+    /**
+     * Until when it can be confirmed.
+     */
+    confirm_by: string;
+};
+
+/**
+ * ErasureRequestedEvent
+ */
+export type ErasureRequestedEvent = {
+    /**
+     * The event's id, also in `webhook-id`.
+     */
+    id: string;
+    /**
+     * What happened.
+     */
+    type: 'erasure.requested';
+    /**
+     * When it happened.
+     */
+    created_at: string;
+    /**
+     * The tenant whose subscriptions it goes to.
+     */
+    tenant_id: string;
+    data: ErasureRequestedData;
 };
 
 /**
@@ -5023,13 +5088,13 @@ export type UpdateWebhookSubscriptionBody = {
     /**
      * The types of events that it gets.
      */
-    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
+    subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
      * Where the events are sent to.
      */
@@ -5319,13 +5384,13 @@ export type WebhookSubscription = {
     /**
      * The types of events that it gets.
      */
-    event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
+    event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
      * Alias of event_types.
      *
      * @deprecated
      */
-    subscribed_event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
+    subscribed_event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
      * `disabled`: it gets no events.
      */

@@ -40,6 +40,7 @@ export const RULES = {
   requestErasure: { role: 'tenant_owner', subject: 'owner' },
   confirmErasure: { role: 'tenant_admin', subject: 'owner' },
   readErasures: { role: 'tenant_admin', subject: 'owner' },
+  listErasures: { role: 'tenant_admin' },
   liftConfirmation: { role: 'tenant_owner' },
   useWebhooks: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

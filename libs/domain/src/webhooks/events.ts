@@ -14,6 +14,7 @@ export const EVENT_TYPES = [
   'refresh_request.cancelled',
   'refresh_request.overdue',
   'refresh_request.expired',
+  'erasure.requested',
   'subject.erased',
   'shared.snapshot.created',
   'grant.created',
@@ -41,6 +42,8 @@ export type GrantData = ReturnType<typeof grantData>;
 export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
 /** An update without its operations and whatever its proposer wrote. */
 export type UpdateData = ReturnType<typeof updateData>;
+/** An erasure that waits for its confirmation, without its reason. */
+export type ErasureRequestedData = ReturnType<typeof erasureRequestedData>;
 /** Which versions of a subject lost their content: names and numbers alone. */
 export interface SubjectErasedData {
   subject: { subject_type: string; subject_id: string };
@@ -64,6 +67,7 @@ export interface EventData {
   'refresh_request.cancelled': RefreshRequestData;
   'refresh_request.overdue': RefreshRequestData;
   'refresh_request.expired': RefreshRequestData;
+  'erasure.requested': ErasureRequestedData;
   'subject.erased': SubjectErasedData;
   'shared.snapshot.created': SharedSnapshotCreatedData;
   'grant.created': GrantData;
@@ -238,6 +242,24 @@ export function refreshRequestData(request: {
     next_request_id: request.nextRequestId,
     next_at: request.nextAt?.toISOString() ?? null,
     series_end_reason: request.seriesEndReason,
+  };
+}
+
+/** Builds `data` of `erasure.requested`. */
+export function erasureRequestedData(erasure: {
+  subjectType: string;
+  subjectId: string;
+  erasureId: string;
+  versions: readonly number[];
+  requestedBy: string;
+  confirmBy: Date;
+}) {
+  return {
+    subject: { subject_type: erasure.subjectType, subject_id: erasure.subjectId },
+    erasure_id: erasure.erasureId,
+    versions: erasure.versions,
+    requested_by: erasure.requestedBy,
+    confirm_by: erasure.confirmBy.toISOString(),
   };
 }
 

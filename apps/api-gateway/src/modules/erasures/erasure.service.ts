@@ -4,6 +4,8 @@ import {
   type Actor,
   buildEventBody,
   DomainError,
+  erasureRequestedData,
+  type ErasureStatus,
   type JsonValue,
   MAX_SNAPSHOT_VERSION,
   newEventId,
@@ -20,6 +22,7 @@ import {
   type ErasureRef,
   type ErasureRequestMove,
   ErasureStore,
+  LogEntryStore,
   type ErasureWritten,
   type EventToWrite,
   type Page,
@@ -30,6 +33,8 @@ import { requireHumanPrincipal } from '../../access/human';
 import { noSuchVersion } from '../../access/read-access';
 import type { Principal } from '../../auth/principal';
 import { EventHandOver } from '../../events/event-hand-over';
+import { notLoggedYet } from '../../log/log-tree.service';
+import { LogWaiting } from '../../log/log-waiting';
 import type { RequestTrace } from '../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 
@@ -37,6 +42,8 @@ export interface ErasureRequest {
   versions: JsonValue;
   reason: string;
   reference: string | null;
+  /** How long to wait for versions that the log does not have yet. */
+  waitSeconds: number;
 }
 
 /** One erasure of a subject, as a caller meets it below a tenant. */
@@ -54,6 +61,8 @@ export class ErasureService {
   constructor(
     private readonly erasures: ErasureStore,
     private readonly handOver: EventHandOver,
+    private readonly waiting: LogWaiting,
+    private readonly entries: LogEntryStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -67,21 +76,40 @@ export class ErasureService {
     trace: RequestTrace,
     tenantId: string,
     subject: SubjectRef,
-    { versions: sent, reason, reference }: ErasureRequest,
+    { versions: sent, reason, reference, waitSeconds }: ErasureRequest,
   ): Promise<ErasureReceipt> {
     const limit = this.settings.limits.erasureVersions;
     const versions = requireVersions(sent, limit);
-    const written = await this.erasures.request(
-      { ...subject, tenantId, erasureId: randomUUID(), requestedBy: caller.principalId, reason, reference },
-      trace.requestId,
-      { versions, limit },
-      (move) => {
-        requireEraser(move, caller, RULES.requestErasure);
-        return requireStanding(move, versions === 'all', limit);
-      },
-      toEventOf(trace),
-    );
-    return this.announce(written);
+    const { principalId } = caller;
+    const deadlineMs = performance.now() + waitSeconds * 1000;
+    for (;;) {
+      // Set for callers who may erase the version.
+      let unlogged: number | undefined;
+      const written = await this.erasures
+        .request(
+          { ...subject, tenantId, erasureId: randomUUID(), requestedBy: principalId, reason, reference },
+          trace.requestId,
+          { versions, limit },
+          (move) => {
+            requireEraser(move, caller, RULES.requestErasure);
+            unlogged = unloggedOf(move, versions === 'all', limit);
+            if (unlogged === undefined) return move.versions.map(({ version }) => version);
+            throw notLoggedYet(`Version ${unlogged} is not in the transparency log yet.`);
+          },
+          toEventOf(trace),
+        )
+        .catch((error: unknown) => {
+          if (unlogged === undefined || performance.now() >= deadlineMs) throw error;
+          return null;
+        });
+      if (written !== null) return this.announce(written);
+      await this.untilLogged({ tenantId, principalId }, subject, unlogged ?? 0, deadlineMs);
+    }
+  }
+
+  private async untilLogged(actor: Actor, subject: SubjectRef, version: number, deadlineMs: number): Promise<void> {
+    const find = async () => (await this.entries.ofVersions(subject, version, version))[0] ?? null;
+    await this.waiting.published(actor, find, (deadlineMs - performance.now()) / 1000);
   }
 
   /**
@@ -124,6 +152,17 @@ export class ErasureService {
     return page;
   }
 
+  /** The tenant's erasures of all its subjects, newest first, or those with this status. Throws `forbidden`. */
+  async listOfTenant(
+    actor: Actor,
+    status: ErasureStatus | undefined,
+    request: PageRequest,
+  ): Promise<Page<ErasureRecord>> {
+    const { facts, page } = await this.erasures.listOfTenant(actor, status, request);
+    requireAccess(facts, RULES.listErasures);
+    return page;
+  }
+
   private announce({ erasure, eventIds }: ErasureWritten): ErasureReceipt {
     if (eventIds.length > 0) this.handOver.announce(eventIds);
     return erasure;
@@ -160,8 +199,8 @@ function requireVersions(sent: JsonValue, limit: number): number[] | 'all' {
   return [...new Set(versions)].sort((one, other) => one - other);
 }
 
-/** What is to be erased, of what is there at this moment. */
-function requireStanding({ headVersion, versions }: ErasureRequestMove, isAll: boolean, limit: number): number[] {
+/** Returns the newest version that is not in the log yet. Throws unless all that are to be erased are there and not erased. */
+function unloggedOf({ headVersion, versions }: ErasureRequestMove, isAll: boolean, limit: number): number | undefined {
   const missing = versions.find(({ exists }) => !exists);
   if (missing !== undefined) throw noSuchVersion(missing.version, headVersion ?? 0, '/versions');
   const erased = versions.find(({ isErased }) => isErased);
@@ -170,22 +209,28 @@ function requireStanding({ headVersion, versions }: ErasureRequestMove, isAll: b
   if (isAll && versions.length > limit) {
     throw invalid('/versions', `names more than ${limit} versions: name them in parts, an erasure each`, 'too_many');
   }
-  const unlogged = versions.find(({ isLogged }) => !isLogged);
-  if (unlogged !== undefined) {
-    throw new DomainError(
-      'not_logged_yet',
-      `Version ${unlogged.version} is not in the transparency log yet. Try again shortly.`,
-    );
-  }
-  return versions.map(({ version }) => version);
+  return versions.findLast(({ isLogged }) => !isLogged)?.version;
 }
 
 function toEventOf({ requestId, traceparent }: RequestTrace) {
-  return (erasure: ErasureRecord, erasedAt: Date, tenantId: string): EventToWrite => {
+  return (
+    eventType: 'erasure.requested' | 'subject.erased',
+    erasure: ErasureRecord,
+    tenantId: string,
+  ): EventToWrite => {
     const eventId = newEventId();
-    const data = subjectErasedData({ ...erasure, erasedAt });
-    const eventBody = buildEventBody({ eventId, type: 'subject.erased', createdAt: erasedAt, tenantId, data });
-    return { eventId, tenantId, eventType: 'subject.erased', eventBody, requestId, traceparent };
+    const { erasedAt, requestedAt } = erasure;
+    const eventBody =
+      eventType === 'subject.erased' && erasedAt !== null
+        ? buildEventBody({
+            ...{ eventId, type: eventType, createdAt: erasedAt, tenantId },
+            data: subjectErasedData({ ...erasure, erasedAt }),
+          })
+        : buildEventBody({
+            ...{ eventId, type: 'erasure.requested', createdAt: requestedAt, tenantId },
+            data: erasureRequestedData(erasure),
+          });
+    return { eventId, tenantId, eventType, eventBody, requestId, traceparent };
   };
 }
 

@@ -9,6 +9,7 @@ import {
   count,
   hash,
   oneOf,
+  PAGE,
   principalId,
   prose,
   someProse,
@@ -19,7 +20,8 @@ import {
   uuid,
   version,
 } from '../../http/request/fields';
-import { body, type SentOf } from '../../http/request/shape';
+import { LogProofQuery } from '../transparency-log/log.views';
+import { body, query, type SentOf } from '../../http/request/shape';
 
 const reference = prose(200).nullable().described('Where the request for it is kept: a file number, never a name.');
 const logIndex = count.nullable().described('Where the log says that it was done; null until it does.');
@@ -67,6 +69,16 @@ export const ErasureWithReceipt = view('ErasureReceipt', {
       log_index: count.described('The place of its entry in the log, which the entry of the erasure names.'),
     }),
   ).described('What was erased, version by version: what is left of it. Empty before it is done.'),
+  recipients: listOf(
+    part({
+      tenant_id: tenantId.described('The tenant that was shown one of the versions.'),
+      first_at: time.described('The first read of the first such day.'),
+      last_at: time.described('The first read of the last such day.'),
+    }),
+  ).described(
+    'Other tenants that were shown one of the versions, by the disclosures. Each gets `subject.erased`, also after its grant ended. ' +
+      'Empty before it is done.',
+  ),
 });
 export type ErasureWithReceipt = ViewOf<typeof ErasureWithReceipt>;
 
@@ -81,6 +93,22 @@ const versions = field<JsonVersions>({
   problemsOf: () => null,
 });
 type JsonVersions = 'all' | number[];
+
+/** Query of `POST …/erasure`. */
+export const RequestErasureQuery = query({
+  wait: LogProofQuery.fields.wait.described('Seconds to wait for versions that are not in the published log yet.'),
+});
+export type RequestErasureQuery = SentOf<typeof RequestErasureQuery>;
+
+/** Query of a tenant's erasures. */
+export const ErasuresQuery = query({
+  ...PAGE,
+  status: oneOf(ERASURE_STATUSES)
+    .optional()
+    .example('pending')
+    .described('Only erasures with this status. Default: all.'),
+});
+export type ErasuresQuery = SentOf<typeof ErasuresQuery>;
 
 /** Body of `POST …/erasure`. */
 export const RequestErasureBody = body(
@@ -120,6 +148,7 @@ export const PENDING: ErasureReceipt = {
   erasedAt: null,
   logIndex: null,
   erasedVersions: [],
+  recipients: [],
 };
 
 export const DONE: ErasureReceipt = {
@@ -130,6 +159,9 @@ export const DONE: ErasureReceipt = {
   confirmedAt: new Date('2026-01-20T09:00:00Z'),
   erasedAt: new Date('2026-01-20T09:00:00Z'),
   erasedVersions: [{ snapshotVersion: 1, snapshotId, envelopeHash, prevHash, logIndex: 0 }],
+  recipients: [
+    { tenantId: 'beta', firstAt: new Date('2026-01-16T08:15:00Z'), lastAt: new Date('2026-01-19T08:15:00Z') },
+  ],
 };
 
 export const CANCELLED: ErasureReceipt = {

@@ -6,6 +6,7 @@ import type { Principal } from '../../auth/principal';
 import { ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
+import { QueryOf } from '../../http/lists/query';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, TenantIdParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
@@ -17,8 +18,10 @@ import {
   Erasure,
   erasureAnswer,
   ErasureWithReceipt,
+  ErasuresQuery,
   PENDING,
   RequestErasureBody,
+  RequestErasureQuery,
 } from './erasure.views';
 
 const ErasureIdParam = (): ParameterDecorator => UuidParam({ name: 'erasure_id' });
@@ -34,7 +37,7 @@ export class ErasuresController {
     description:
       'By a human owner (422 otherwise). Nothing is erased before a second human confirms it, within a day; where the tenant’s ' +
       '`erasure_confirmation` is `off`, it is done at once. A subject has one pending erasure at a time (409). A version that is not in ' +
-      'the transparency log yet: 404 `not_logged_yet`. What goes and what stays: `docs/erasure.md`.',
+      'the transparency log yet: 404 `not_logged_yet`; `wait` waits for it. What goes and what stays: `docs/erasure.md`.',
     answers: { 201: erasureAnswer('The pending erasure.', PENDING) },
     errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],
   })
@@ -42,10 +45,11 @@ export class ErasuresController {
     @CurrentPrincipal() principal: Principal,
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: SubjectRef,
+    @QueryOf(RequestErasureQuery) { wait }: RequestErasureQuery,
     @Trace() trace: RequestTrace,
     @JsonBody(RequestErasureBody) { versions, reason, reference }: RequestErasureBody,
   ): Promise<ErasureWithReceipt> {
-    const request = { versions, reason, reference: reference ?? null };
+    const request = { versions, reason, reference: reference ?? null, waitSeconds: Number(wait ?? 0) };
     return ErasureWithReceipt.of(await this.erasures.request(principal, trace, tenantId, subject, request));
   }
 
@@ -107,5 +111,24 @@ export class ErasuresController {
     @Trace() trace: RequestTrace,
   ): Promise<ErasureWithReceipt> {
     return ErasureWithReceipt.of(await this.erasures.cancel(principal, trace, { tenantId, subject, erasureId }));
+  }
+}
+
+@ApiTags('Erasure')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id/erasures')
+export class TenantErasuresController {
+  constructor(private readonly erasures: ErasureService) {}
+
+  @Get()
+  @ApiRoute('Erasures of all subjects of a tenant, newest first', RULES.listErasures, {
+    description: 'With `status=pending`: those that wait for a confirmation.',
+    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
+  })
+  async listTenantErasures(
+    @ActorParam() actor: Actor,
+    @PageOf({ default: 20, max: 50 }, ErasuresQuery) paging: Paging<ErasuresQuery>,
+  ): Promise<{ items: Erasure[] } & PageView> {
+    return paging.answer(await this.erasures.listOfTenant(actor, paging.query.status, paging.at()), Erasure.of);
   }
 }

@@ -200,6 +200,9 @@ export class RefreshRequestService {
     }
     if (!outcome.isKnown) throw unknownRequest();
     requireAccess(outcome.facts, RULES.fulfilRefresh);
+    if (outcome.isSnapshotOfSubject && outcome.isSnapshotErased && outcome.status === 'pending') {
+      throw new DomainError('conflict', 'The content of that snapshot was erased. Name another one of this subject.');
+    }
     if (outcome.isSnapshotOfSubject) {
       throw notPending(outcome.status ?? 'fulfilled');
     }

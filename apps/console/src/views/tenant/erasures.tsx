@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useGet, useList } from '../../app/api.ts';
+import { tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { TEXT } from '../../text/tenant.ts';
@@ -15,7 +15,6 @@ import { LogProofDialog } from '../sharing/log-proof.tsx';
 import styles from './tenant.module.css';
 
 const WORDS = TEXT.erasures;
-/** Each is asked for by itself. */
 const SHOWN = 20;
 const TONES: Readonly<Record<api.Erasure['status'], Tone>> = {
   pending: 'warn',
@@ -24,18 +23,8 @@ const TONES: Readonly<Record<api.Erasure['status'], Tone>> = {
   expired: 'plain',
 };
 
-/** The API lists erasures by subject; which subjects have some, the audit trail knows. */
 export function Erasures({ tenantId }: { tenantId: string }) {
-  const list = useList<api.AuditRecord>(tenantPath(tenantId, 'audit'), { action: 'erasure.requested', limit: SHOWN });
-  const pathOf = ({ target }: api.AuditRecord): string =>
-    tenantPath(
-      tenantId,
-      'subjects',
-      target['subject_type'] ?? '',
-      target['subject_id'] ?? '',
-      'erasures',
-      target['erasure_id'] ?? '',
-    );
+  const list = useList<api.Erasure>(tenantPath(tenantId, 'erasures'), { limit: SHOWN });
   return (
     <Section title={TEXT.tabs.erasures}>
       <div className={styles.stack}>
@@ -43,7 +32,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
         <ListTable
           caption={WORDS.caption}
           list={list}
-          keyOf={({ audit_id: id }) => String(id)}
+          keyOf={({ erasure_id: id }) => id}
           empty={
             <Empty title={WORDS.empty}>
               <p>
@@ -55,47 +44,22 @@ export function Erasures({ tenantId }: { tenantId: string }) {
             {
               title: WORDS.subject,
               isHeader: true,
-              value: ({ target }) => target['subject_id'],
-              cell: ({ target }) => (
-                <Link
-                  to="/t/$tenantId/subjects/$subjectType/$subjectId"
-                  params={{
-                    tenantId,
-                    subjectType: target['subject_type'] ?? '',
-                    subjectId: target['subject_id'] ?? '',
-                  }}
-                >
-                  {target['subject_id']}
+              value: ({ subject_id: id }) => id,
+              cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
+                <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
+                  {subjectId}
                 </Link>
               ),
             },
-            { title: WORDS.asked, at: ({ at }) => at },
-            {
-              title: WORDS.by,
-              value: ({ principal_id: id }) => id,
-              cell: ({ principal_id: id }) => id !== null && <Who id={id} />,
-            },
-            {
-              title: WORDS.versions,
-              cell: (record) => <Of path={pathOf(record)}>{({ versions }) => versions.join(', ')}</Of>,
-            },
+            { title: WORDS.asked, at: ({ requested_at: at }) => at },
+            { title: WORDS.by, value: ({ requested_by: id }) => id, cell: ({ requested_by: id }) => <Who id={id} /> },
+            { title: WORDS.versions, cell: ({ versions }) => versions.join(', ') },
             {
               title: WORDS.status,
-              cell: (record) => (
-                <Of path={pathOf(record)}>
-                  {({ status }) => <Badge tone={TONES[status]}>{WORDS.statuses[status]}</Badge>}
-                </Of>
-              ),
+              cell: ({ status }) => <Badge tone={TONES[status]}>{WORDS.statuses[status]}</Badge>,
             },
-            { title: WORDS.reason, cell: (record) => <Of path={pathOf(record)}>{({ reason }) => reason}</Of> },
-            {
-              title: TEXT.actions,
-              cell: (record) => (
-                <Of path={pathOf(record)}>
-                  {(erasure) => <Answers tenantId={tenantId} path={pathOf(record)} erasure={erasure} />}
-                </Of>
-              ),
-            },
+            { title: WORDS.reason, cell: ({ reason }) => reason },
+            { title: TEXT.actions, cell: (erasure) => <Answers tenantId={tenantId} erasure={erasure} /> },
           ]}
         />
       </div>
@@ -103,19 +67,14 @@ export function Erasures({ tenantId }: { tenantId: string }) {
   );
 }
 
-function Of({ path, children }: { path: string; children: (erasure: api.ErasureReceipt) => React.ReactNode }) {
-  const { data, error } = useGet<api.ErasureReceipt>(path);
-  if (error !== null) return <span className={styles.quiet}>{error.message}</span>;
-  return data === undefined ? null : children(data);
-}
-
-function Answers({ tenantId, path, erasure }: { tenantId: string; path: string; erasure: api.ErasureReceipt }) {
+function Answers({ tenantId, erasure }: { tenantId: string; erasure: api.Erasure }) {
+  const { subject_type, subject_id, erasure_id } = erasure;
+  const path = tenantPath(tenantId, 'subjects', subject_type, subject_id, 'erasures', erasure_id);
   const may = useMay(tenantId);
   const { subject } = useSession();
   const action = useAction(tenantPath(tenantId));
   const [open, setOpen] = useState<'confirm' | 'cancel' | 'proof' | null>(null);
   if (erasure.status === 'erased') {
-    const { subject_type, subject_id } = erasure;
     return (
       <>
         <Button small kind="plain" onClick={() => setOpen('proof')}>

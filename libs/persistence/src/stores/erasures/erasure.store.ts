@@ -14,7 +14,7 @@ import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { LIVE_GRANTS_ON } from '../feed/shared-with';
 import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import type { EventToWrite } from '../refresh-requests/refresh-request.store';
@@ -55,9 +55,18 @@ export interface ErasedVersion {
   logIndex: number;
 }
 
-/** An erasure with what it erased: nothing before it is done. */
+/** A tenant that was shown one of the erased versions. */
+export interface ErasureRecipient {
+  tenantId: string;
+  /** The first and the last day on which it was: the first read of that day. */
+  firstAt: Date;
+  lastAt: Date;
+}
+
+/** An erasure with what it erased, and who had read that: nothing before it is done. */
 export interface ErasureReceipt extends ErasureRecord {
   erasedVersions: ErasedVersion[];
+  recipients: ErasureRecipient[];
 }
 
 export interface ErasureToRequest extends SubjectRef {
@@ -107,7 +116,8 @@ export interface ErasureWritten {
   eventIds: readonly string[];
 }
 
-type ToEvent = (erasure: ErasureRecord, erasedAt: Date, tenantId: string) => EventToWrite;
+type ErasureEventType = Extract<EventType, 'erasure.requested' | 'subject.erased'>;
+type ToEvent = (type: ErasureEventType, erasure: ErasureRecord, tenantId: string) => EventToWrite;
 
 const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
 
@@ -224,20 +234,45 @@ const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>(
   `SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = :erasureId::uuid`,
 );
 
-const EVENT_TYPE: EventType = 'subject.erased';
+/** Selects the tenants that were shown a version of the erasure `er` before it was done. */
+const SHOWN_TO = `SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+          FROM disclosures d
+         WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+           AND (SELECT true FROM unnest(er.versions) AS v(version)
+                 WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
+         GROUP BY d.grantee_tenant_id`;
 
-/** The owner, and whoever holds a live grant, where a subscription of theirs asks for it. */
-const LISTENERS = statement<{ erasureId: string }, { tenantId: string }>(
-  'erasure_listeners',
-  `SELECT DISTINCT t.tenant_id AS "tenantId"
+const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>(
+  'erasure_recipients',
+  `SELECT t.tenant_id AS "tenantId", t.first_at AS "firstAt", t.last_at AS "lastAt"
+  FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid AND (er.status = 'erased') IS TRUE) er
+ CROSS JOIN LATERAL (${SHOWN_TO}) t
+ ORDER BY t.tenant_id`,
+);
+
+/** Selects the tenants of `from` that have a subscription to the type of event. */
+const listenersOf = (type: ErasureEventType, from: string) =>
+  statement<{ erasureId: string }, { tenantId: string }>(
+    `erasure_listeners_${type.replace('.', '_')}`,
+    `SELECT DISTINCT t.tenant_id AS "tenantId"
   FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid) er
- CROSS JOIN LATERAL (
+ CROSS JOIN LATERAL (${from}) t
+ CROSS JOIN LATERAL (SELECT true FROM ${wants('t.tenant_id', `'${type}'`)}) w`,
+  );
+
+/** The owner; of what is erased also each tenant that holds a live grant, or was shown one of the versions. */
+const LISTENERS = {
+  'erasure.requested': listenersOf('erasure.requested', 'SELECT er.tenant_id'),
+  'subject.erased': listenersOf(
+    'subject.erased',
+    `
    SELECT er.tenant_id
     UNION ALL
    SELECT g.grantee_tenant_id FROM (${LIVE_GRANTS_ON('er.subject_key', 'er.tenant_id')}) g
- ) t
- CROSS JOIN LATERAL (SELECT true FROM ${wants('t.tenant_id', `'${EVENT_TYPE}'`)}) w`,
-);
+    UNION ALL
+   SELECT d.tenant_id FROM (${SHOWN_TO}) d`,
+  ),
+} as const;
 
 const TELL = statement<{ events: readonly EventToWrite[] }>(
   'erasure_tell',
@@ -260,6 +295,24 @@ const LIST = statement<
   LEFT JOIN LATERAL (SELECT * FROM erasures er
                       WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -(:before::bigint)
                       ORDER BY (-er.erasure_id) LIMIT :rows) er ON true
+ ORDER BY (-er.erasure_id)`,
+);
+
+const LIST_OF_TENANT = statement<
+  Actor & { status: ErasureStatus | undefined; before: string | number; rows: number },
+  ListRow<AccessFacts, ErasureRecord>
+>(
+  'erasures_of_tenant',
+  `SELECT ${FACTS},
+  ${columns(ERASURE, 'item?')},
+  ARRAY[er.erasure_id::text] AS position
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL (SELECT * FROM erasures er
+                      WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active' AND (-er.erasure_id) > -(:before::bigint)
+                        AND (:status::text IS NULL OR ${ERASURE.status} = :status::text)
+                      ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT :rows) er ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
  ORDER BY (-er.erasure_id)`,
 );
 
@@ -293,8 +346,9 @@ export class ErasureStore {
       await sql.run(INSERT, { ...asked, subjectKey, versions: decided });
       const ref = { ...asked, principalId };
       const { confirmation } = await read(sql, ref);
-      const eventIds = confirmation === 'off' ? await erase(sql, ref, toEvent) : [];
-      return { erasure: await receipt(sql, ref), eventIds };
+      const eventIds =
+        confirmation === 'off' ? await erase(sql, ref, toEvent) : await tell(sql, ref, 'erasure.requested', toEvent);
+      return { erasure: await receipt(sql, await read(sql, ref)), eventIds };
     });
   }
 
@@ -309,7 +363,7 @@ export class ErasureStore {
       decide(await sql.one(FIND, ref));
       await sql.run(CONFIRM, ref);
       const eventIds = await erase(sql, ref, toEvent);
-      return { erasure: await receipt(sql, ref), eventIds };
+      return { erasure: await receipt(sql, await read(sql, ref)), eventIds };
     });
   }
 
@@ -320,15 +374,14 @@ export class ErasureStore {
       decide(await sql.one(FIND, ref));
       const [cancelled] = await sql.run(CANCEL, ref);
       if (cancelled === undefined) throw new DomainError('conflict', 'The erasure has ended already.');
-      return receipt(sql, ref);
+      return receipt(sql, await read(sql, ref));
     });
   }
 
   /** The subject's erasure with this id, null for none; and what the caller may do. Only the owner gets any. */
   async find(ref: ErasureRef): Promise<{ facts: AccessFacts; erasure: ErasureReceipt | null }> {
     const { facts, erasure } = await this.sql.one(FIND, ref);
-    if (erasure === null) return { facts, erasure };
-    return { facts, erasure: { ...erasure, erasedVersions: await this.sql.run(ERASED, ref) } };
+    return { facts, erasure: erasure && (await receipt(this.sql, erasure)) };
   }
 
   /** The subject's erasures, newest first, and what the caller may do. Only the owner gets any. */
@@ -339,6 +392,16 @@ export class ErasureStore {
   ): Promise<{ facts: AccessFacts; page: Page<ErasureRecord> }> {
     const [position = NEWEST] = after ?? [];
     return toList(await this.sql.run(LIST, { ...actor, ...subject, before: position, rows: limit + 1 }), limit);
+  }
+
+  /** The tenant's erasures of all its subjects, newest first, or those with this status. Only an active member gets any. */
+  async listOfTenant(
+    actor: Actor,
+    status: ErasureStatus | undefined,
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<ErasureRecord> }> {
+    const [position = NEWEST] = after ?? [];
+    return toList(await this.sql.run(LIST_OF_TENANT, { ...actor, status, before: position, rows: limit + 1 }), limit);
   }
 }
 
@@ -355,9 +418,13 @@ async function erase(sql: TransactionSql, ref: ErasureRef, toEvent: ToEvent): Pr
   if (erasedAt === null) {
     throw new DomainError('not_logged_yet', 'A version is not in the transparency log yet. Try again shortly.');
   }
+  return tell(sql, ref, 'subject.erased', toEvent);
+}
+
+/** Stores the event for whoever wants it. Returns the ids. */
+async function tell(sql: TransactionSql, ref: ErasureRef, type: ErasureEventType, toEvent: ToEvent): Promise<string[]> {
   const erasure = await read(sql, ref);
-  const listeners = await sql.run(LISTENERS, ref);
-  const events = listeners.map(({ tenantId }) => toEvent(erasure, erasedAt, tenantId));
+  const events = (await sql.run(LISTENERS[type], ref)).map(({ tenantId }) => toEvent(type, erasure, tenantId));
   if (events.length > 0) await sql.run(TELL, { events });
   return events.map(({ eventId }) => eventId);
 }
@@ -368,7 +435,7 @@ async function read(sql: TransactionSql, ref: ErasureRef): Promise<ErasureRecord
   return erasure;
 }
 
-async function receipt(sql: TransactionSql, ref: ErasureRef): Promise<ErasureReceipt> {
-  const erasure = await read(sql, ref);
-  return { ...erasure, erasedVersions: await sql.run(ERASED, ref) };
+async function receipt(sql: Pick<TransactionSql, 'run'>, erasure: ErasureRecord): Promise<ErasureReceipt> {
+  if (erasure.status !== 'erased') return { ...erasure, erasedVersions: [], recipients: [] };
+  return { ...erasure, erasedVersions: await sql.run(ERASED, erasure), recipients: await sql.run(RECIPIENTS, erasure) };
 }

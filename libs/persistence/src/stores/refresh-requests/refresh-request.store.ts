@@ -92,6 +92,7 @@ export type FulfilRefreshOutcome =
       isSnapshotKnown: boolean;
       /** Whether the snapshot is one of the subject's. */
       isSnapshotOfSubject: boolean;
+      isSnapshotErased: boolean;
     };
 
 /** How a request ends without a snapshot. */
@@ -182,12 +183,13 @@ const FULFIL = statement<
     status: RefreshRequestStatus | null;
     isSnapshotKnown: boolean;
     isSnapshotOfSubject: boolean;
+    isSnapshotErased: boolean;
   }
 >(
   'refresh_request_fulfil',
   `WITH facts AS MATERIALIZED (
   SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, ${STATUS} AS status, n.snapshot_id, n.snapshot_version,
-         n.subject_key = s.subject_key AS is_of_subject
+         n.subject_key = s.subject_key AS is_of_subject, n.erasure_id IS NOT NULL AS is_erased
     FROM ${REQUEST}
     LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
 ),
@@ -197,12 +199,12 @@ done AS (
          resolved_snapshot_version = f.snapshot_version
     FROM facts f
    WHERE r.refresh_request_id = f.refresh_request_id AND (${IS_OPEN}) IS TRUE
-     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject
+     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject AND NOT f.is_erased
   RETURNING r.*
 )
 SELECT ${FACTS},
   f.refresh_request_id IS NOT NULL AS "isKnown", f.status, f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
-  f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
+  f.is_of_subject IS TRUE AS "isSnapshotOfSubject", f.is_erased AS "isSnapshotErased",
   ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN done r ON true`,
 );
