@@ -1268,12 +1268,13 @@ CROSS JOIN LATERAL (
       ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
   UNION ALL
   SELECT d.tenant_id
-  FROM (SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
-    FROM disclosures d
-    WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
-      AND (SELECT true FROM unnest(er.versions) AS v(version)
+  FROM (SELECT d.grantee_tenant_id || '' AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+    FROM (SELECT * FROM disclosures d
+      WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+      ORDER BY d.first_at DESC, d.disclosure_id DESC) d
+    WHERE (SELECT true FROM unnest(er.versions) AS v(version)
       WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
-    GROUP BY d.grantee_tenant_id) d) t
+    GROUP BY d.grantee_tenant_id || '') d) t
 CROSS JOIN LATERAL (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = t.tenant_id
     AND y.event_type = 'subject.erased' LIMIT 1) w;
 
@@ -1299,12 +1300,13 @@ ORDER BY v.version;
 PREPARE erasure_recipients (uuid) AS
 SELECT t.tenant_id AS "tenantId", t.first_at AS "firstAt", t.last_at AS "lastAt"
 FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid AND (er.status = 'erased') IS TRUE) er
-CROSS JOIN LATERAL (SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
-  FROM disclosures d
-  WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
-    AND (SELECT true FROM unnest(er.versions) AS v(version)
+CROSS JOIN LATERAL (SELECT d.grantee_tenant_id || '' AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+  FROM (SELECT * FROM disclosures d
+    WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+    ORDER BY d.first_at DESC, d.disclosure_id DESC) d
+  WHERE (SELECT true FROM unnest(er.versions) AS v(version)
     WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
-  GROUP BY d.grantee_tenant_id) t
+  GROUP BY d.grantee_tenant_id || '') t
 ORDER BY t.tenant_id;
 
 -- erasure_state
@@ -1482,10 +1484,11 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM erasures er
-  WHERE er.tenant_id = i.tenant_id AND f.member_status = 'active' AND (-er.erasure_id) > -($3::bigint)
+  WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active'
+    AND (-er.erasure_id) > -($3::bigint)
     AND ($4::text IS NULL OR CASE WHEN er.status = 'pending'
       AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END = $4::text)
-  ORDER BY (-er.erasure_id) LIMIT $5) er ON true
+  ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT $5) er ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
 ORDER BY (-er.erasure_id);
 

@@ -234,13 +234,17 @@ const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>(
   `SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = :erasureId::uuid`,
 );
 
-/** Selects the tenants that were shown a version of the erasure `er` before it was done. */
-const SHOWN_TO = `SELECT d.grantee_tenant_id AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
-          FROM disclosures d
-         WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
-           AND (SELECT true FROM unnest(er.versions) AS v(version)
+/**
+ * Selects the tenants that were shown a version of the erasure `er` before it was done. The expression and the order keep it from
+ * indexes that begin with the tenant and have all subjects.
+ */
+const SHOWN_TO = `SELECT d.grantee_tenant_id || '' AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
+          FROM (SELECT * FROM disclosures d
+                 WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
+                 ORDER BY d.first_at DESC, d.disclosure_id DESC) d
+         WHERE (SELECT true FROM unnest(er.versions) AS v(version)
                  WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
-         GROUP BY d.grantee_tenant_id`;
+         GROUP BY d.grantee_tenant_id || ''`;
 
 const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>(
   'erasure_recipients',
