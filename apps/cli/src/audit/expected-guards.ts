@@ -183,7 +183,7 @@ migration ChangeFeed1700000000017: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
-migration ErasedTexts1700000000044: applied
+migration ErasedTexts1700000000045: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
 migration ErasuresNameVersions1700000000041: applied
