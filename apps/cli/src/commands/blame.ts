@@ -45,7 +45,7 @@ export const blame: Command = {
     };
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.subject(subject.type, subject.id).provenance(filter), {
-        none: 'It has no values.',
+        none: status === undefined && evidenceId === undefined ? 'It has no values.' : 'It has no such value.',
         paint: { since: style.yellow, path: style.cyan },
         asRow: ({
           path: place,

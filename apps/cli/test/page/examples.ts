@@ -48,6 +48,7 @@ export const EXAMPLES: readonly Example[] = [
   { of: 'log', line: 'iss log harbour --oneline' },
   { of: 'diff', line: 'iss diff harbour 1..2' },
   { of: 'blame', line: 'iss blame harbour' },
+  { of: 'blame', line: 'iss blame harbour --status carried' },
   { of: 'blame', line: 'iss blame harbour@1 /attributes/legal --json' },
   {
     of: 'get',
