@@ -2101,13 +2101,17 @@ WITH found AS MATERIALIZED (
 ), judged AS MATERIALIZED (
   SELECT f.*, (f.new_scopes @> f.scopes AND f.new_scopes <@ f.scopes) IS FALSE
     OR f.new_expires_at IS DISTINCT FROM f.expires_at AS is_recorded,
-    f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed
+    f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed,
+    CASE WHEN f.subject_key = 0 AND NOT (f.new_scopes <@ f.scopes
+      AND coalesce(f.new_expires_at, 'infinity') <= coalesce(f.expires_at, 'infinity'))
+    THEN grant_needs_confirmation(f.grant_id, f.grantor_tenant_id, f.grantee_tenant_id, f.new_scopes, f.new_expires_at)
+    ELSE false END AS is_held_back
   FROM found f
 ), changed AS (
   UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
   FROM judged j
   WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role = ANY ($10::text[]) AND j.owns_subject
-    AND (j.is_recorded OR j.is_renamed) AND (g.revoked_at IS NULL
+    AND (j.is_recorded OR j.is_renamed) AND NOT j.is_held_back AND (g.revoked_at IS NULL
       AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) IS TRUE
   RETURNING g.grant_id
 ), recorded AS (
@@ -2136,11 +2140,12 @@ SELECT f.role AS "facts.membership?.role",
   f.granted_by AS "grant?.grantedBy",
   f.purpose AS "grant?.purpose",
   f.accepted_at AS "grant?.acceptedAt", (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  f.is_held_back AS "isHeldBack",
   changed.grant_id IS NOT NULL AS "isChanged"
 FROM judged f LEFT JOIN changed ON true;
 
 -- grant_create
---   asked by GrantStore.create (stores/grants/grant.store.ts)
+--   asked by GrantStore.create, createGrants (stores/grants/grant.store.ts)
 --   $1 live_grants_per_tenant_to_all integer
 --   $2 live_grants_per_subject integer
 --   $3 tenantId text
@@ -2153,7 +2158,7 @@ FROM judged f LEFT JOIN changed ON true;
 --   $10 inputs.expiresAt text[]
 --   $11 inputs.purpose text[]
 --   $12 managers text[]
---   enters grants_live, grants_live_by_subject, grants_to_all_by_end, grants_to_all_live, limit_overrides_pkey, memberships_pkey, subjects_identity_key, tenants_pkey
+--   enters grants_live, grants_live_by_subject, grants_to_all_by_end, grants_to_all_live, limit_overrides_pkey, memberships_pkey, pending_grants_pkey, subjects_identity_key, tenants_pkey
 PREPARE grant_create (integer, integer, text, text, uuid[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, CASE WHEN i.subject_type = '*' THEN 0 ELSE s.subject_key END AS subject_key,
@@ -2200,22 +2205,39 @@ WITH facts AS MATERIALIZED (
         AND g.subject_key <= k.subject_key AND g.revoked_at IS NULL
       ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') LIMIT k.cap) counted) END AS live
   FROM (SELECT DISTINCT subject_key, tenant_id, cap FROM sound) k
-), made AS (
-  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
-  SELECT grant_id, tenant_id, grantee_tenant_id, f.subject_key, string_to_array(scopes, ','), expires_at::timestamptz,
-    principal_id, purpose
+), judged AS MATERIALIZED (
+  SELECT f.*, string_to_array(f.scopes, ',') AS wanted, f.expires_at::timestamptz AS until,
+    CASE WHEN f.subject_key = 0
+    THEN grant_needs_confirmation(f.grant_id, f.tenant_id, f.grantee_tenant_id, string_to_array(f.scopes, ','),
+      f.expires_at::timestamptz)
+    ELSE false END AS is_pending
   FROM sound f CROSS JOIN counted c
   WHERE c.subject_key = f.subject_key AND c.live + f.place <= f.cap
+), made AS (
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
+  SELECT grant_id, tenant_id, grantee_tenant_id, subject_key, wanted, until,
+    coalesce((SELECT p.requested_by FROM pending_grants p WHERE p.grant_id = f.grant_id
+      LIMIT 1), principal_id), purpose
+  FROM judged f WHERE NOT is_pending
   ORDER BY f.ord
   RETURNING grant_id, created_at
+), pending AS (
+  INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by)
+  SELECT grant_id, tenant_id, grantee_tenant_id, wanted, until, purpose, principal_id
+  FROM judged f WHERE is_pending
+  ORDER BY f.ord
+  RETURNING grant_id, created_at, confirm_by
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
-FROM facts f LEFT JOIN made ON made.grant_id = f.grant_id
+  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap,
+  coalesce(made.created_at, pending.created_at) AS "createdAt", pending.confirm_by AS "confirmBy"
+FROM facts f
+LEFT JOIN made ON made.grant_id = f.grant_id
+LEFT JOIN pending ON pending.grant_id = f.grant_id
 ORDER BY f.ord;
 
 -- grant_find
@@ -2274,7 +2296,7 @@ CROSS JOIN (SELECT set_config('iss.acting_principal', $2::text, true) AS princip
 WHERE g.grantor_tenant_id = $4;
 
 -- grant_lock_subjects
---   asked by GrantStore.create (stores/grants/grant.store.ts)
+--   asked by GrantStore.create, createGrants (stores/grants/grant.store.ts)
 --   $1 tenantId text
 --   $2 inputs.subjectType text[]
 --   $3 inputs.subjectId text[]
@@ -4737,6 +4759,119 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c
     AND (-c.owner_change_id) > -($3::bigint)
   ORDER BY (-c.owner_change_id) LIMIT $4) c ON true
 ORDER BY (-c.owner_change_id);
+
+-- pending_grant_cancel
+--   asked by PendingGrantStore.cancel (stores/grants/pending-grant.store.ts)
+--   $1 principalId text
+--   $2 grantId uuid
+--   enters pending_grants_pkey
+PREPARE pending_grant_cancel (text, uuid) AS
+UPDATE pending_grants p SET cancelled_by = $1, cancelled_at = statement_timestamp()
+WHERE p.grant_id = $2::uuid
+RETURNING p.grant_id AS "grantId",
+  p.grantor_tenant_id AS "grantorTenantId",
+  p.grantee_tenant_id AS "granteeTenantId",
+  p.scopes AS "scopes",
+  p.expires_at AS "expiresAt",
+  p.purpose AS "purpose",
+  CASE WHEN p.confirmed_at IS NOT NULL THEN 'confirmed' WHEN p.cancelled_at IS NOT NULL THEN 'cancelled'
+  WHEN least(p.confirm_by, p.expires_at) <= statement_timestamp() THEN 'expired' ELSE 'pending' END AS "status",
+  p.requested_by AS "requestedBy",
+  p.created_at AS "createdAt",
+  p.confirm_by AS "confirmBy",
+  p.confirmed_by AS "confirmedBy",
+  p.confirmed_at AS "confirmedAt",
+  p.cancelled_by AS "cancelledBy",
+  p.cancelled_at AS "cancelledAt";
+
+-- pending_grant_confirm
+--   asked by PendingGrantStore.confirm (stores/grants/pending-grant.store.ts)
+--   $1 principalId text
+--   $2 grantId uuid
+--   enters pending_grants_pkey
+PREPARE pending_grant_confirm (text, uuid) AS
+UPDATE pending_grants p SET confirmed_by = $1, confirmed_at = statement_timestamp()
+WHERE p.grant_id = $2::uuid;
+
+-- pending_grant_find
+--   asked by PendingGrantStore.confirm, PendingGrantStore.cancel (stores/grants/pending-grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   enters memberships_pkey, pending_grants_pkey
+PREPARE pending_grant_find (text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes", f.principal_type AS "principalType",
+  p.grant_id AS "pending?.grantId",
+  p.grantor_tenant_id AS "pending?.grantorTenantId",
+  p.grantee_tenant_id AS "pending?.granteeTenantId",
+  p.scopes AS "pending?.scopes",
+  p.expires_at AS "pending?.expiresAt",
+  p.purpose AS "pending?.purpose",
+  CASE WHEN p.confirmed_at IS NOT NULL THEN 'confirmed' WHEN p.cancelled_at IS NOT NULL THEN 'cancelled'
+  WHEN least(p.confirm_by, p.expires_at) <= statement_timestamp() THEN 'expired' ELSE 'pending' END AS "pending?.status",
+  p.requested_by AS "pending?.requestedBy",
+  p.created_at AS "pending?.createdAt",
+  p.confirm_by AS "pending?.confirmBy",
+  p.confirmed_by AS "pending?.confirmedBy",
+  p.confirmed_at AS "pending?.confirmedAt",
+  p.cancelled_by AS "pending?.cancelledBy",
+  p.cancelled_at AS "pending?.cancelledAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM pending_grants p WHERE p.grant_id = i.grant_id LIMIT 1) p
+  ON p.grantor_tenant_id = i.tenant_id;
+
+-- pending_grants_of_tenant
+--   asked by PendingGrantStore.list (stores/grants/pending-grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 beforeTime timestamp with time zone
+--   $4 beforeId uuid
+--   $5 rows bigint
+--   enters memberships_pkey, pending_grants_of_tenant
+PREPARE pending_grants_of_tenant (text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  p.grant_id AS "item?.grantId",
+  p.grantor_tenant_id AS "item?.grantorTenantId",
+  p.grantee_tenant_id AS "item?.granteeTenantId",
+  p.scopes AS "item?.scopes",
+  p.expires_at AS "item?.expiresAt",
+  p.purpose AS "item?.purpose",
+  CASE WHEN p.confirmed_at IS NOT NULL THEN 'confirmed' WHEN p.cancelled_at IS NOT NULL THEN 'cancelled'
+  WHEN least(p.confirm_by, p.expires_at) <= statement_timestamp() THEN 'expired' ELSE 'pending' END AS "item?.status",
+  p.requested_by AS "item?.requestedBy",
+  p.created_at AS "item?.createdAt",
+  p.confirm_by AS "item?.confirmBy",
+  p.confirmed_by AS "item?.confirmedBy",
+  p.confirmed_at AS "item?.confirmedAt",
+  p.cancelled_by AS "item?.cancelledBy",
+  p.cancelled_at AS "item?.cancelledAt",
+  ARRAY[p.created_at::text, p.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM pending_grants p
+  WHERE p.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (p.created_at, p.grant_id) < ($3::timestamptz, $4::uuid)
+  ORDER BY p.created_at DESC, p.grant_id DESC LIMIT $5) p ON true
+ORDER BY p.created_at DESC, p.grant_id DESC;
 
 -- ping
 --   asked by Database.ping (database.ts)
@@ -9717,13 +9852,14 @@ WHERE b.principal_id = $1 AND b.tenant_id > $2 ORDER BY b.tenant_id LIMIT $3;
 --   $7 chainEnforced boolean
 --   $8 evidencePolicy text
 --   $9 erasureConfirmation text
---   $10 demanded text[]
---   $11 byHuman boolean
---   $12 owners text[]
---   $13 admins text[]
---   $14 lifted text[]
+--   $10 grantConfirmation text
+--   $11 demanded text[]
+--   $12 byHuman boolean
+--   $13 owners text[]
+--   $14 admins text[]
+--   $15 lifted text[]
 --   enters memberships_pkey, tenants_pkey
-PREPARE tenant_change (text, text, text, text, boolean, text, boolean, text, text, text[], boolean, text[], text[], text[]) AS
+PREPARE tenant_change (text, text, text, text, boolean, text, boolean, text, text, text, text[], boolean, text[], text[], text[]) AS
 WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
@@ -9739,13 +9875,14 @@ changed AS (
     chain_enforced = coalesce($7, t.chain_enforced),
     evidence_policy = coalesce($8, t.evidence_policy),
     erasure_confirmation = coalesce($9, t.erasure_confirmation),
-    pending_changes = t.pending_changes - $10::text[]
+    grant_confirmation = coalesce($10, t.grant_confirmation),
+    pending_changes = t.pending_changes - $11::text[]
   FROM facts f
   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
-    AND (NOT $11::boolean OR f.principal_type = 'human')
-    AND (f.role = ANY ($12::text[])
-      OR f.role = ANY ($13::text[])
-      AND NOT EXISTS (SELECT FROM unnest($14::text[]) AS l(setting)
+    AND (NOT $12::boolean OR f.principal_type = 'human')
+    AND (f.role = ANY ($13::text[])
+      OR f.role = ANY ($14::text[])
+      AND NOT EXISTS (SELECT FROM unnest($15::text[]) AS l(setting)
       WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', $2) = $2))
   RETURNING t.*
 )
@@ -9760,6 +9897,7 @@ SELECT f.role AS "facts.membership?.role",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
   setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant?.erasureConfirmation",
+  setting_in_effect(t.grant_confirmation, t.pending_changes -> 'grant_confirmation') AS "tenant?.grantConfirmation",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
           'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
   FROM jsonb_each(t.pending_changes) p
@@ -9805,6 +9943,7 @@ SELECT t.tenant_id AS "tenant?.tenantId",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
   setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant?.erasureConfirmation",
+  setting_in_effect(t.grant_confirmation, t.pending_changes -> 'grant_confirmation') AS "tenant?.grantConfirmation",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
           'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
   FROM jsonb_each(t.pending_changes) p
@@ -9830,6 +9969,7 @@ SELECT f.role AS "facts.membership?.role",
   t.chain_enforced AS "found?.tenant.chainEnforced",
   t.evidence_policy AS "found?.tenant.evidencePolicy",
   setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "found?.tenant.erasureConfirmation",
+  setting_in_effect(t.grant_confirmation, t.pending_changes -> 'grant_confirmation') AS "found?.tenant.grantConfirmation",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
           'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
   FROM jsonb_each(t.pending_changes) p
@@ -9882,6 +10022,7 @@ SELECT t.tenant_id AS "tenant.tenantId",
   t.chain_enforced AS "tenant.chainEnforced",
   t.evidence_policy AS "tenant.evidencePolicy",
   setting_in_effect(t.erasure_confirmation, t.pending_changes -> 'erasure_confirmation') AS "tenant.erasureConfirmation",
+  setting_in_effect(t.grant_confirmation, t.pending_changes -> 'grant_confirmation') AS "tenant.grantConfirmation",
   (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
           'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
   FROM jsonb_each(t.pending_changes) p

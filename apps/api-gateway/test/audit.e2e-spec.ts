@@ -71,6 +71,11 @@ interface Deed {
 const changed = (before: unknown, after: unknown): object => ({ before, after });
 let subscriptionId = '';
 
+const ON_ALL = { subject_type: '*', grantee_tenant_id: 'gamma', scopes: ['read_latest'] };
+async function pendingGrant(): Promise<string> {
+  const { body } = await call('admin', 'post', '/v1/tenants/acme/grants', ON_ALL).expect(202);
+  return `/v1/tenants/acme/pending-grants/${body.grant_id}`;
+}
 const OFF = { erasure_confirmation: 'off' };
 const ERASURE = { versions: 'all', reason: 'secret words', reference: 'secret words' };
 
@@ -206,6 +211,25 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     make: async () => ['post', `${OFFERS}/${await addOffer()}/decline`],
     details: { status: changed('pending', 'declined') },
   },
+  'grant.requested': {
+    by: 'admin',
+    make: async () => {
+      await call('alice', 'patch', '/v1/tenants/acme', { grant_confirmation: 'required' }).expect(200);
+      return ['post', '/v1/tenants/acme/grants', ON_ALL];
+    },
+    details: { scopes: changed(null, ['read_latest']) },
+  },
+  'grant.cancelled': {
+    by: 'alice',
+    make: async () => ['post', `${await pendingGrant()}/cancel`],
+    details: {},
+  },
+  'grant.confirmed': {
+    by: 'alice',
+    make: async () => ['post', `${await pendingGrant()}/confirm`],
+    details: {},
+    also: ['grant.created'],
+  },
   'grant.created': {
     by: 'admin',
     make: async () => [
@@ -290,6 +314,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
       chain_enforced: changed(null, true),
       evidence_policy: changed(null, 'open'),
       erasure_confirmation: changed(null, 'required'),
+      grant_confirmation: changed(null, 'off'),
     },
     tenant: 'zeta',
     reader: 'zoe',
@@ -340,15 +365,16 @@ it('each setting of the tenant is in it', async () => {
 });
 
 it('a request to switch a confirmation off is in it, and so is the second human who confirms it', async () => {
-  const { body } = await call('o2', 'patch', '/v1/tenants/acme', OFF).expect(200);
+  const off = { grant_confirmation: 'off' };
+  const { body } = await call('o2', 'patch', '/v1/tenants/acme', off).expect(200);
   const { setting, ...request } = body.pending_changes[0];
-  await call('admin', 'patch', '/v1/tenants/acme', OFF).expect(200);
+  await call('admin', 'patch', '/v1/tenants/acme', off).expect(200);
   const [confirmed, requested] = await trailOf('acme', 'admin');
   expect(requested).toMatchObject({ action: 'tenant.changed', principal_id: idOf('o2') });
   expect(requested?.details).toEqual({ pending_changes: changed(null, { [setting]: request }) });
   expect(confirmed).toMatchObject({ action: 'tenant.changed', principal_id: idOf('admin') });
   expect(confirmed?.details).toEqual({
-    erasure_confirmation: changed('required', 'off'),
+    grant_confirmation: changed('required', 'off'),
     pending_changes: changed({ [setting]: request }, null),
   });
 });
@@ -453,8 +479,7 @@ it('batches of two tenants that grant each other wait for each other, in one ord
 });
 
 it('a grant on all subjects names none', async () => {
-  const all = { grantee_tenant_id: 'gamma', subject_type: '*', scopes: ['read_latest'] };
-  await call('admin', 'post', '/v1/tenants/acme/grants', all).expect(201);
+  await call('admin', 'post', '/v1/tenants/acme/grants', { ...ON_ALL, grantee_tenant_id: 'beta' }).expect(201);
   const [made] = await trailOf('acme', 'admin');
   expect(made).toMatchObject({ action: 'grant.created', target: { subject_type: '*', subject_id: '*' } });
 });
@@ -508,7 +533,11 @@ it('no change of these tables goes without a record, whoever makes it', async ()
   );
   const audited = ['erasures', 'grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
   expect(rows.map(({ name }) => name)).toEqual(
-    [...audited.flatMap((table) => [`${table} insert`, `${table} update`]), 'limit_overrides insertupdate'].sort(),
+    [
+      ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),
+      'limit_overrides insertupdate',
+      'pending_grants insertupdate',
+    ].sort(),
   );
 });
 

@@ -20,6 +20,7 @@ describe('tenants', () => {
       chain_enforced: true,
       evidence_policy: 'open',
       erasure_confirmation: 'required',
+      grant_confirmation: 'off',
       pending_changes: [],
     };
     const fields = { tenant_id: 'zed', name: 'Zed', slug: null, created_at: expect.any(String), ...settings };

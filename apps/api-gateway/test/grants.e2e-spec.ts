@@ -20,6 +20,130 @@ const statuses = async (tests: Promise<Response>[]): Promise<Record<number, numb
   return counts;
 };
 
+describe('a grant on all subjects where the tenant demands a second human', () => {
+  const DEMANDED = { grant_confirmation: 'required' };
+  const ON_ALL = { subject_type: '*', grantee_tenant_id: 'acme', scopes: ['read_latest'] };
+  const TENANT = '/v1/tenants/delta';
+  const PENDING = `${TENANT}/pending-grants`;
+  let subject: Subject;
+  const setting = (user: User, body: object) => world.gateway.as(user, 'patch', TENANT).send(body).expect(200);
+  const end = (user: User, grantId: string, how: 'confirm' | 'cancel') =>
+    world.gateway.as(user, 'post', `${PENDING}/${grantId}/${how}`);
+  const request = async (change: object = {}): Promise<string> =>
+    (await world.create({ ...ON_ALL, ...change }, 'o1', 'delta').expect(202)).body.grant_id;
+  const statusesOf = async (): Promise<string[]> => {
+    const { body } = await world.gateway.as('o2', 'get', PENDING).expect(200);
+    return body.items.map(({ status }: { status: string }) => status);
+  };
+  const read = () =>
+    world.gateway.as('alice', 'get', `/v1/tenants/acme/subjects/organization/${subject.subject_id}/snapshots/latest`);
+
+  beforeAll(async () => {
+    await world.gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'delta', name: 'Delta' }).expect(201);
+    subject = await world.addSubject(undefined, 'o1', 'delta');
+    await world.setMember('o1', 'delta', 'o2', { api_functional_role: 'tenant_admin' });
+    await world.setMember('o1', 'delta', 'editor', { api_functional_role: 'tenant_editor' });
+    await world.setMember('alice', 'acme', 'alice', { allow_counterparty_access: true });
+    await setting('o2', DEMANDED);
+  });
+
+  it('waits, gives no rights, and is made when another human confirms it', async () => {
+    const { body } = await world.create({ ...ON_ALL, purpose: 'Audit' }, 'o1', 'delta').expect(202);
+    const expected = { grantor_tenant_id: 'delta', ...ON_ALL, subject_id: '*', purpose: 'Audit', status: 'pending' };
+    expect(body).toMatchObject({
+      ...expected,
+      requested_by: principalOf('o1'),
+      confirmed_by: null,
+      cancelled_by: null,
+    });
+    expect(Date.parse(body.confirm_by) - Date.parse(body.created_at)).toBe(86_400_000);
+    await read().expect(403);
+    expect((await world.list('', 'o1', 'delta').expect(200)).body.items).toEqual([]);
+
+    await end('o1', body.grant_id, 'confirm').expect(403);
+    const machine = await world.gateway.issuer.mint('o2', { principal_type: 'ai_agent' });
+    await world.gateway.withToken(machine, 'post', `${PENDING}/${body.grant_id}/confirm`).expect(422);
+    await end('editor', body.grant_id, 'confirm').expect(403);
+    const { body: grant } = await end('o2', body.grant_id, 'confirm').expect(200);
+    expect(grant).toMatchObject({
+      grant_id: body.grant_id,
+      status: 'active',
+      granted_by: principalOf('o1'),
+      purpose: 'Audit',
+    });
+    expect((await world.list('', 'o1', 'delta').expect(200)).body.items).toEqual([grant]);
+    await read().expect(200);
+    for (const how of ['confirm', 'cancel'] as const) await end('o2', body.grant_id, how).expect(409);
+    expect(await statusesOf()).toEqual(['confirmed']);
+  });
+
+  it('becomes no wider by one person, and narrower at once', async () => {
+    const { body } = await world.list('?limit=1', 'o1', 'delta').expect(200);
+    const grantId: string = body.items[0].grant_id;
+    await world.change(grantId, { scopes: ['read_latest', 'read_diff'] }, 'o1', 'delta').expect(409);
+    const until = { expires_at: '2099-01-01T00:00:00Z' };
+    await world.change(grantId, until, 'o1', 'delta').expect(200);
+    await world.change(grantId, { purpose: 'Review' }, 'o1', 'delta').expect(200);
+    // As wide as it was confirmed.
+    await world.change(grantId, { expires_at: null }, 'o1', 'delta').expect(200);
+    await world.create(ON_ALL, 'o1', 'delta').expect(409);
+    await world.revoke(grantId, 'o1', 'delta').expect(200);
+  });
+
+  it('is cancelled by one person, and ends after a day', async () => {
+    const cancelled = await request();
+    await end('o1', cancelled, 'cancel').expect(200);
+    const overdue = await request();
+    await world.superuser.query('SET session_replication_role = replica');
+    await world.superuser.query('UPDATE pending_grants SET confirm_by = now() WHERE grant_id = $1', [overdue]);
+    await world.superuser.query('RESET session_replication_role');
+    await end('o2', overdue, 'confirm').expect(409);
+    expect((await statusesOf()).slice(0, 2)).toEqual(['expired', 'cancelled']);
+    await end('o2', randomUUID(), 'confirm').expect(404);
+    await read().expect(403);
+  });
+
+  it('is confirmed once, and not beside another one to the same tenant', async () => {
+    const [one, other] = [await request(), await request()];
+    expect(await statuses(Array.from({ length: 4 }, () => end('o2', one, 'confirm')))).toEqual({ 200: 1, 409: 3 });
+    await end('o2', other, 'confirm').expect(409);
+    expect((await statusesOf()).slice(0, 2)).toEqual(['pending', 'confirmed']);
+    await world.revoke(one, 'o1', 'delta').expect(200);
+    await end('o2', other, 'confirm').expect(200);
+    await world.revoke(other, 'o1', 'delta').expect(200);
+  });
+
+  it('waits in a batch too, where one on a single subject is made at once', async () => {
+    const { body } = await world.createMany([ON_ALL, { ...ON_ALL, ...subject }], 'o1', 'delta').expect(200);
+    expect(body.items).toMatchObject([
+      { status: 202, pending_grant: { status: 'pending' } },
+      { status: 201, grant: { status: 'active' } },
+    ]);
+  });
+
+  it('is refused by PostgreSQL to the applications where nobody else confirmed it', async () => {
+    await world.superuser.query('SET ROLE iss_gateway');
+    try {
+      const make = `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+                    VALUES ($1, 'delta', 'acme', 0, '{read_latest}')`;
+      const grantId = await request();
+      await expect(world.superuser.query(make, [grantId])).rejects.toThrow('a second human has to confirm');
+      const confirm = `UPDATE pending_grants SET confirmed_by = requested_by, confirmed_at = now() WHERE grant_id = $1`;
+      await expect(world.superuser.query(confirm, [grantId])).rejects.toThrow('pending_grants_two_people');
+    } finally {
+      await world.superuser.query('RESET ROLE');
+    }
+  });
+
+  it('needs nobody else once two humans switched the setting off', async () => {
+    await setting('o1', { grant_confirmation: 'off' });
+    await request();
+    await setting('o2', { grant_confirmation: 'off' });
+    const { body } = await world.create(ON_ALL, 'o1', 'delta').expect(201);
+    await world.revoke(body.grant_id, 'o1', 'delta').expect(200);
+  });
+});
+
 describe('creating a grant', () => {
   it('answers the grant, flat and wrapped', async () => {
     const subject = await world.addSubject();

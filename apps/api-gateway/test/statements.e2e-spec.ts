@@ -58,6 +58,16 @@ const proposed = async (): Promise<{ path: string; updateId: string }> => {
   return { path: `${of(one)}/updates`, updateId: body.update_id };
 };
 
+const pendingGrant = async (): Promise<string> => {
+  const grantId = randomUUID();
+  await world.superuser.query(
+    `INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, requested_by)
+     VALUES ($1, 'acme', 'gamma', '{read_latest}', 'oidc:test#admin')`,
+    [grantId],
+  );
+  return `${TENANT}/pending-grants/${grantId}`;
+};
+
 beforeAll(async () => {
   world = await GrantWorld.open();
   const { gateway, superuser } = world;
@@ -126,6 +136,9 @@ const GRANTS: readonly Row[] = [
   ['a new grant', async () => ({ path: `${TENANT}/grants`, body: { ...TO_BETA, ...(await world.addSubject()) } }), ['grant_lock_subjects', 'grant_create']],
   ['a changed grant', async () => ({ method: 'patch', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}`, body: { scopes: ['read_diff'] } }), ['grant_lock_own', 'grant_change']],
   ['a revoked grant', async () => ({ method: 'post', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}/revoke` }), ['grant_revoke']],
+  ['grants that wait for a second human', () => ({ path: `${TENANT}/pending-grants` }), ['pending_grants_of_tenant']],
+  ['a confirmed grant', async () => ({ method: 'post', path: `${await pendingGrant()}/confirm` }), ['lock_tenant', 'pending_grant_find', 'pending_grant_confirm', 'grant_lock_subjects', 'grant_create']],
+  ['a cancelled pending grant', async () => ({ method: 'post', path: `${await pendingGrant()}/cancel` }), ['lock_tenant', 'pending_grant_find', 'pending_grant_cancel']],
   ['the first read of a grantee today', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant', 'disclosure_record']],
   ['the first read of another member of the grantee', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'proposer' }), ['snapshot_latest_tenant', 'disclosure_record']],
   ['the same read again', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant']],

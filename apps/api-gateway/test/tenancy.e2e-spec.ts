@@ -36,6 +36,7 @@ describe('a tenant', () => {
       chain_enforced: true,
       evidence_policy: 'open',
       erasure_confirmation: 'required',
+      grant_confirmation: 'off',
       pending_changes: [],
       created_at: expect.any(String),
     };

@@ -5,7 +5,7 @@ import type { AttemptRecord, DisclosureRecord, GrantRecord, SnapshotRecord } fro
 import { DEFAULT_LIMITS } from '@iss/platform';
 import { repositoryRoot } from '../../../tools/root';
 import { Erasure } from '../src/modules/erasures/erasure.views';
-import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
+import { AccessibleSubject, Grant, PendingGrant } from '../src/modules/grants/grant.views';
 import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
 import { AuditEntry } from '../src/modules/records/audit.views';
 import { Disclosure } from '../src/modules/records/disclosure.views';
@@ -125,6 +125,7 @@ const WORST: Record<string, object> = {
     chainEnforced: true,
     evidencePolicy: 'resolved',
     erasureConfirmation: 'required',
+    grantConfirmation: 'required',
     pendingChanges: CONFIRMATION_SETTINGS.map((setting) => ({
       setting,
       requestedBy: PRINCIPAL,
@@ -166,6 +167,16 @@ const WORST: Record<string, object> = {
   }),
   listGrants: Grant.of(GRANT),
   listSubjectGrants: Grant.of(GRANT),
+  listPendingGrants: PendingGrant.of({
+    ...GRANT,
+    status: 'cancelled',
+    requestedBy: PRINCIPAL,
+    confirmBy: NOW,
+    confirmedBy: null,
+    confirmedAt: null,
+    cancelledBy: PRINCIPAL,
+    cancelledAt: NOW,
+  }),
   listAccessibleSubjects: AccessibleSubject.of({ ...GRANT, latest: HEADER }),
   getChainProof: [ChainItem.of({ ...HEADER, chainValid: false }), ChainItem.of({ ...HEADER, chainValid: false })],
   getChainProofAcrossTenants: [

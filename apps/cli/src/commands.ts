@@ -135,6 +135,24 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     example: 'iss grants harbour',
     load: async () => (await import('./commands/grants.ts')).grants,
   },
+  pending: {
+    group: 'Sharing',
+    summary: 'Lists the grants on all subjects that wait for a second human.',
+    example: 'iss pending',
+    load: async () => (await import('./commands/pending.ts')).pending,
+  },
+  'pending confirm': {
+    group: 'Sharing',
+    summary: 'Confirms a grant on all subjects, which makes it.',
+    example: 'iss pending confirm 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    load: async () => (await import('./commands/pending-confirm.ts')).confirmPending,
+  },
+  'pending cancel': {
+    group: 'Sharing',
+    summary: 'Cancels a grant on all subjects that was not confirmed.',
+    example: 'iss pending cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    load: async () => (await import('./commands/pending-cancel.ts')).cancelPending,
+  },
   accept: {
     group: 'Sharing',
     summary: 'Accepts a grant on all subjects of another tenant.',

@@ -22,6 +22,7 @@ export {
   type CreatedSubscription,
   type DeliveryFilter,
   Grants,
+  PendingGrants,
   Membership,
   type AuditFilter,
   type DisclosureFilter,

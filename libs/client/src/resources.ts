@@ -3,7 +3,7 @@ import { call, requireSays } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
 import { notOfThisApi, type Shape } from './http/shape.ts';
 import { type CallOptions, type Method, pathOf, type Query, type Transport } from './http/transport.ts';
-import { CREATED_GRANT, DELIVERY, GRANT, PRINCIPAL, REFRESH_REQUEST, SUBSCRIPTION } from './shapes.ts';
+import { CREATED_GRANT, DELIVERY, GRANT, PENDING_GRANT, PRINCIPAL, REFRESH_REQUEST, SUBSCRIPTION } from './shapes.ts';
 import type { SubjectType } from './types.ts';
 import type { EventType } from './webhook.ts';
 
@@ -41,7 +41,9 @@ class Resource {
   }
 }
 
-const GRANT_RESULTS: Shape<api.GrantResults> = { items: [{ index: 0, status: 0, grant: { '?': GRANT } }] };
+const GRANT_RESULTS: Shape<api.GrantResults> = {
+  items: [{ index: 0, status: 0, grant: { '?': GRANT }, pending_grant: { '?': GRANT } }],
+};
 
 export type Scope = api.CreateGrantBody['scopes'][number];
 
@@ -140,17 +142,19 @@ export class Grants extends Resource {
     return this.call('POST', `${pathOf(grantId)}/accept`, GRANT, options, undefined, { grant_id: grantId });
   }
 
-  async create(grant: api.CreateGrantBody, options: CallOptions = {}): Promise<api.CreatedGrant> {
-    return this.call('POST', '', CREATED_GRANT, options, grant);
+  /** Makes a grant. One on all subjects is a pending one where the tenant demands a second human: see {@link PendingGrants}. */
+  async create(grant: api.CreateGrantBody, options: CallOptions = {}): Promise<api.CreatedGrant | api.PendingGrant> {
+    return this.call<api.CreatedGrant | api.PendingGrant>('POST', '', CREATED_GRANT, options, grant);
   }
 
   /** Up to a thousand, each with an outcome of its own. */
   async createMany(grants: readonly api.CreateGrantBody[], options: CallOptions = {}): Promise<api.GrantResults> {
     const results = await this.call<api.GrantResults>('POST', '/batch', GRANT_RESULTS, options, { grants });
     if (results.items.length !== grants.length) throw notOfThisApi();
-    for (const [at, { index, status, grant }] of results.items.entries()) {
-      if (index !== at || (status < 300 && grant === undefined)) throw notOfThisApi();
-      requireSays(grants[at] ?? {}, grant ?? {});
+    for (const [at, { index, status, grant, pending_grant: pending }] of results.items.entries()) {
+      const made = grant ?? pending;
+      if (index !== at || (status < 300 && made === undefined)) throw notOfThisApi();
+      requireSays(grants[at] ?? {}, made ?? {});
     }
     return results;
   }
@@ -165,6 +169,23 @@ export class Grants extends Resource {
       grant_id: grantId,
       status: 'revoked',
     });
+  }
+}
+
+/** Grants on all subjects of a tenant that wait for a second human. They give no rights. */
+export class PendingGrants extends Resource {
+  list(options: CallOptions = {}): AsyncGenerator<api.PendingGrant, void, undefined> {
+    return this.items('', PENDING_GRANT, {}, options);
+  }
+
+  /** Makes the grant. Takes another human than the one who requested it. */
+  async confirm(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
+    return this.call('POST', `${pathOf(grantId)}/confirm`, GRANT, options, undefined, { grant_id: grantId });
+  }
+
+  async cancel(grantId: string, options: CallOptions = {}): Promise<api.PendingGrant> {
+    const says = { grant_id: grantId, status: 'cancelled' };
+    return this.call('POST', `${pathOf(grantId)}/cancel`, PENDING_GRANT, options, undefined, says);
   }
 }
 

@@ -7,6 +7,7 @@ const REFERENCE = { evidence_id: '', evidence_type: '' } as const;
 export const SUBJECT = { subject_type: '', subject_id: '' } as const;
 export const GRANT = { grant_id: '', scopes: [''] } as const satisfies Shape<api.Grant>;
 export const CREATED_GRANT: Shape<api.CreatedGrant> = GRANT;
+export const PENDING_GRANT: Shape<api.PendingGrant> = GRANT;
 export const REFRESH_REQUEST: Shape<api.RefreshRequest> = {
   refresh_request_id: '',
   subject: SUBJECT,

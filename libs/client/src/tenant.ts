@@ -13,6 +13,7 @@ import {
   type DisclosureFilter,
   Grants,
   Membership,
+  PendingGrants,
   type RefreshRequestFilter,
   Webhooks,
 } from './resources.ts';
@@ -44,6 +45,7 @@ import type { Verifier } from './verify/verifier.ts';
 /** A tenant that the caller acts for. */
 export class Tenant {
   readonly grants: Grants;
+  readonly pendingGrants: PendingGrants;
   readonly webhooks: Webhooks;
   readonly membership: Membership;
   private readonly path: string;
@@ -56,6 +58,7 @@ export class Tenant {
   ) {
     this.path = pathOf('v1', 'tenants', tenantId);
     this.grants = new Grants(transport, `${this.path}/grants`);
+    this.pendingGrants = new PendingGrants(transport, `${this.path}/pending-grants`);
     this.membership = new Membership(transport, `${this.path}/membership`);
     this.webhooks = new Webhooks(transport, tenantId);
   }

@@ -90,6 +90,9 @@ it.each<[string, () => Promise<unknown>, string, unknown?]>([
   ['grants.offered', () => drain(tenant.grants.offered()), `GET ${T}/grants?direction=offered`],
   ['grants.accept', () => tenant.grants.accept('g'), `POST ${T}/grants/g/accept`],
   ['grants.revoke', () => tenant.grants.revoke('g'), `POST ${T}/grants/g/revoke`],
+  ['pendingGrants.list', () => drain(tenant.pendingGrants.list()), `GET ${T}/pending-grants`],
+  ['pendingGrants.confirm', () => tenant.pendingGrants.confirm('g'), `POST ${T}/pending-grants/g/confirm`],
+  ['pendingGrants.cancel', () => tenant.pendingGrants.cancel('g'), `POST ${T}/pending-grants/g/cancel`],
   [
     'grants.change',
     () => tenant.grants.change('g', { scopes: ['read_latest'] }),

@@ -10,6 +10,10 @@ export type TransferOfferStatus = (typeof TRANSFER_OFFER_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
+/** The states of a request for a grant on all subjects where a second human has to confirm it. */
+export const PENDING_GRANT_STATUSES = ['pending', 'confirmed', 'cancelled', 'expired'] as const;
+export type PendingGrantStatus = (typeof PENDING_GRANT_STATUSES)[number];
+
 export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
 export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
 
@@ -31,7 +35,7 @@ export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 export const CONFIRMATIONS = ['required', 'off'] as const;
 export type Confirmation = (typeof CONFIRMATIONS)[number];
 /** The settings of a tenant that demand a second human. */
-export const CONFIRMATION_SETTINGS = ['erasure_confirmation'] as const;
+export const CONFIRMATION_SETTINGS = ['erasure_confirmation', 'grant_confirmation'] as const;
 export type ConfirmationSetting = (typeof CONFIRMATION_SETTINGS)[number];
 
 export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;

@@ -36,6 +36,8 @@ GRANT INSERT, UPDATE, DELETE ON subject_evidence TO iss_app, iss_gateway;
 GRANT SELECT, INSERT, DELETE ON tenant_blocks TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE ON webhook_subscriptions TO iss_app, iss_gateway;
 GRANT INSERT ON grants TO iss_app, iss_gateway;
+GRANT SELECT, INSERT (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by),
+  UPDATE (confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON pending_grants TO iss_app, iss_gateway;
 GRANT UPDATE ON grants TO iss_app;
 GRANT UPDATE (scopes, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
 GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),

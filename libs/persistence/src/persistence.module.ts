@@ -10,6 +10,7 @@ import { ErasureStore } from './stores/erasures/erasure.store';
 import { GrantEndStore } from './stores/grants/grant-end.store';
 import { AccessibleSubjectStore } from './stores/grants/accessible-subject.store';
 import { GrantStore } from './stores/grants/grant.store';
+import { PendingGrantStore } from './stores/grants/pending-grant.store';
 import { LaterVersionStore } from './stores/refresh-requests/later-version.store';
 import { RefreshDeadlineStore } from './stores/refresh-requests/refresh-deadline.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
@@ -51,6 +52,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   ErasureStore,
   AccessibleSubjectStore,
   GrantStore,
+  PendingGrantStore,
   IdempotencyStore,
   LaterVersionStore,
   LegacyTenantStore,

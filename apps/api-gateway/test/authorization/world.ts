@@ -367,6 +367,16 @@ export const FIXTURES = {
     await world.sql.query('UPDATE grants SET revoked_at = now() WHERE subject_key = 0 AND revoked_at IS NULL');
     return { body: { grantee_tenant_id: LEGACY, subject_type: '*', scopes: ['read_latest'] } };
   },
+  pending_grant: async (world) => {
+    const grantId = randomUUID();
+    await world.sql.query(
+      `WITH grantee AS (INSERT INTO tenants (tenant_id, name) VALUES ($1, 'Grantee') RETURNING tenant_id)
+       INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, requested_by)
+       SELECT $1::text::uuid, $2, tenant_id, '{read_latest}', 'oidc:test#someone' FROM grantee`,
+      [grantId, OWNER],
+    );
+    return { params: { grant_id: grantId } };
+  },
   changed_grant: async (world) => {
     const { subjectId } = await world.addSubject();
     const grantId = await world.addGrant(LEGACY, ['read_latest'], subjectId);

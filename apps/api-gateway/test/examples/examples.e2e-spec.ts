@@ -18,7 +18,6 @@ import {
   objectsOf,
   parametersOf,
   queryValuesOf,
-  requestsOf,
   requestTypeOf,
   successesOf,
 } from './documented';
@@ -48,6 +47,10 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   diffSnapshots: { stage: 'second version' },
   diffSnapshotsAcrossTenants: { stage: 'second version' },
   createGrant: { stage: 'first version' },
+  'createGrant 202': { stage: 'to be erased' },
+  listPendingGrants: { stage: 'to be erased' },
+  confirmGrant: { stage: 'to be erased', caller: 'carol' },
+  cancelPendingGrant: { stage: 'to be erased' },
   listSubjects: { stage: 'second version' },
   createGrants: { stage: 'first version' },
   listAccessibleSubjects: { caller: 'bob' },
@@ -115,6 +118,9 @@ const NOT_IN_THE_STORY = [
     ['from_as_of', 'as_of'].map((name) => `${id} ${name} 2026-01-31T12:00:00Z`),
   ),
 ];
+
+/** Requests that this success does not answer. */
+const NOT_ANSWERED_SO = ['createGrant 202 latest'];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);
@@ -206,21 +212,21 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
     for (const [at, example] of examplesOf(operation)) gateway.checkValue(at, example);
   });
 
-  it.each(executionsOf(operation))(
-    'answers $status $type to $name as documented',
-    async ({ status, type, body, isFirst }) => {
-      const headers = type === '' ? {} : { Accept: type };
-      const answer = await execute(operation, status, { query, body, headers });
-      expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
-      if (type === '') return;
-      const documented = member(contentOf(operation, status), type)['example'];
-      const given = readAnswer(type, answer);
-      // The documented answer is the one to the first of the requests.
-      if (!isFirst || OF_THE_PROCESS.includes(id)) expect(byType(given, documented)).toEqual(byType(documented, given));
-      else if (operation.method === 'get') expect(byKind(given, SEALED)).toEqual(byKind(documented, SEALED));
-      else expect(byKind(given)).toEqual(byKind(documented));
-    },
+  const executions = executionsOf(operation).filter(
+    ({ status, name }) => !NOT_ANSWERED_SO.includes(`${id} ${status} ${name}`),
   );
+  it.each(executions)('answers $status $type to $name as documented', async ({ status, type, body, isFirst }) => {
+    const headers = type === '' ? {} : { Accept: type };
+    const answer = await execute(operation, status, { query, body, headers });
+    expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
+    if (type === '') return;
+    const documented = member(contentOf(operation, status), type)['example'];
+    const given = readAnswer(type, answer);
+    // The documented answer is the one to the first of the requests.
+    if (!isFirst || OF_THE_PROCESS.includes(id)) expect(byType(given, documented)).toEqual(byType(documented, given));
+    else if (operation.method === 'get') expect(byKind(given, SEALED)).toEqual(byKind(documented, SEALED));
+    else expect(byKind(given)).toEqual(byKind(documented));
+  });
 
   const values = queryValuesOf(operation).filter(
     ({ name, value }) => !NOT_IN_THE_STORY.includes(`${id} ${name} ${String(value)}`),
@@ -253,8 +259,9 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
   const key = parametersOf(operation, 'header').find(({ name }) => name === 'Idempotency-Key');
   if (key !== undefined) {
     it('answers the same again under its Idempotency-Key', async () => {
-      const [status = ''] = successesOf(operation).slice(-1);
-      const call = { body: requestsOf(operation)[0]?.body, headers: { 'Idempotency-Key': String(exampleOf(key)) } };
+      const status = successesOf(operation).at(-1) ?? '';
+      const body = executions.find((one) => one.status === status)?.body;
+      const call = { body, headers: { 'Idempotency-Key': String(exampleOf(key)) } };
       const first = await execute(operation, status, call);
       const again = await send(operation, settingOf(operation, status).caller, call);
       expect([first.status, again.status, again.text]).toEqual([Number(status), Number(status), first.text]);

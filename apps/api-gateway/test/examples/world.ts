@@ -4,7 +4,13 @@ import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
 import { DONE, Erasure, PENDING as ASKED } from '../../src/modules/erasures/erasure.views';
-import { ACME_TO_BETA, Grant, REVOKED } from '../../src/modules/grants/grant.views';
+import {
+  ACME_TO_BETA,
+  Grant,
+  PENDING as ASKED_GRANT,
+  PendingGrant,
+  REVOKED,
+} from '../../src/modules/grants/grant.views';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
 import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
 import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
@@ -254,11 +260,22 @@ export class ExampleWorld {
       PRINCIPAL_EXAMPLE.principal_id,
     ]);
     const { erasure_id, ...asked } = Erasure.of(ASKED);
+    await this.askToGrant();
     await this.insert('erasures', {
       ...pick(asked, ['tenant_id', 'versions', 'reason', 'reference', 'requested_by', 'requested_at', 'confirm_by']),
       erasure_id: 1,
       public_id: erasure_id,
       subject_key: SUBJECT_KEY,
+    });
+  }
+
+  /** A grant on all subjects waits for Carol too. */
+  private async askToGrant(): Promise<void> {
+    await this.sql.query(`UPDATE tenants SET grant_confirmation = 'required' WHERE tenant_id = 'acme'`);
+    const asked = PendingGrant.of(ASKED_GRANT);
+    await this.insert('pending_grants', {
+      ...pick(asked, ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'scopes', 'requested_by', 'created_at']),
+      ...pick(asked, ['confirm_by']),
     });
   }
 

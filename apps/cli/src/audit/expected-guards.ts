@@ -80,6 +80,11 @@ constraint outbox_events_body_check of outbox_events: CHECKbodyISNOTNULLORsnapsh
 constraint outbox_events_pkey of outbox_events: PRIMARYKEYevent_id
 constraint owner_changes_check of owner_changes: CHECKprincipal_idISNOTNULLORfrom_principal_idISNOTNULL
 constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
+constraint pending_grants_cancelled of pending_grants: CHECKcancelled_byISNULL=cancelled_atISNULL
+constraint pending_grants_confirmed_in_time of pending_grants: CHECKconfirmed_byISNULL=confirmed_atISNULLANDconfirmed_at<=confirm_by
+constraint pending_grants_end_once of pending_grants: CHECKconfirmed_atISNULLORcancelled_atISNULL
+constraint pending_grants_pkey of pending_grants: PRIMARYKEYgrant_id
+constraint pending_grants_two_people of pending_grants: CHECKconfirmed_by<>requested_by
 constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
 constraint provenance_backfill_pkey of provenance_backfill: PRIMARYKEYis_one
 constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
@@ -111,6 +116,7 @@ constraint tenant_feed_check of tenant_feed: CHECKlog_indexes[cardinalitylog_ind
 constraint tenant_feed_pkey of tenant_feed: PRIMARYKEYtenant_id,last_index
 constraint tenants_erasure_confirmation_check of tenants: CHECKerasure_confirmation=ANYARRAY['required'::text,'off'::text]
 constraint tenants_evidence_policy_check of tenants: CHECKevidence_policy=ANYARRAY['open'::text,'resolved'::text,'fresh'::text]
+constraint tenants_grant_confirmation_check of tenants: CHECKgrant_confirmation=ANYARRAY['required'::text,'off'::text]
 constraint tenants_pkey of tenants: PRIMARYKEYtenant_id
 constraint tenants_slug_key of tenants: UNIQUEslug
 constraint transfer_offers_pkey of transfer_offers: PRIMARYKEYoffer_id
@@ -130,6 +136,7 @@ function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
+function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 81f934e0e7b28229 for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
 function audit_target_id (target jsonb): plpgsql 9a3acc20e468b0d2 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
@@ -141,6 +148,7 @@ function erase_versions (asked bigint): plpgsql as its owner search_path=pg_cata
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
 function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp eab172de1870fe78 for PUBLIC
+function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
@@ -163,9 +171,11 @@ function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp 3db19a8
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 12d1ebcc7fd1cdaf for PUBLIC
 function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
+function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 0d56c3a7aa4d354a for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
+function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp 4ab65b918cd47211 for PUBLIC
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp a0e78359278218a9
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
@@ -203,6 +213,7 @@ migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
 migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
+migration PendingGrants1700000000042: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
 migration RecurringRefreshRequests1700000000042: applied
@@ -244,6 +255,7 @@ privileges of PUBLIC on memberships: none
 privileges of PUBLIC on migrations: none
 privileges of PUBLIC on outbox_events: none
 privileges of PUBLIC on owner_changes: none
+privileges of PUBLIC on pending_grants: none
 privileges of PUBLIC on provenance_backfill: none
 privileges of PUBLIC on rate_limits: none
 privileges of PUBLIC on refresh_requests: none
@@ -288,6 +300,7 @@ privileges of iss_app on memberships: INSERT, SELECT, UPDATE
 privileges of iss_app on migrations: SELECT
 privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on owner_changes: SELECT
+privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_app on provenance_backfill: none
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
@@ -332,6 +345,7 @@ privileges of iss_gateway on memberships: INSERT, SELECT, UPDATE
 privileges of iss_gateway on migrations: SELECT
 privileges of iss_gateway on outbox_events: INSERT, SELECT
 privileges of iss_gateway on owner_changes: SELECT
+privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_gateway on provenance_backfill: none
 privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
@@ -376,6 +390,7 @@ privileges of iss_worker on memberships: SELECT
 privileges of iss_worker on migrations: SELECT
 privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on owner_changes: SELECT
+privileges of iss_worker on pending_grants: none
 privileges of iss_worker on provenance_backfill: none
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
 privileges of iss_worker on refresh_requests: INSERT, SELECT, UPDATE (closed_at, next_at, next_request_id, overdue_told_at, series_end_reason, status)
@@ -420,6 +435,8 @@ trigger grants_revocation_time_set of grants: CREATETRIGGERgrants_revocation_tim
 trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant
 trigger grants_stay of grants: CREATETRIGGERgrants_stayBEFOREDELETEORUPDATEONgrantsFOREACHROWEXECUTEFUNCTIONrefuse_grant_change
 trigger grants_time_set of grants: CREATETRIGGERgrants_time_setBEFOREINSERTONgrantsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_times_of_grant
+trigger grants_to_all_made of grants: CREATETRIGGERgrants_to_all_madeBEFOREINSERTONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
+trigger grants_to_all_widened of grants: CREATETRIGGERgrants_to_all_widenedBEFOREUPDATEOFscopes,expires_atONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
 trigger limit_overrides_audited of limit_overrides: CREATETRIGGERlimit_overrides_auditedAFTERINSERTORDELETEORUPDATEONlimit_overridesFOREACHROWEXECUTEFUNCTIONaudit_limit
 trigger log_checkpoints_not_truncated of log_checkpoints: CREATETRIGGERlog_checkpoints_not_truncatedBEFORETRUNCATEONlog_checkpointsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_checkpoints_stay of log_checkpoints: CREATETRIGGERlog_checkpoints_stayBEFOREDELETEORUPDATEONlog_checkpointsFOREACHROWEXECUTEFUNCTIONrefuse_checkpoint_change
@@ -447,6 +464,9 @@ trigger memberships_owner_made of memberships: CREATETRIGGERmemberships_owner_ma
 trigger owner_changes_immutable of owner_changes: CREATETRIGGERowner_changes_immutableBEFOREDELETEORUPDATEONowner_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger owner_changes_logged of owner_changes: CREATETRIGGERowner_changes_loggedAFTERINSERTONowner_changesFOREACHROWEXECUTEFUNCTIONmark_owner_change
 trigger owner_changes_not_truncated of owner_changes: CREATETRIGGERowner_changes_not_truncatedBEFORETRUNCATEONowner_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger pending_grants_audited of pending_grants: CREATETRIGGERpending_grants_auditedAFTERINSERTORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONaudit_pending_grant
+trigger pending_grants_not_truncated of pending_grants: CREATETRIGGERpending_grants_not_truncatedBEFORETRUNCATEONpending_grantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger pending_grants_stay of pending_grants: CREATETRIGGERpending_grants_stayBEFOREDELETEORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONrefuse_pending_grant_change
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
 trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
@@ -458,7 +478,7 @@ trigger snapshots_time_set of snapshots: CREATETRIGGERsnapshots_time_setBEFOREIN
 trigger subjects_not_truncated of subjects: CREATETRIGGERsubjects_not_truncatedBEFORETRUNCATEONsubjectsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
 trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
-trigger tenants_hold_back_changes of tenants: CREATETRIGGERtenants_hold_back_changesBEFOREUPDATEONtenantsFOREACHROWEXECUTEFUNCTIONhold_back_changes'erasure_confirmation'
+trigger tenants_hold_back_changes of tenants: CREATETRIGGERtenants_hold_back_changesBEFOREUPDATEONtenantsFOREACHROWEXECUTEFUNCTIONhold_back_changes'erasure_confirmation','grant_confirmation'
 trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
 trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_offers_made_auditedAFTERINSERTONtransfer_offersFOREACHROWEXECUTEFUNCTIONaudit_transfer_offer
 trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription

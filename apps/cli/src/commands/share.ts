@@ -46,14 +46,21 @@ export const share: Command = {
   },
 };
 
-function asText(grant: api.CreatedGrant): string {
-  const { grant_id: grantId, grantee_tenant_id: reader, scopes, expires_at: until } = grant;
-  return [
-    visible(
-      `${reader} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without an end' : `until ${until}`}`,
-    ),
-    visible(`Take it back: iss revoke ${grantId}`),
-  ].join('\n');
+function asText(grant: api.CreatedGrant | api.PendingGrant): string {
+  const { grant_id: grantId } = grant;
+  if (grant.status === 'pending') {
+    return [
+      visible(`Another human has to confirm by ${grant.confirm_by} that ${grantText(grant)}`),
+      visible(`With their own profile: iss pending confirm ${grantId}`),
+    ].join('\n');
+  }
+  return [visible(grantText(grant)), visible(`Take it back: iss revoke ${grantId}`)].join('\n');
+}
+
+/** Says what a grant gives. */
+export function grantText(grant: api.Grant | api.PendingGrant): string {
+  const { grantee_tenant_id: reader, scopes, expires_at: until } = grant;
+  return `${reader} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without an end' : `until ${until}`}`;
 }
 
 /** What a grant is on. */

@@ -72,6 +72,14 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'accept', line: 'iss accept $OFFERED' },
   { of: 'invitations', line: 'iss invitations', first: inviteAgent },
   { of: 'join', line: 'iss join lender' },
+  {
+    of: 'pending',
+    line: 'iss pending --tenant lender',
+    first: requestGrants,
+    keep: { PENDING: /^([0-9a-f]{8}-\S+).*read_latest/m, MISTAKEN: /^([0-9a-f]{8}-\S+).*read_diff/m },
+  },
+  { of: 'pending confirm', line: 'iss pending confirm $PENDING --tenant lender' },
+  { of: 'pending cancel', line: 'iss pending cancel $MISTAKEN --tenant lender' },
   { of: 'leave', line: 'iss leave lender --block' },
   { of: 'invitations', line: 'iss invitations --blocked' },
   { of: 'unblock', line: 'iss unblock lender' },
@@ -83,13 +91,22 @@ async function shareAll(lender: IdentityState): Promise<void> {
   await lender.tenant('lender').grants.create({ grantee_tenant_id: 'agency', subject_type: '*', scopes });
 }
 
+/** The lender demands a second human for grants on all subjects, and requests two. */
+async function requestGrants(lender: IdentityState): Promise<void> {
+  await lender.request('POST', '/v1/tenants', { body: { tenant_id: 'auditor', name: 'Auditor' } });
+  await lender.request('PATCH', '/v1/tenants/lender', { body: { grant_confirmation: 'required' } });
+  for (const scope of ['read_latest', 'read_diff'] as const) {
+    await lender.tenant('lender').grants.create({ grantee_tenant_id: 'auditor', subject_type: '*', scopes: [scope] });
+  }
+}
+
 /** The lender wants whoever runs these lines to read what it keeps. */
 async function inviteAgent(lender: IdentityState): Promise<void> {
   const path = '/v1/tenants/lender';
   const { items } = await lender.request<api.PrincipalPage>('GET', `${path}/principals`);
   for (const { principal_id: id } of items) {
     const agent = id.replace(/#.*$/, '#grace');
-    await lender.request('PUT', `${path}/members/${encodeURIComponent(agent)}`, { body: { role: 'tenant_reader' } });
+    await lender.request('PUT', `${path}/members/${encodeURIComponent(agent)}`, { body: { role: 'tenant_admin' } });
   }
 }
 

@@ -118,12 +118,26 @@ export const TEXT = {
     tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
     past: 'The end must be in the future.',
     made: (count: number) => (count === 1 ? 'One grant was made.' : `${COUNT.format(count)} grants were made.`),
+    waiting: (count: number) =>
+      count === 1
+        ? 'One grant on all subjects waits for another human to confirm it.'
+        : `${COUNT.format(count)} grants on all subjects wait for another human to confirm them.`,
     refused: (count: number) =>
       count === 1 ? 'One was refused, and nothing of it was kept:' : `${COUNT.format(count)} were refused:`,
     refusedCaption: 'Refused grants',
     why: 'Why',
     again: 'Try these again',
     close: 'Close',
+  },
+  pending: {
+    text: 'Another human has to confirm these grants on all subjects within a day. They give no rights before.',
+    caption: 'Grants that wait for a second human',
+    by: 'Requested by',
+    confirmBy: 'Confirm until',
+    confirm: 'Confirm',
+    confirmOf: (grantee: string) => `Confirm the grant to ${grantee}`,
+    cancel: 'Cancel',
+    cancelOf: (grantee: string) => `Cancel the request for ${grantee}`,
   },
   patch: {
     title: (grantee: string) => `Change what ${grantee} may read`,

@@ -234,7 +234,7 @@ export type AuditRecord = {
     /**
      * What was done.
      */
-    action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expired' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
+    action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.requested' | 'grant.confirmed' | 'grant.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expired' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
     /**
      * Who did it; null: the service itself, or its operator.
      */
@@ -2393,13 +2393,17 @@ export type GrantResult = {
      */
     index: number;
     /**
-     * What a request of its own would have been answered: 201, or the status of its `error`.
+     * What a request of its own would have been answered: 201, 202, or the status of its `error`.
      */
     status: number;
     /**
      * The grant, where it was made.
      */
     grant?: Grant;
+    /**
+     * The request, where another human has to confirm it.
+     */
+    pending_grant?: PendingGrant;
     /**
      * What went wrong, and the way out.
      */
@@ -2950,6 +2954,107 @@ export type PatchTenantBody = {
      * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
      */
     erasure_confirmation?: 'required' | 'off' | null;
+    /**
+     * Whether a second human has to confirm a grant on all subjects.
+     */
+    grant_confirmation?: 'required' | 'off' | null;
+};
+
+/**
+ * PendingGrant
+ */
+export type PendingGrant = {
+    /**
+     * The id that the grant gets.
+     */
+    grant_id: string;
+    /**
+     * The tenant that gives the grant.
+     */
+    grantor_tenant_id: string;
+    /**
+     * The tenant that gets the grant.
+     */
+    grantee_tenant_id: string;
+    subject_type: '*';
+    subject_id: '*';
+    /**
+     * What the grant lets its grantee read.
+     */
+    scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+    /**
+     * From when on the grant is no longer live; null: never.
+     */
+    expires_at: string | null;
+    /**
+     * What it is for, in the grantor’s words. In no event and no log.
+     */
+    purpose: string | null;
+    /**
+     * `pending`: it gives no rights. `confirmed`: the grant was made.
+     */
+    status: 'pending' | 'confirmed' | 'cancelled' | 'expired';
+    /**
+     * Who requested it.
+     */
+    requested_by: string;
+    /**
+     * When it was requested.
+     */
+    created_at: string;
+    /**
+     * Until when it can be confirmed; `expired` from then on.
+     */
+    confirm_by: string;
+    /**
+     * Who confirmed it; null: nobody did.
+     */
+    confirmed_by: string | null;
+    /**
+     * When it was confirmed.
+     */
+    confirmed_at: string | null;
+    /**
+     * Who cancelled it; null: nobody did.
+     */
+    cancelled_by: string | null;
+    /**
+     * When it was cancelled.
+     */
+    cancelled_at: string | null;
+};
+
+/**
+ * PendingGrantPage
+ */
+export type PendingGrantPage = {
+    /**
+     * The items of the page.
+     */
+    items: Array<PendingGrant>;
+    /**
+     * Null on the last page.
+     */
+    next_cursor: string | null;
+    /**
+     * Whether there is another page.
+     */
+    has_more: boolean;
+    /**
+     * The same of the page, wrapped.
+     */
+    page: {
+        /**
+         * The most items that the page may have.
+         */
+        limit: number;
+        /**
+         * Alias of the outer next_cursor.
+         *
+         * @deprecated
+         */
+        next_cursor: string | null;
+    };
 };
 
 /**
@@ -4458,13 +4563,17 @@ export type Tenant = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Whether a second human has to confirm a grant on all subjects.
+     */
+    grant_confirmation: 'required' | 'off';
+    /**
      * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
          * The setting that becomes `off`.
          */
-        setting: 'erasure_confirmation';
+        setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
          * Who requested it; null: the operator.
          */
@@ -4513,13 +4622,17 @@ export type Tenant = {
          */
         erasure_confirmation: 'required' | 'off';
         /**
+         * Whether a second human has to confirm a grant on all subjects.
+         */
+        grant_confirmation: 'required' | 'off';
+        /**
          * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
          */
         pending_changes: Array<{
             /**
              * The setting that becomes `off`.
              */
-            setting: 'erasure_confirmation';
+            setting: 'erasure_confirmation' | 'grant_confirmation';
             /**
              * Who requested it; null: the operator.
              */
@@ -4628,13 +4741,17 @@ export type TenantItem = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Whether a second human has to confirm a grant on all subjects.
+     */
+    grant_confirmation: 'required' | 'off';
+    /**
      * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
          * The setting that becomes `off`.
          */
-        setting: 'erasure_confirmation';
+        setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
          * Who requested it; null: the operator.
          */
@@ -4730,13 +4847,17 @@ export type TenantOfMember = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
+     * Whether a second human has to confirm a grant on all subjects.
+     */
+    grant_confirmation: 'required' | 'off';
+    /**
      * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
          * The setting that becomes `off`.
          */
-        setting: 'erasure_confirmation';
+        setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
          * Who requested it; null: the operator.
          */
@@ -4799,13 +4920,17 @@ export type TenantOfMember = {
          */
         erasure_confirmation: 'required' | 'off';
         /**
+         * Whether a second human has to confirm a grant on all subjects.
+         */
+        grant_confirmation: 'required' | 'off';
+        /**
          * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
          */
         pending_changes: Array<{
             /**
              * The setting that becomes `off`.
              */
-            setting: 'erasure_confirmation';
+            setting: 'erasure_confirmation' | 'grant_confirmation';
             /**
              * Who requested it; null: the operator.
              */

@@ -21,6 +21,7 @@ export const RULES = {
   acceptGrants: { role: 'tenant_admin' },
   readChanges: { role: 'tenant_reader' },
   followShared: { role: 'tenant_reader', subject: ['read_latest', 'read_lineage'] },
+  confirmGrants: { role: 'tenant_admin' },
   manageGrants: { role: 'tenant_admin', subject: 'owner' },
   readDisclosures: { role: 'tenant_admin', subject: 'owner' },
   readOwnDisclosures: { role: 'tenant_admin' },

@@ -4,6 +4,7 @@ export const EXAMPLE_IDS = {
   next_snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
   update_id: '0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2',
   grant_id: '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52',
+  pending_grant_id: '5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40',
   refresh_request_id: '9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14',
   offer_id: '0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60',
   erasure_id: '6c1e8d7a-94b2-4f3d-a0c5-1e7b2d9f4a63',

@@ -27,6 +27,7 @@ import {
   type GrantToCreate,
   type Page,
   type PageRequest,
+  type PendingGrantRecord,
 } from '@iss/persistence';
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
@@ -49,6 +50,9 @@ export interface GrantChangeRequest {
   reason: string | null;
 }
 
+/** What comes of one of many grants. */
+export type GrantResultRecord = GrantRecord | PendingGrantRecord | DomainError;
+
 const MANAGERS = rolesFrom(RULES.manageGrants.role);
 
 /** Reads that an owner gives to another tenant. */
@@ -62,11 +66,14 @@ export class GrantService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, `conflict`, or `limit_reached`. */
-  async create(actor: Acting, request: GrantRequest): Promise<GrantRecord> {
+  /**
+   * Makes a grant, or a pending one where a second human has to confirm it. Throws `validation_error`, `forbidden` unless the tenant
+   * owns the subject, `conflict`, or `limit_reached`.
+   */
+  async create(actor: Acting, request: GrantRequest): Promise<GrantRecord | PendingGrantRecord> {
     const grant = toCreate(actor, request);
     const [outcome] = await this.grants.create(actor, [grant], MANAGERS);
-    return requireGranted(outcome, grant);
+    return outcome?.kind === 'pending' ? outcome.pending : requireGranted(outcome, grant);
   }
 
   /**
@@ -74,10 +81,7 @@ export class GrantService {
    * it had been sent alone, in lots. What was made stays where the database fails later: the rest says so. Throws `forbidden`
    * unless the caller may manage grants, and `validation_error` for too many.
    */
-  async createMany(
-    actor: Acting,
-    requests: readonly (GrantRequest | DomainError)[],
-  ): Promise<(GrantRecord | DomainError)[]> {
+  async createMany(actor: Acting, requests: readonly (GrantRequest | DomainError)[]): Promise<GrantResultRecord[]> {
     await this.access.require(actor, { role: RULES.manageGrants.role });
     requireCount(requests.length, this.settings.limits.grantBatch);
     const pairs = new Set<string>();
@@ -99,19 +103,19 @@ export class GrantService {
   private async createInLots(
     actor: Acting,
     sent: readonly (GrantToCreate | DomainError)[],
-  ): Promise<(GrantRecord | DomainError)[]> {
+  ): Promise<GrantResultRecord[]> {
     const valid = sent.flatMap((grant, index) => (grant instanceof DomainError ? [] : [{ grant, index }]));
-    const results = new Map<number, GrantRecord | DomainError>();
+    const results = new Map<number, GrantResultRecord>();
     for (let at = 0; at < valid.length; at += GRANTS_AT_ONCE) {
       const lot = valid.slice(at, at + GRANTS_AT_ONCE);
       try {
         const grants = lot.map(({ grant }) => grant);
         const outcomes = await this.grants.create(actor, grants, MANAGERS);
         for (const [place, { grant, index }] of lot.entries()) {
-          results.set(
-            index,
-            settled(index, () => requireGranted(outcomes[place], grant)),
-          );
+          const outcome = outcomes[place];
+          const result =
+            outcome?.kind === 'pending' ? outcome.pending : settled(index, () => requireGranted(outcome, grant));
+          results.set(index, result);
         }
       } catch (error) {
         if (at === 0 || !(error instanceof DomainError)) throw error;
@@ -172,12 +176,18 @@ export class GrantService {
 
   /**
    * Changes a live grant; from the answer on its grantee reads by what it became. Throws `validation_error`, `not_found`, or
-   * `conflict` when it is not active.
+   * `conflict` when it is not active, or where a second human would have to confirm it.
    */
   async change(actor: Acting, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
     const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
     const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until }, MANAGERS);
     const grant = requireOwn(changed);
+    if (changed.isHeldBack) {
+      throw new DomainError(
+        'conflict',
+        'A second human has to confirm a wider grant on all subjects. Revoke this one and make a new one.',
+      );
+    }
     if (!changed.isDone) throw notActive(grant, 'changed');
     return grant;
   }
@@ -217,8 +227,11 @@ function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
 }
 
 /** Throws `forbidden`, `conflict`, or `limit_reached`. */
-function requireGranted(outcome: GrantOutcome | undefined, { subjectType }: GrantToCreate): GrantRecord {
-  if (outcome === undefined) throw new Error('a grant came without an outcome');
+export function requireGranted(
+  outcome: GrantOutcome | undefined,
+  { subjectType }: Pick<GrantToCreate, 'subjectType'>,
+): GrantRecord {
+  if (outcome === undefined || outcome.kind === 'pending') throw new Error('a grant came without an outcome');
   if (outcome.kind === 'granted') return outcome.grant;
   requireAccess(outcome.facts, RULES.manageGrants);
   if (!outcome.granteeExists) {

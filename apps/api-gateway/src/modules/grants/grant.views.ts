@@ -4,6 +4,7 @@ import {
   type ErrorDetail,
   GRANT_STATUSES,
   type JsonObject,
+  PENDING_GRANT_STATUSES,
   SUBJECT_TYPES,
 } from '@iss/domain';
 import {
@@ -12,10 +13,12 @@ import {
   GRANT_DIRECTIONS,
   type GrantFilter,
   type GrantRecord,
+  type PendingGrantRecord,
 } from '@iss/persistence';
+import type { GrantResultRecord } from './grant.service';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { listOf, listOfShaped } from '../../http/describe/field';
+import { constant, listOf, listOfShaped } from '../../http/describe/field';
 import { ErrorEnvelope } from '../../http/describe/openapi';
 import { view, type ViewOf } from '../../http/describe/view';
 import { errorBody } from '../../http/errors/error-body';
@@ -75,6 +78,31 @@ export const CreatedGrant = view('CreatedGrant', {
   grant: Grant.fromRecord().deprecated().described('The same fields, wrapped.'),
 });
 export type CreatedGrant = ViewOf<typeof CreatedGrant>;
+
+/** A request for a grant on all subjects that a second human has to confirm. */
+export const PendingGrant = view('PendingGrant', {
+  grant_id: uuid.described('The id that the grant gets.'),
+  grantor_tenant_id: tenantId.described('The tenant that gives the grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that gets the grant.'),
+  subject_type: constant(ALL_SUBJECTS.subjectType),
+  subject_id: constant(ALL_SUBJECTS.subjectId),
+  scopes,
+  expires_at: time.nullable().described('From when on the grant is no longer live; null: never.'),
+  purpose,
+  status: oneOf(PENDING_GRANT_STATUSES).described('`pending`: it gives no rights. `confirmed`: the grant was made.'),
+  requested_by: principalId.described('Who requested it.'),
+  created_at: time.described('When it was requested.'),
+  confirm_by: time.described('Until when it can be confirmed; `expired` from then on.'),
+  confirmed_by: principalId.nullable().described('Who confirmed it; null: nobody did.'),
+  confirmed_at: time.nullable().described('When it was confirmed.'),
+  cancelled_by: principalId.nullable().described('Who cancelled it; null: nobody did.'),
+  cancelled_at: time.nullable().described('When it was cancelled.'),
+});
+export type PendingGrant = ViewOf<typeof PendingGrant>;
+
+export function isPending(grant: GrantRecord | PendingGrantRecord): grant is PendingGrantRecord {
+  return 'confirmBy' in grant;
+}
 
 /** One of the list of accessible subjects (specification, "Grants"). `latest_snapshot` stands where `read_latest` is held. */
 export const AccessibleSubject = view('AccessibleSubject', {
@@ -250,8 +278,11 @@ export type CreateGrantsBody = SentOf<typeof CreateGrantsBody>;
 /** What became of one of many grants. */
 const GrantResult = view('GrantResult', {
   index: count.described('Its place in `grants`, from 0.'),
-  status: integer.described('What a request of its own would have been answered: 201, or the status of its `error`.'),
+  status: integer.described(
+    'What a request of its own would have been answered: 201, 202, or the status of its `error`.',
+  ),
   grant: Grant.optional().described('The grant, where it was made.'),
+  pending_grant: PendingGrant.optional().described('The request, where another human has to confirm it.'),
   error: ErrorEnvelope.fields.error.optional(),
 });
 type GrantResult = ViewOf<typeof GrantResult>;
@@ -265,10 +296,13 @@ export type GrantResults = ViewOf<typeof GrantResults>;
 /** A grant's problems are told by their first ones: many grants may have many. */
 const MAX_DETAILS = 10;
 
-export function grantResults(results: readonly (GrantRecord | DomainError)[], requestId: string): GrantResults {
+export function grantResults(results: readonly GrantResultRecord[], requestId: string): GrantResults {
   const items = results.map((result, index): GrantResult => {
-    if (!(result instanceof DomainError)) return { index, status: 201, grant: Grant.of(result) };
-    return { index, status: ERROR_STATUSES[result.code], ...errorBody(result, requestId, MAX_DETAILS) };
+    if (result instanceof DomainError) {
+      return { index, status: ERROR_STATUSES[result.code], ...errorBody(result, requestId, MAX_DETAILS) };
+    }
+    if (isPending(result)) return { index, status: 202, pending_grant: PendingGrant.of(result) };
+    return { index, status: 201, grant: Grant.of(result) };
   });
   return { items };
 }
@@ -313,6 +347,29 @@ export const ACME_TO_BETA: GrantRecord = {
   acceptedAt: null,
 };
 export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revokedAt: new Date('2026-02-01T00:00:00Z') };
+export const TO_ALL: GrantRecord = { ...ACME_TO_BETA, ...ALL_SUBJECTS };
+export const PENDING: PendingGrantRecord = {
+  grantId: EXAMPLE_IDS.pending_grant_id,
+  grantorTenantId: 'acme',
+  granteeTenantId: 'beta',
+  scopes: ['read_latest'],
+  expiresAt: null,
+  purpose: null,
+  status: 'pending',
+  requestedBy: 'oidc:dev#alice',
+  createdAt: new Date('2026-01-20T08:00:00Z'),
+  confirmBy: new Date('2099-01-21T08:00:00Z'),
+  confirmedBy: null,
+  confirmedAt: null,
+  cancelledBy: null,
+  cancelledAt: null,
+};
+export const CANCELLED: PendingGrantRecord = {
+  ...PENDING,
+  status: 'cancelled',
+  cancelledBy: 'oidc:dev#alice',
+  cancelledAt: new Date('2026-01-20T08:30:00Z'),
+};
 export const TO_ACCEPT: GrantRecord = {
   ...ACME_TO_BETA,
   acceptedAt: new Date('2026-01-20T08:00:00Z'),

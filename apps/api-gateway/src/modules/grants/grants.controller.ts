@@ -1,7 +1,7 @@
 import { type Acting, type Actor, ALL_SUBJECTS, DomainError, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, Patch, Post, Req } from '@nestjs/common';
+import { Controller, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
@@ -25,6 +25,9 @@ import {
   GrantResults,
   grantResults,
   GrantsQuery,
+  isPending,
+  PENDING,
+  PendingGrant,
   REVOKED,
   TO_ACCEPT,
 } from './grant.views';
@@ -39,15 +42,24 @@ export class GrantsController {
   @ApiRoute('Let another tenant read a subject that this tenant owns, or all of them', RULES.manageGrants, {
     description:
       'A subject has at most one active grant to a tenant (409); the tenant must exist (409). With the `subject_type` `*` it ' +
-      'is on all subjects that this tenant owns, now or later: of those too a tenant has at most one. Scopes of both add up.',
-    answers: { 201: answer('The grant, flat and wrapped.', CreatedGrant, CreatedGrant.of(ACME_TO_BETA)) },
+      'is on all subjects that this tenant owns, now or later: of those too a tenant has at most one. Scopes of both add up. ' +
+      'While the tenant’s `grant_confirmation` is `required`, a request for all subjects is pending (202) and gives no rights: another ' +
+      'human confirms it within a day.',
+    answers: {
+      201: answer('The grant, flat and wrapped.', CreatedGrant, CreatedGrant.of(ACME_TO_BETA)),
+      202: answer('A grant on all subjects that another human has to confirm.', PendingGrant, PendingGrant.of(PENDING)),
+    },
     errors: ['conflict'],
   })
   async createGrant(
     @ActorParam() actor: Acting,
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
-  ): Promise<CreatedGrant> {
-    return CreatedGrant.of(await this.grants.create(actor, requestOf(body)));
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CreatedGrant | PendingGrant> {
+    const grant = await this.grants.create(actor, requestOf(body));
+    if (!isPending(grant)) return CreatedGrant.of(grant);
+    response.status(202);
+    return PendingGrant.of(grant);
   }
 
   @Post('grants/batch')
@@ -120,7 +132,8 @@ export class GrantsController {
   @ApiRoute('Change what a grant lets its grantee read, until when, or what for', RULES.manageGrants, {
     description:
       'From the answer on the grantee reads by what it became. A change of scopes or end is kept and logged with what was ' +
-      'before: `…/access-history` lists the periods. What changes nothing is not kept. 409 unless the grant is active.',
+      'before: `…/access-history` lists the periods. What changes nothing is not kept. 409 unless the grant is active, and for a wider ' +
+      'grant on all subjects while `grant_confirmation` is `required`.',
     answers: { 200: answer('The grant as it is now.', Grant, Grant.of(ACME_TO_BETA)) },
     errors: ['not_found', 'conflict'],
   })

@@ -27,6 +27,9 @@ const POLICY =
 const confirmation = oneOf(CONFIRMATIONS).described(
   'Whether a second human has to confirm an erasure; `off` is for tenants of one person.',
 );
+const grantConfirmation = oneOf(CONFIRMATIONS).described(
+  'Whether a second human has to confirm a grant on all subjects.',
+);
 
 const PendingChange = part({
   setting: oneOf(CONFIRMATION_SETTINGS).described('The setting that becomes `off`.'),
@@ -43,6 +46,7 @@ const TenantFields = part({
   chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
   evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
   erasure_confirmation: confirmation,
+  grant_confirmation: grantConfirmation,
   pending_changes: listOf(PendingChange).described(
     'Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.',
   ),
@@ -122,6 +126,7 @@ export const PatchTenantBody = body(
     chain_enforced: chainEnforced,
     evidence_policy: evidencePolicy,
     erasure_confirmation: confirmation.optional(),
+    grant_confirmation: grantConfirmation.optional(),
   },
   { name: { value: { name: 'Acme Corporation' } } },
 );
@@ -145,6 +150,7 @@ export const ACME: TenantRecord = {
   chainEnforced: true,
   evidencePolicy: 'open',
   erasureConfirmation: 'required',
+  grantConfirmation: 'off',
   pendingChanges: [],
 };
 export const ACME_OF_ALICE = withCaller({ tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' });

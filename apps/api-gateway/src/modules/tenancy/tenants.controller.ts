@@ -82,14 +82,18 @@ export class TenantsController {
   }
 
   @Patch(':tenant_id')
-  @ApiRoute('Change a tenant: name, slug, chain_enforced, evidence_policy, erasure_confirmation', RULES.changeTenant, {
-    description:
-      'At least one field. `tenant_id` never changes. A confirmation is changed by a human (422 otherwise). ' +
-      'A `tenant_owner` requests that one is switched off: it stays `required`, and `pending_changes` shows the request. It takes effect ' +
-      'when another human, at least `tenant_admin`, sends the same, or after a day. `required` withdraws it.',
-    answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
-    errors: ['conflict', 'human_principal_required'],
-  })
+  @ApiRoute(
+    'Change a tenant: name, slug, chain_enforced, evidence_policy, erasure_confirmation, grant_confirmation',
+    RULES.changeTenant,
+    {
+      description:
+        'At least one field. `tenant_id` never changes. A confirmation is changed by a human (422 otherwise). ' +
+        'A `tenant_owner` requests that one is switched off: it stays `required`, and `pending_changes` shows the request. It takes effect ' +
+        'when another human, at least `tenant_admin`, sends the same, or after a day. `required` withdraws it.',
+      answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
+      errors: ['conflict', 'human_principal_required'],
+    },
+  )
   async updateTenant(
     @CurrentPrincipal() principal: Principal,
     @ActorParam() actor: Acting,
@@ -97,7 +101,11 @@ export class TenantsController {
   ): Promise<Tenant> {
     requireAField(body);
     const { name, slug, chain_enforced: chainEnforced, evidence_policy: evidencePolicy } = body;
-    const change = { name, slug, chainEnforced, evidencePolicy, erasureConfirmation: body.erasure_confirmation };
+    const confirmations = {
+      erasureConfirmation: body.erasure_confirmation,
+      grantConfirmation: body.grant_confirmation,
+    };
+    const change = { name, slug, chainEnforced, evidencePolicy, ...confirmations };
     return Tenant.of(await this.tenants.change(principal, actor, change));
   }
 

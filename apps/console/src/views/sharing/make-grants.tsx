@@ -85,7 +85,7 @@ export function MakeGrants({
   onClose: () => void;
 }) {
   const path = tenantPath(tenantId, 'grants');
-  const one = useAction<api.CreatedGrant>(...changes);
+  const one = useAction<api.CreatedGrant | api.PendingGrant>(...changes);
   const many = useAction<api.GrantResults>(...changes);
   const [grantees, setGrantees] = useState('');
   const known = useKnownTenants(tenantId).filter((id) => !grantees.split(/[\s,]+/).includes(id));
@@ -97,6 +97,7 @@ export function MakeGrants({
   /** What is left of a batch: bodies, each with why it was refused. */
   const [refused, setRefused] = useState<readonly { body: Body; why: string }[]>([]);
   const [made, setMade] = useState<number | null>(null);
+  const [waiting, setWaiting] = useState(0);
   const { bodies, granteeFault, subjectFault, untilFault } = wantedOf({
     grantees,
     isAll,
@@ -114,8 +115,10 @@ export function MakeGrants({
     const call = callOf(wanted);
     if (wanted.length === 1) {
       one.mutate(call, {
-        onSuccess: () => {
-          setMade((before) => (before ?? 0) + 1);
+        onSuccess: ({ status }) => {
+          const held = status === 'pending' ? 1 : 0;
+          setMade((before) => (before ?? 0) + 1 - held);
+          setWaiting((before) => before + held);
           setRefused([]);
         },
       });
@@ -129,7 +132,9 @@ export function MakeGrants({
             ? []
             : [{ body, why: [error.message, ...(error.details ?? []).map(({ message }) => message)].join(' ') }];
         });
-        setMade((before) => (before ?? 0) + wanted.length - failed.length);
+        const held = items.filter((item) => item.pending_grant !== undefined).length;
+        setMade((before) => (before ?? 0) + wanted.length - failed.length - held);
+        setWaiting((before) => before + held);
         setRefused(failed);
       },
     });
@@ -148,6 +153,11 @@ export function MakeGrants({
           {made > 0 && (
             <div role="status">
               <Notice tone="good">{WORDS.made(made)}</Notice>
+            </div>
+          )}
+          {waiting > 0 && (
+            <div role="status">
+              <Notice tone="warn">{WORDS.waiting(waiting)}</Notice>
             </div>
           )}
           {refused.length > 0 && (

@@ -48,6 +48,49 @@ describe('sharing', () => {
     await sends(['POST', GRANTS, body], ['POST', GRANTS, body]);
   });
 
+  it.each([
+    ['carol', ['Confirm the grant to beta', 'Cancel the request for beta'], 'confirm'],
+    ['alice', ['Cancel the request for beta'], 'cancel'],
+  ])('lets another human than %s confirm a grant on all subjects that waits', async (by, offered, how) => {
+    answerItem(`GET ${TENANT}/pending-grants`, { requested_by: `oidc:dev#${by}` });
+    await open(PAGE);
+    await see('Another human has to confirm these grants');
+    expect(
+      buttons().filter((name) => / to beta$| for beta$/.test(name) && !/^(Change|Revoke|Proof)/.test(name)),
+    ).toEqual(offered);
+    await press(offered[0] ?? '');
+    await sends(['POST', `/v1/tenants/acme/pending-grants/5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40/${how}`, undefined]);
+  });
+
+  it('says that grants on all subjects wait for another human', async () => {
+    const pending = {
+      grant_id: '5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40',
+      grantor_tenant_id: 'acme',
+      grantee_tenant_id: 'beta',
+      subject_type: '*',
+      subject_id: '*',
+      scopes: ['read_latest'],
+      expires_at: null,
+      purpose: null,
+      status: 'pending',
+      requested_by: 'oidc:dev#alice',
+      created_at: '2026-01-20T08:00:00.000Z',
+      confirm_by: '2099-01-21T08:00:00.000Z',
+      confirmed_by: null,
+      confirmed_at: null,
+      cancelled_by: null,
+      cancelled_at: null,
+    };
+    const items = [0, 1].map((index) => ({ index, status: 202, pending_grant: pending }));
+    api.answer(`POST ${TENANT}/grants/batch`, () => ({ items }));
+    await open(PAGE);
+    await press('Share');
+    await fill('Who may read', 'beta, gamma');
+    await check(/^All subjects/);
+    await press('Share');
+    await see('2 grants on all subjects wait for another human to confirm them.');
+  });
+
   it('makes a grant for each tenant and subject at once, and tries those again that were refused', async () => {
     api.answer<{ items: object[] }>(`POST ${TENANT}/grants/batch`, (results) => ({
       items: [

@@ -17,6 +17,7 @@ import { GrantTable } from './grant-table.tsx';
 import { type Grant, type GrantStatus, hasStatus, isOnAll, MOST_GRANTS } from './grants.ts';
 import { Held } from './held.tsx';
 import { MakeGrants } from './make-grants.tsx';
+import { PendingGrants } from './pending-grants.tsx';
 import styles from './sharing.module.css';
 
 const ROUTE = '/signed-in/t/$tenantId/sharing';
@@ -55,6 +56,7 @@ export function SharingView() {
           </Tab>
         ))}
       </nav>
+      {show !== 'held' && may('GET /v1/tenants/{tenant_id}/pending-grants') && <PendingGrants tenantId={tenantId} />}
       {show === 'held' ? <Held tenantId={tenantId} /> : <Issued tenantId={tenantId} />}
       {isMaking && <MakeGrants tenantId={tenantId} changes={[tenantPath(tenantId)]} onClose={() => setMaking(false)} />}
     </Page>

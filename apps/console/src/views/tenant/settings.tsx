@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { Fragment, type FormEvent, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
@@ -20,6 +20,7 @@ const WORDS = TEXT.settings;
 const EVIDENCE: readonly Tenant['evidence_policy'][] = ['open', 'resolved', 'fresh'];
 type Setting = Tenant['pending_changes'][number]['setting'];
 const CONFIRMATION: readonly Tenant[Setting][] = ['required', 'off'];
+const CONFIRMED: readonly Setting[] = ['erasure_confirmation', 'grant_confirmation'];
 
 /** Returns the value that the setting has, or gets when its pending change takes effect. */
 function wantedOf(tenant: Tenant, setting: Setting): Tenant[Setting] {
@@ -62,8 +63,12 @@ function SettingsShown({ tenant }: { tenant: Tenant }) {
         <dd>{tenant.chain_enforced ? WORDS.yes : WORDS.no}</dd>
         <dt>{WORDS.evidence}</dt>
         <dd>{WORDS.evidences[tenant.evidence_policy]}</dd>
-        <dt>{WORDS.confirmation}</dt>
-        <dd>{WORDS.confirmations[tenant.erasure_confirmation]}</dd>
+        {CONFIRMED.map((setting) => (
+          <Fragment key={setting}>
+            <dt>{WORDS.confirmation[setting]}</dt>
+            <dd>{WORDS.confirmations[setting][tenant[setting]]}</dd>
+          </Fragment>
+        ))}
       </dl>
       <p className={styles.quiet}>{WORDS.readOnly}</p>
     </>
@@ -105,15 +110,18 @@ function SettingsForm({ tenant }: { tenant: Tenant }) {
   const [slug, setSlug] = useState(tenant.slug ?? '');
   const [isChained, setChained] = useState(tenant.chain_enforced);
   const [evidence, setEvidence] = useState(tenant.evidence_policy);
-  const wanted = wantedOf(tenant, 'erasure_confirmation');
-  const [confirmation, setConfirmation] = useState(wanted);
+  const [confirmations, setConfirmations] = useState<Partial<Record<Setting, Tenant[Setting]>>>({});
   const isOwner = may('PATCH /v1/tenants/{tenant_id}, a confirmation is switched off');
   const body: api.PatchTenantBody = {
     ...(name.trim() === tenant.name ? {} : { name: name.trim() }),
     ...(slug.trim() === (tenant.slug ?? '') ? {} : { slug: slug.trim() === '' ? null : slug.trim() }),
     ...(isChained === tenant.chain_enforced ? {} : { chain_enforced: isChained }),
     ...(evidence === tenant.evidence_policy ? {} : { evidence_policy: evidence }),
-    ...(confirmation === wanted ? {} : { erasure_confirmation: confirmation }),
+    ...Object.fromEntries(
+      CONFIRMED.filter(
+        (setting) => (confirmations[setting] ?? wantedOf(tenant, setting)) !== wantedOf(tenant, setting),
+      ).map((setting) => [setting, confirmations[setting]]),
+    ),
   };
   const isChanged = Object.keys(body).length > 0;
   const call = { method: 'PATCH', path: tenantPath(tenant.tenant_id), body } as const;
@@ -144,16 +152,27 @@ function SettingsForm({ tenant }: { tenant: Tenant }) {
         options={EVIDENCE.map((value) => ({ value, label: WORDS.evidences[value] }))}
         onChange={(event) => setEvidence(EVIDENCE.find((one) => one === event.target.value) ?? evidence)}
       />
-      <Select
-        label={WORDS.confirmation}
-        hint={isOwner ? WORDS.confirmationHint : WORDS.confirmationOwner}
-        value={confirmation}
-        options={CONFIRMATION.filter((value) => isOwner || value === 'required' || wanted === value).map((value) => ({
-          value,
-          label: WORDS.confirmations[value],
-        }))}
-        onChange={(event) => setConfirmation(CONFIRMATION.find((one) => one === event.target.value) ?? confirmation)}
-      />
+      {CONFIRMED.map((setting) => {
+        const wanted = wantedOf(tenant, setting);
+        return (
+          <Select
+            key={setting}
+            label={WORDS.confirmation[setting]}
+            hint={isOwner ? WORDS.confirmationHint : WORDS.confirmationOwner}
+            value={confirmations[setting] ?? wanted}
+            options={CONFIRMATION.filter((value) => isOwner || value === 'required' || wanted === value).map(
+              (value) => ({
+                value,
+                label: WORDS.confirmations[setting][value],
+              }),
+            )}
+            onChange={(event) => {
+              const chosen = CONFIRMATION.find((one) => one === event.target.value);
+              setConfirmations({ ...confirmations, [setting]: chosen });
+            }}
+          />
+        );
+      })}
       <div>
         <Checkbox label={WORDS.chain} checked={isChained} onChange={() => setChained(!isChained)} />
         <p className={styles.quiet}>{WORDS.chainText}</p>

@@ -1,4 +1,4 @@
-import type { GrantStatus, Scope, SubjectRef } from '@iss/domain';
+import type { GrantStatus, PendingGrantStatus, Scope, SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 import { grantedColumns } from '../facts/access-facts';
 
@@ -20,6 +20,25 @@ export interface GrantRecord extends SubjectRef {
    * feed of the grantee.
    */
   acceptedAt: Date | null;
+}
+
+/** A request for a grant on all subjects, with its status by the clock of the moment it was read. It gives no rights. */
+export interface PendingGrantRecord {
+  /** The id that the grant gets. */
+  grantId: string;
+  grantorTenantId: string;
+  granteeTenantId: string;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+  purpose: string | null;
+  status: PendingGrantStatus;
+  requestedBy: string;
+  createdAt: Date;
+  confirmBy: Date;
+  confirmedBy: string | null;
+  confirmedAt: Date | null;
+  cancelledBy: string | null;
+  cancelledAt: Date | null;
 }
 
 /** What an acceptance sets of grant `g`. A worker then writes the feed of its grantee. */

@@ -12,7 +12,7 @@ import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
-import type { Sql } from '../../sql/sql';
+import type { Sql, TransactionSql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import {
   FACTS,
@@ -26,7 +26,7 @@ import {
   TO_ALL,
 } from '../facts/access-facts';
 import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
-import { ACCEPTED, grantColumns, type GrantRecord, grantStatus } from './grant-record';
+import { ACCEPTED, grantColumns, type GrantRecord, grantStatus, type PendingGrantRecord } from './grant-record';
 import { capOf, countUpTo } from '../limits/caps';
 import { ACTING } from '../records/acting';
 import {
@@ -64,6 +64,8 @@ export interface GrantChange {
 
 export type GrantOutcome =
   | { kind: 'granted'; grant: GrantRecord }
+  /** A second human has to confirm it. */
+  | { kind: 'pending'; pending: PendingGrantRecord }
   | {
       kind: 'refused';
       facts: AccessFacts;
@@ -116,7 +118,15 @@ const CREATE = statement<
       Caps,
       'live_grants_per_subject' | 'live_grants_per_tenant_to_all'
     >,
-  { facts: AccessFacts; granteeExists: boolean; isGranted: boolean; cap: number; createdAt: Date | null }
+  {
+    facts: AccessFacts;
+    granteeExists: boolean;
+    isGranted: boolean;
+    cap: number;
+    createdAt: Date | null;
+    /** Until when it can be confirmed, where it is pending. */
+    confirmBy: Date | null;
+  }
 >(
   'grant_create',
   `WITH facts AS MATERIALIZED (
@@ -151,18 +161,34 @@ const CREATE = statement<
            ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity')`,
          )} END AS live
     FROM (SELECT DISTINCT subject_key, tenant_id, cap FROM sound) k
-), made AS (
-  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
-  SELECT grant_id, tenant_id, grantee_tenant_id, f.subject_key, string_to_array(scopes, ','), expires_at::timestamptz,
-         principal_id, purpose
+), judged AS MATERIALIZED (
+  SELECT f.*, string_to_array(f.scopes, ',') AS wanted, f.expires_at::timestamptz AS until,
+         CASE WHEN f.subject_key = 0
+              THEN grant_needs_confirmation(f.grant_id, f.tenant_id, f.grantee_tenant_id, string_to_array(f.scopes, ','),
+                                            f.expires_at::timestamptz)
+              ELSE false END AS is_pending
     FROM sound f CROSS JOIN counted c
    WHERE c.subject_key = f.subject_key AND c.live + f.place <= f.cap
+), made AS (
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
+  SELECT grant_id, tenant_id, grantee_tenant_id, subject_key, wanted, until,
+         coalesce((SELECT p.requested_by FROM pending_grants p WHERE p.grant_id = f.grant_id LIMIT 1), principal_id), purpose
+    FROM judged f WHERE NOT is_pending
    ORDER BY f.ord
   RETURNING grant_id, created_at
+), pending AS (
+  INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by)
+  SELECT grant_id, tenant_id, grantee_tenant_id, wanted, until, purpose, principal_id
+    FROM judged f WHERE is_pending
+   ORDER BY f.ord
+  RETURNING grant_id, created_at, confirm_by
 )
 SELECT ${FACTS},
-  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
-  FROM facts f LEFT JOIN made ON made.grant_id = f.grant_id
+  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap,
+  coalesce(made.created_at, pending.created_at) AS "createdAt", pending.confirm_by AS "confirmBy"
+  FROM facts f
+  LEFT JOIN made ON made.grant_id = f.grant_id
+  LEFT JOIN pending ON pending.grant_id = f.grant_id
  ORDER BY f.ord`,
 );
 
@@ -247,7 +273,7 @@ const CHANGE = statement<
     changesPurpose: boolean;
     purpose: string | null;
   },
-  { facts: AccessFacts; grant: GrantRecord | null; isDifferent: boolean; isChanged: boolean }
+  { facts: AccessFacts; grant: GrantRecord | null; isDifferent: boolean; isHeldBack: boolean; isChanged: boolean }
 >(
   'grant_change',
   `WITH found AS MATERIALIZED (
@@ -259,13 +285,16 @@ const CHANGE = statement<
 ), judged AS MATERIALIZED (
   SELECT f.*, (f.new_scopes @> f.scopes AND f.new_scopes <@ f.scopes) IS FALSE
               OR f.new_expires_at IS DISTINCT FROM f.expires_at AS is_recorded,
-         f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed
+         f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed,
+         CASE WHEN f.subject_key = 0 AND NOT (f.new_scopes <@ f.scopes AND coalesce(f.new_expires_at, 'infinity') <= coalesce(f.expires_at, 'infinity'))
+              THEN grant_needs_confirmation(f.grant_id, f.grantor_tenant_id, f.grantee_tenant_id, f.new_scopes, f.new_expires_at)
+              ELSE false END AS is_held_back
     FROM found f
 ), changed AS (
   UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
     FROM judged j
    WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role = ANY (:managers::text[]) AND j.owns_subject
-     AND (j.is_recorded OR j.is_renamed) AND (${LIVE_GRANT}) IS TRUE
+     AND (j.is_recorded OR j.is_renamed) AND NOT j.is_held_back AND (${LIVE_GRANT}) IS TRUE
   RETURNING g.grant_id
 ), recorded AS (
   INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, expires_at, from_scopes, from_expires_at,
@@ -276,6 +305,7 @@ const CHANGE = statement<
 )
 SELECT ${FACTS},
   ${columns(grantColumns('f', 'f'), 'grant?')}, (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  f.is_held_back AS "isHeldBack",
   changed.grant_id IS NOT NULL AS "isChanged"
   FROM judged f LEFT JOIN changed ON true`,
 );
@@ -398,24 +428,12 @@ export class GrantStore {
 
   /**
    * Makes each grant if the caller holds one of `managers` in the owner, the grantee exists, no live grant stands for the
-   * pair (specification, "Grants"), and there are fewer live ones than there may be. At most {@link GRANTS_AT_ONCE}, each
+   * pair (specification, "Grants"), and there are fewer live ones than there may be. Where a second human has to confirm it, it is
+   * pending instead. At most {@link GRANTS_AT_ONCE}, each
    * pair once; what comes of one is nothing to the others. In their order.
    */
   async create(actor: Acting, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
-    return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_SUBJECTS, { ...actor, inputs: grants });
-      const { live_grants_per_subject, live_grants_per_tenant_to_all } = this.caps;
-      const caps = { live_grants_per_subject, live_grants_per_tenant_to_all };
-      const rows = await sql.run(CREATE, { ...actor, inputs: grants.map(toInput), managers, ...caps });
-      return grants.map((grant, place) => {
-        const row = rows[place];
-        if (row === undefined) throw new Error('a grant came without an outcome');
-        const { createdAt, ...refusal } = row;
-        if (createdAt === null) return { kind: 'refused', ...refusal };
-        const made = { grantorTenantId: actor.tenantId, createdAt, revokedAt: null, status: 'active' } as const;
-        return { kind: 'granted', grant: { ...grant, ...made, grantedBy: actor.principalId, acceptedAt: null } };
-      });
-    });
+    return this.sql.transaction((sql) => createGrants(sql, actor, grants, managers, this.caps));
   }
 
   /**
@@ -436,17 +454,18 @@ export class GrantStore {
   /**
    * Changes what a live grant of the tenant gives, until when, or what for, if the caller holds one of `managers`: what is
    * undefined stays. A change of scopes or end is recorded with what was before. `grant` is null where the tenant has none
-   * with this id, else as it became, or as it was found when it could not be changed; `isDone` also where nothing differs.
+   * with this id, else as it became, or as it was found when it could not be changed; `isDone` also where nothing differs. `isHeldBack`:
+   * a second human would have to confirm it.
    */
   async change(
     actor: Acting,
     grantId: string,
     { scopes, expiresAt, purpose, reason }: GrantChange,
     managers: readonly Role[],
-  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean }> {
+  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean; isHeldBack: boolean }> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_OWN, { ...actor, grantId });
-      const { facts, grant, isDifferent, isChanged } = await sql.one(CHANGE, {
+      const { facts, grant, isDifferent, isHeldBack, isChanged } = await sql.one(CHANGE, {
         ...actor,
         grantId,
         managers,
@@ -458,14 +477,16 @@ export class GrantStore {
         changesPurpose: purpose !== undefined,
         purpose: purpose ?? null,
       });
-      if (grant === null || !isChanged) return { facts, grant, isDone: !isDifferent && grant?.status === 'active' };
+      if (grant === null || !isChanged) {
+        return { facts, grant, isDone: !isDifferent && grant?.status === 'active', isHeldBack };
+      }
       const changed = {
         ...grant,
         scopes: scopes ?? grant.scopes,
         expiresAt: expiresAt === undefined ? grant.expiresAt : expiresAt,
         purpose: purpose === undefined ? grant.purpose : purpose,
       };
-      return { facts, grant: changed, isDone: true };
+      return { facts, grant: changed, isDone: true, isHeldBack };
     });
   }
 
@@ -514,6 +535,39 @@ export class GrantStore {
   ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
     return toList(await this.sql.run(OF_SUBJECT, { ...actor, ...subject, ...before(request) }), request.limit);
   }
+}
+
+/** Does what {@link GrantStore.create} says in a transaction of the caller's. */
+export async function createGrants(
+  sql: TransactionSql,
+  actor: Acting,
+  grants: readonly GrantToCreate[],
+  managers: readonly Role[],
+  caps: Caps,
+): Promise<GrantOutcome[]> {
+  await sql.run(LOCK_SUBJECTS, { ...actor, inputs: grants });
+  const { live_grants_per_subject, live_grants_per_tenant_to_all } = caps;
+  const rows = await sql.run(CREATE, {
+    ...actor,
+    inputs: grants.map(toInput),
+    managers,
+    live_grants_per_subject,
+    live_grants_per_tenant_to_all,
+  });
+  return grants.map((grant, place) => {
+    const row = rows[place];
+    if (row === undefined) throw new Error('a grant came without an outcome');
+    const { createdAt, confirmBy, ...refusal } = row;
+    if (createdAt === null) return { kind: 'refused', ...refusal };
+    const { tenantId: grantorTenantId, principalId } = actor;
+    if (confirmBy !== null) {
+      const end = { confirmedBy: null, confirmedAt: null, cancelledBy: null, cancelledAt: null };
+      const request = { grantorTenantId, createdAt, confirmBy, requestedBy: principalId, status: 'pending' } as const;
+      return { kind: 'pending', pending: { ...grant, ...request, ...end } };
+    }
+    const made = { grantorTenantId, createdAt, revokedAt: null, status: 'active' } as const;
+    return { kind: 'granted', grant: { ...grant, ...made, grantedBy: principalId, acceptedAt: null } };
+  });
 }
 
 function toInput({ scopes, expiresAt, ...grant }: GrantToCreate): GrantInput {

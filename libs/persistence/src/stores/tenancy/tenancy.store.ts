@@ -46,6 +46,8 @@ export interface TenantRecord {
   evidencePolicy: EvidencePolicy;
   /** Whether a second human has to confirm an erasure. */
   erasureConfirmation: Confirmation;
+  /** Whether a second human has to confirm a grant on all subjects. */
+  grantConfirmation: Confirmation;
   /** Requests to switch a confirmation off that have not taken effect. */
   pendingChanges: readonly PendingChange[];
   createdAt: Date;
@@ -61,7 +63,10 @@ export interface PendingChange {
   effectiveAt: string;
 }
 
-export type NewTenant = Omit<TenantRecord, 'createdAt' | 'erasureConfirmation' | 'pendingChanges'>;
+export type NewTenant = Omit<
+  TenantRecord,
+  'createdAt' | 'erasureConfirmation' | 'grantConfirmation' | 'pendingChanges'
+>;
 
 /** What is to change of a tenant; what is undefined stays, and a `slug` of null is taken away. */
 export interface TenantChange {
@@ -70,10 +75,12 @@ export interface TenantChange {
   chainEnforced: boolean | undefined;
   evidencePolicy: EvidencePolicy | undefined;
   erasureConfirmation: Confirmation | undefined;
+  grantConfirmation: Confirmation | undefined;
 }
 
-const MEMBER_OF: Readonly<Record<ConfirmationSetting, 'erasureConfirmation'>> = {
+const MEMBER_OF: Readonly<Record<ConfirmationSetting, 'erasureConfirmation' | 'grantConfirmation'>> = {
   erasure_confirmation: 'erasureConfirmation',
+  grant_confirmation: 'grantConfirmation',
 };
 
 /** Returns the settings that the change sets to this value. */
@@ -133,6 +140,7 @@ const TENANT: Columns<TenantRecord> = {
   chainEnforced: 't.chain_enforced',
   evidencePolicy: 't.evidence_policy',
   erasureConfirmation: inEffect('erasure_confirmation'),
+  grantConfirmation: inEffect('grant_confirmation'),
   pendingChanges: `(SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
       'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
      FROM jsonb_each(t.pending_changes) p WHERE setting_in_effect('required', p.value) = 'required')`,
@@ -248,6 +256,7 @@ changed AS (
          chain_enforced = coalesce(:chainEnforced, t.chain_enforced),
          evidence_policy = coalesce(:evidencePolicy, t.evidence_policy),
          erasure_confirmation = coalesce(:erasureConfirmation, t.erasure_confirmation),
+         grant_confirmation = coalesce(:grantConfirmation, t.grant_confirmation),
          pending_changes = t.pending_changes - :demanded::text[]
     FROM facts f
    WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
