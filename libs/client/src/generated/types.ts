@@ -2955,7 +2955,7 @@ export type PatchTenantBody = {
      */
     erasure_confirmation?: 'required' | 'off' | null;
     /**
-     * Whether a second human has to confirm a grant on all subjects.
+     * `required`: a second human has to confirm a grant on all subjects.
      */
     grant_confirmation?: 'required' | 'off' | null;
 };
@@ -4563,7 +4563,7 @@ export type Tenant = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * Whether a second human has to confirm a grant on all subjects.
+     * `required`: a second human has to confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
@@ -4622,7 +4622,7 @@ export type Tenant = {
          */
         erasure_confirmation: 'required' | 'off';
         /**
-         * Whether a second human has to confirm a grant on all subjects.
+         * `required`: a second human has to confirm a grant on all subjects.
          */
         grant_confirmation: 'required' | 'off';
         /**
@@ -4741,7 +4741,7 @@ export type TenantItem = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * Whether a second human has to confirm a grant on all subjects.
+     * `required`: a second human has to confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
@@ -4847,7 +4847,7 @@ export type TenantOfMember = {
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * Whether a second human has to confirm a grant on all subjects.
+     * `required`: a second human has to confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
@@ -4920,7 +4920,7 @@ export type TenantOfMember = {
          */
         erasure_confirmation: 'required' | 'off';
         /**
-         * Whether a second human has to confirm a grant on all subjects.
+         * `required`: a second human has to confirm a grant on all subjects.
          */
         grant_confirmation: 'required' | 'off';
         /**

@@ -50,7 +50,7 @@ export interface GrantChangeRequest {
   reason: string | null;
 }
 
-/** What comes of one of many grants. */
+/** The outcome of one of many grants. */
 export type GrantResultRecord = GrantRecord | PendingGrantRecord | DomainError;
 
 const MANAGERS = rolesFrom(RULES.manageGrants.role);

@@ -28,7 +28,7 @@ const confirmation = oneOf(CONFIRMATIONS).described(
   'Whether a second human has to confirm an erasure; `off` is for tenants of one person.',
 );
 const grantConfirmation = oneOf(CONFIRMATIONS).described(
-  'Whether a second human has to confirm a grant on all subjects.',
+  '`required`: a second human has to confirm a grant on all subjects.',
 );
 
 const PendingChange = part({

@@ -15,7 +15,7 @@ export interface PendingGrantRef extends Acting {
   grantId: string;
 }
 
-/** What the end of a pending grant is decided by. `pending` is null where the tenant has none with this id. */
+/** The facts that decide the end of a pending grant. `pending` is null where the tenant has none with this id. */
 export interface PendingGrantMove {
   facts: AccessFacts;
   /** The caller's, by its record; null where it has none. */
