@@ -297,6 +297,10 @@ describe('the subjects', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual&evidence=carried`));
     await press('Clear');
     await waitFor(() => expect(address()).toBe(PAGE));
+    // As one types.
+    await fill('Find', 'acme');
+    await waitFor(() => expect(address()).toBe(`${PAGE}?find=acme`));
+    await see('By name');
   });
 
   it('that are found twice are shown once', async () => {

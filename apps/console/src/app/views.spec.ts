@@ -26,7 +26,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/subjects',
     route: `GET ${TENANT}/subjects`,
-    data: [/acme-corp ?Acme Corporation AG Organization 2 2026-01-16T09:00:00.000Z/],
+    data: [/Acme Corporation AG ?acme-corp Organization 2 2026-01-16T09:00:00.000Z/],
     empty: 'No subject here yet',
   },
   {
@@ -74,7 +74,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/proposals`,
     route: `GET ${OF_SUBJECT}/updates`,
-    data: ['Legal / Legal name Proposed 1 oidc:dev#alice 2026-01-16T08:00:00.000Z'],
+    data: ['Legal / Legal name Proposed 1 alice you 2026-01-16T08:00:00.000Z'],
     empty: 'No proposals here',
   },
   {
@@ -85,7 +85,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/proposals/${UPDATE}`,
     route: `GET ${OF_SUBJECT}/updates/{update_id}`,
-    data: ['Proposed by oidc:dev#alice', 'Legal name Legal changed Acme Corporation AG Acme Holding AG'],
+    data: ['Proposed by alice you', 'Legal name Legal changed Acme Corporation AG Acme Holding AG'],
   },
   {
     view: `${SUBJECT}/sharing`,
@@ -96,7 +96,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/sharing`,
     route: `GET ${OF_SUBJECT}/disclosures`,
-    data: ['1 disclosure on 1 day, to 1 tenant.', '2026-01-20T08:15:00.000Z beta oidc:dev#bob 1 Version beta-rev…'],
+    data: ['1 disclosure on 1 day, to 1 tenant.', '2026-01-20T08:15:00.000Z beta bob 1 Version beta-rev…'],
     empty: 'Nobody of another tenant has read it',
   },
   {
@@ -114,7 +114,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/proposals',
     route: `GET ${TENANT}/entity-state-updates`,
-    data: ['Legal / Legal name acme-corp Proposed 1 oidc:dev#alice 2026-01-16T08:00:00.000Z'],
+    data: ['Legal / Legal name acme-corp Proposed 1 alice you 2026-01-16T08:00:00.000Z'],
     empty: 'No proposals here',
   },
   {
@@ -165,10 +165,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/tenant',
     route: `GET ${TENANT}/principals`,
-    data: [
-      'oidc:dev#alice you tenant_owner Human Account admin',
-      'oidc:dev#carol tenant_editor Human Member Yes Active',
-    ],
+    data: ['alice you tenant_owner Human Account admin', 'carol tenant_editor Human Member Yes Active'],
     empty: 'Nobody fits',
   },
   {
@@ -181,31 +178,31 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/tenant?show=owners',
     route: `GET ${TENANT}/owner-history`,
-    data: ['2026-01-15T09:00:00.000Z oidc:dev#alice nobody 3 Proof'],
+    data: ['2026-01-15T09:00:00.000Z alice you nobody 3 Proof'],
     empty: 'No change of the owner is known',
   },
   {
     view: '/t/acme/tenant?show=offers',
     route: `GET ${TENANT}/transfer-offers`,
-    data: ['oidc:dev#carol oidc:dev#alice Waits for an answer Over to you. 2026-01-15T10:00:00.000Z 2099-01-01'],
+    data: ['carol alice you Waits for an answer Over to you. 2026-01-15T10:00:00.000Z 2099-01-01'],
     empty: 'No ownership was offered',
   },
   {
     view: '/t/acme/tenant?show=audit',
     route: `GET ${TENANT}/audit`,
-    data: ['2026-01-20T09:00:00.000Z Grant made oidc:dev#alice', 'scopes read_latest'],
+    data: ['2026-01-20T09:00:00.000Z Grant made alice you', 'scopes read_latest'],
     empty: 'Nothing was changed yet',
   },
   {
     view: '/t/acme/tenant?show=disclosures',
     route: `GET ${TENANT}/disclosures`,
-    data: ['1 disclosure on 1 day', '2026-01-20T08:15:00.000Z acme-corp oidc:dev#bob 1 Version beta-rev…'],
+    data: ['1 disclosure on 1 day', '2026-01-20T08:15:00.000Z acme-corp bob 1 Version beta-rev…'],
     empty: 'Nobody of this tenant was shown anything',
   },
   {
     view: '/t/acme/tenant?show=erasures',
     route: `GET ${TENANT}/erasures`,
-    data: ['Erasures', 'acme-corp 2026-01-20T08:00:00.000Z oidc:dev#alice 1 Waits to be confirmed'],
+    data: ['Erasures', 'acme-corp 2026-01-20T08:00:00.000Z alice you 1 Waits to be confirmed'],
     empty: 'No erasure was asked for',
   },
   { view: '/t/acme/log', route: 'GET /log/keys', data: ['log.example/iss+1e403594', '1 of 1 at least cosign'] },
@@ -248,5 +245,16 @@ describe.each(VIEWS.map((one) => [one.view, one.route, one] as const))('%s by %s
     api.restore(route);
     await press('Try again');
     await see(...data);
+  });
+});
+
+it('compares with the version before a day', async () => {
+  await open(`${SUBJECT}/compare?since=2026-01-10`);
+  await see('Versions 1 and 1');
+  expect(api.asked(`GET ${OF_SUBJECT}/history`)).toContainEqual({
+    to: '2026-01-10T00:00:00Z',
+    order: 'desc',
+    view: 'header',
+    limit: '1',
   });
 });

@@ -20,6 +20,7 @@ export const TEXT = {
   kinds: { added: 'added', removed: 'removed', changed: 'changed', moved: 'moved' },
   movedFrom: (path: string) => `from ${path}`,
   movedTo: (path: string) => `to ${path}`,
+  changesSince: 'Changes since',
   written: 'written',
   by: (who: string) => `by ${principalName(who)}`,
   fold: (count: number) => `${count.toLocaleString()} unchanged ${count === 1 ? 'line' : 'lines'}`,

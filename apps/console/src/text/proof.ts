@@ -3,7 +3,8 @@ export const TEXT = {
   title: (version: number) => `Proof of version ${version}`,
   note: 'This browser recomputes what the service says, from the content up to the witnesses. Each step says what it proves.',
   version: 'Version',
-  versionOption: (version: number, at: string) => `${version} · ${at}`,
+  versionOption: (version: number, effective: string, written: string) =>
+    `${version} · effective ${effective} · written ${written}`,
   older: (version: number) => `${version} · older`,
   before: 'Version before',
   after: 'Version after',

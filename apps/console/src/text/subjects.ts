@@ -8,7 +8,7 @@ export const TEXT = {
   own: 'Own',
   granted: 'Shared with us',
   find: 'Find',
-  findHint: 'How a name or an id begins, or an identifier: lei:…',
+  findHint: 'How a name or an id begins, an LEI, or another identifier: scheme:…',
   type: 'Type',
   everyType: 'Every type',
   types: {

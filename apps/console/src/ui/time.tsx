@@ -20,6 +20,11 @@ export function momentText(at: string | number | Date): string {
   return MOMENT.format(new Date(at));
 }
 
+/** Formats a day in the reader's zone, as every view does. */
+export function dayText(at: string | number | Date): string {
+  return DAY.format(new Date(at));
+}
+
 /** Says how far a moment is from now: `3 hours ago`. Null where the date alone is shown. */
 export function distanceText(at: number, now: number): string | null {
   const distance = at - now;

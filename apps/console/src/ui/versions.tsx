@@ -4,7 +4,7 @@ import { useList } from '../app/api.ts';
 import { TEXT } from '../text/proof.ts';
 import { Button } from './button.tsx';
 import { Select } from './field.tsx';
-import { momentText } from './time.tsx';
+import { dayText, momentText } from './time.tsx';
 import styles from './ui.module.css';
 
 /** Versions that a choice lists; an older one is named by the address, or gone to step by step. */
@@ -37,9 +37,9 @@ export function VersionChoice({
         value={String(value)}
         onChange={(event) => onChange(Number(event.target.value))}
         options={[
-          ...versions.map(({ snapshot_version: version, created_at: at }) => ({
+          ...versions.map(({ snapshot_version: version, created_at: at, generated_at: effective }) => ({
             value: String(version),
-            label: TEXT.versionOption(version, momentText(at)),
+            label: TEXT.versionOption(version, dayText(effective), momentText(at)),
           })),
           ...(isListed ? [] : [{ value: String(value), label: TEXT.older(value) }]),
         ]}

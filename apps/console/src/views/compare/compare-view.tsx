@@ -8,6 +8,7 @@ import { useGet } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { useWorkerRoom } from '../../app/worker.ts';
 import { TEXT } from '../../text/compare.ts';
+import { FilterField } from '../../ui/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty, Loading } from '../../ui/state.tsx';
@@ -39,9 +40,19 @@ export function CompareView() {
   const navigate = useNavigate();
   const { list, latest } = useVersions(subject);
   const to = versionOf(search.to) ?? latest;
-  const from = versionOf(search.from) ?? (to === null ? null : Math.max(1, to - 1));
+  // The newest version before the day, or the first one.
+  const { since } = search;
+  const before = useGet<api.SnapshotPage>(since === undefined ? null : `${subject.path}/history`, {
+    to: `${since}T00:00:00Z`,
+    order: 'desc',
+    view: 'header',
+    limit: 1,
+  });
+  const atDay = before.data === undefined ? null : (before.data.items[0]?.snapshot_version ?? 1);
+  const step = to === null ? null : Math.max(1, to - 1);
+  const from = since === undefined ? (versionOf(search.from) ?? step) : atDay;
   const show = SHOWN.find((one) => one === search.show) ?? 'values';
-  const go = (change: { from?: string; to?: string; show?: string }): void =>
+  const go = (change: { from?: string; to?: string; since?: string }): void =>
     void navigate({ to: ROUTE, params: subject.params, search: { ...search, ...change } });
   const query = { from_version: from ?? 1, to_version: to ?? 1, include: '/attributes' };
   return (
@@ -50,9 +61,10 @@ export function CompareView() {
       note={TEXT.note}
       call={{ method: 'GET', path: `${subject.path}/diff`, query }}
     >
+      {before.error !== null && <Problem error={before.error} retry={() => void before.refetch()} />}
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
       {from === null || to === null ? (
-        list.error === null && <Loading />
+        list.error === null && before.error === null && <Loading />
       ) : latest === 1 ? (
         <Empty title={TEXT.one}>
           <p>{TEXT.oneText}</p>
@@ -62,12 +74,15 @@ export function CompareView() {
         </Empty>
       ) : (
         <>
+          <div className={ui.filters}>
+            <FilterField type="date" label={TEXT.changesSince} value={since} onChange={(day) => go({ since: day })} />
+          </div>
           <div className={styles.choices}>
             <VersionChoice
               label={TEXT.from}
               versions={list.items}
               value={from}
-              onChange={(version) => go({ from: String(version), to: String(to) })}
+              onChange={(version) => go({ from: String(version), to: String(to), since: '' })}
             />
             <VersionChoice
               label={TEXT.to}

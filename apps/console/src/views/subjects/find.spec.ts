@@ -16,6 +16,13 @@ it.each([
     ],
   ],
   [
+    '529900T8BM49AURSDO55',
+    [
+      ['identifier', { identifier: 'lei:529900T8BM49AURSDO55' }],
+      ['id', { subject_id_prefix: '529900T8BM49AURSDO55' }],
+    ],
+  ],
+  [
     'lei:',
     [
       ['name', { q: 'lei:' }],

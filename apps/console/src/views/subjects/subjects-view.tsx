@@ -1,4 +1,4 @@
-import { type FormEvent, lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
@@ -8,7 +8,8 @@ import { changed } from '../../app/search.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { Select } from '../../ui/field.tsx';
+import { FilterField } from '../../ui/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
@@ -47,9 +48,9 @@ export function SubjectsView() {
             <Of of={undefined}>{TEXT.own}</Of>
             <Of of="granted">{TEXT.granted}</Of>
           </nav>
-          <Filters key={`filters ${find}`} />
+          <Filters />
           {find !== '' ? (
-            <Found key={`found ${find}`} find={find} />
+            <Found find={find} />
           ) : isGranted ? (
             <>
               <OfferedGrants tenantId={tenantId} />
@@ -112,15 +113,11 @@ function Filters() {
   const navigate = useNavigate({ from: '/t/$tenantId/subjects' });
   const search = useSearch({ from: ADDRESS });
   const { find = '', of, type = '', evidence = '' } = search;
-  const go = (change: Partial<typeof search>): void => void navigate({ search: changed(search, change) });
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const text = new FormData(event.currentTarget).get('find');
-    go({ find: typeof text === 'string' ? text.trim() : '' });
-  };
+  const go = (change: Partial<typeof search>): void =>
+    void navigate({ search: changed(search, change), replace: true });
   return (
-    <form className={styles.filters} onSubmit={submit}>
-      <TextField label={TEXT.find} name="find" type="search" defaultValue={find} hint={TEXT.findHint} />
+    <div className={styles.filters} role="group" aria-label={TEXT.find}>
+      <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text.trim() })} />
       {of !== 'granted' && (
         <Select
           label={TEXT.type}
@@ -147,7 +144,7 @@ function Filters() {
       {(find !== '' || type !== '' || evidence !== '') && (
         <Button onClick={() => go({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>
       )}
-    </form>
+    </div>
   );
 }
 
