@@ -64,6 +64,15 @@ function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   }
 }
 
+/** A number, or what begins as one: it ends in a digit only where it is whole. */
+const NUMBER = /-?(?:0|\d*)(?:(?<=\d)\.\d*)?(?:(?<=\d)e[+-]?\d*)?/iy;
+
+const LITERALS = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const;
+
 /** Reads any text, and says what is wrong and where. Never calls itself, so that no depth of a text is too much for it. */
 class Parser {
   #position = 0;
@@ -105,16 +114,14 @@ class Parser {
         return this.#enter({}, 0x7d);
       case 0x5b:
         return this.#enter([], 0x5d);
-      case 0x74:
-        return this.#literal('true', true);
-      case 0x66:
-        return this.#literal('false', false);
-      case 0x6e:
-        return this.#literal('null', null);
-      default:
-        if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return this.#number();
-        throw this.#unexpected('a value');
     }
+    if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return this.#number();
+    for (const [word, value] of LITERALS) {
+      if (!this.text.startsWith(word, this.#position)) continue;
+      this.#position += word.length;
+      return value;
+    }
+    throw this.#unexpected('a value');
   }
 
   /** Puts a value that is complete where it belongs; what is complete when nothing is around it, undefined when more follows. */
@@ -205,59 +212,16 @@ class Parser {
   }
 
   #number(): number {
-    const { text } = this;
+    NUMBER.lastIndex = this.#position;
+    const [token = ''] = NUMBER.exec(this.text) ?? [];
     const start = this.#position;
-    const isNegative = text.charCodeAt(start) === 0x2d;
-    if (isNegative) this.#position++;
-    let whole = 0;
-    if (text.charCodeAt(this.#position) === 0x30) this.#position++;
-    else whole = this.#digits();
-    let code = text.charCodeAt(this.#position);
-    // Up to 15 digits are added up without error.
-    if (code !== 0x2e && (code | 0x20) !== 0x65 && this.#position - start <= 15) {
-      return isNegative && whole !== 0 ? -whole : whole;
-    }
-    let plain = true;
-    if (code === 0x2e) {
-      this.#position++;
-      this.#digits();
-      code = text.charCodeAt(this.#position);
-    }
-    if ((code | 0x20) === 0x65) {
-      plain = false;
-      this.#position++;
-      const sign = text.charCodeAt(this.#position);
-      if (sign === 0x2b || sign === 0x2d) this.#position++;
-      this.#digits();
-    }
-    const token = text.slice(start, this.#position);
+    this.#position += token.length;
+    if (!/\d$/.test(token)) throw this.#unexpected('a digit');
     const value = Number(token);
     // Up to 15 digits and no exponent: always carried.
-    if (!plain || token.length > 15) {
-      const fault = numberFault(token, value);
-      if (fault) throw this.#fault('number_not_carried', fault, start);
-    }
+    const fault = token.length > 15 || /e/i.test(token) ? numberFault(token, value) : undefined;
+    if (fault) throw this.#fault('number_not_carried', `${fault}: send it as a string`, start);
     return value === 0 ? 0 : value;
-  }
-
-  /** Moves past at least one digit; what the first 15 of them add up to is exact. */
-  #digits(): number {
-    const start = this.#position;
-    let sum = 0;
-    for (;;) {
-      const code = this.text.charCodeAt(this.#position);
-      if (!(code >= 0x30 && code <= 0x39)) break;
-      sum = sum * 10 + code - 0x30;
-      this.#position++;
-    }
-    if (this.#position === start) throw this.#unexpected('a digit');
-    return sum;
-  }
-
-  #literal<T extends JsonValue>(word: string, value: T): T {
-    if (!this.text.startsWith(word, this.#position)) throw this.#unexpected('a value');
-    this.#position += word.length;
-    return value;
   }
 
   #skipSpace(): number {
@@ -288,14 +252,11 @@ class Parser {
 function numberFault(token: string, value: number): string | undefined {
   const sent = decimal(token);
   if (sent.digits === '') return undefined;
-  const hint = 'send it as a string';
-  if (!Number.isFinite(value)) return `The number is larger than a double can hold: ${hint}`;
-  if (value === 0) return `The number is nearer to zero than a double can hold: ${hint}`;
-  if (sent.exponent < 0) {
-    return sent.digits.length <= 17 ? undefined : `The number has more than 17 significant digits: ${hint}`;
-  }
+  if (!Number.isFinite(value)) return 'The number is larger than a double can hold';
+  if (value === 0) return 'The number is nearer to zero than a double can hold';
+  if (sent.exponent < 0) return sent.digits.length <= 17 ? undefined : 'The number has more than 17 significant digits';
   const carried = isSameDecimal(sent, decimal(String(value))) || isSameDecimal(sent, decimal(String(BigInt(value))));
-  return carried ? undefined : `A double cannot hold this integer exactly: ${hint}`;
+  return carried ? undefined : 'A double cannot hold this integer exactly';
 }
 
 /** A number without its sign as `digits` × 10^`exponent`, `digits` without zeros at either end and empty for zero. */

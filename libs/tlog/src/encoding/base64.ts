@@ -1,16 +1,22 @@
 import { TlogError } from '../errors';
-import { HASH_SIZE } from '../hash/sha256';
+import { requireHash } from '../tree/hashes';
+import { bytesOfBinary } from './bytes';
 
 /** Characters that one call of `String.fromCharCode` takes at once: engines bound its arguments. */
 const CHUNK = 8192;
 
 /** The standard base64 of RFC 4648 section 4, padded. */
 export function encodeBase64(bytes: Uint8Array): string {
+  return btoa(binaryOf(bytes));
+}
+
+/** A character for each byte: the inverse of `bytesOfBinary`. */
+export function binaryOf(bytes: Uint8Array): string {
   let binary = '';
   for (let offset = 0; offset < bytes.length; offset += CHUNK) {
     binary += String.fromCharCode(...bytes.subarray(offset, offset + CHUNK));
   }
-  return btoa(binary);
+  return binary;
 }
 
 /**
@@ -28,7 +34,7 @@ export function decodeBase64(text: string, what: string): Uint8Array {
   }
   // `atob` forgives white space, missing padding and stray bits; encoding again tells.
   if (btoa(binary) !== text) throw notBase64(what);
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return bytesOfBinary(binary);
 }
 
 /**
@@ -38,9 +44,7 @@ export function decodeBase64(text: string, what: string): Uint8Array {
  */
 export function decodeHash(text: string, what: string): Uint8Array {
   const hash = decodeBase64(text, what);
-  if (hash.length !== HASH_SIZE) {
-    throw new TlogError('malformed', `The ${what} has ${hash.length} bytes: give the base64 of ${HASH_SIZE}.`);
-  }
+  requireHash(hash, what);
   return hash;
 }
 

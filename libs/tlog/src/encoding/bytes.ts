@@ -3,7 +3,7 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
-export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
   for (const part of parts) {
@@ -11,6 +11,11 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
     offset += part.length;
   }
   return whole;
+}
+
+/** The bytes of a text that has a character for each, as `atob` gives it. */
+export function bytesOfBinary(binary: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
 /** Lowercase hexadecimal, two digits a byte. */

@@ -1,4 +1,4 @@
-import { concatBytes, readUint32, uint32Bytes, toHex } from '../encoding/bytes';
+import { concatBytes, equalBytes, readUint32, uint32Bytes, toHex } from '../encoding/bytes';
 import { decodeBase64, encodeBase64 } from '../encoding/base64';
 import { encodeUtf8 } from '../encoding/utf8';
 import { TlogError } from '../errors';
@@ -98,20 +98,21 @@ export async function generateKeys(
   };
 }
 
+/** Whether both are one key, whatever its name. */
+export function isSameKey(left: VerifierKey, right: VerifierKey): boolean {
+  return left.type === right.type && equalBytes(left.publicKey, right.publicKey);
+}
+
 /** A key as messages and people name it: `<name>+<key ID in hex>`. */
 export function keyLabel({ name, keyId }: { readonly name: string; readonly keyId: number }): string {
   return `${name}+${toHex(uint32Bytes(keyId))}`;
 }
 
 function parseKeyText(text: string, what: string): { name: string; keyId: number; material: Uint8Array } {
-  const nameEnd = text.indexOf('+');
-  const idEnd = nameEnd + 9;
-  if (text.length > MAX_KEY_LENGTH || nameEnd < 1 || text[idEnd] !== '+') throw malformed(what);
-  const name = text.slice(0, nameEnd);
+  const [, name, hex, base64] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/s.exec(text) ?? [];
+  if (text.length > MAX_KEY_LENGTH || !name || !hex || !base64) throw malformed(what);
   requireKeyName(name);
-  const hex = text.slice(nameEnd + 1, idEnd);
-  if (!/^[0-9a-f]{8}$/.test(hex)) throw malformed(what);
-  const material = decodeBase64(text.slice(idEnd + 1), what);
+  const material = decodeBase64(base64, what);
   if (material.length < 2) throw malformed(what);
   return { name, keyId: parseInt(hex, 16), material };
 }

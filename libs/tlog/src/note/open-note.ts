@@ -1,6 +1,6 @@
 import { equalBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
-import { formatVerifierKey, keyLabel, type VerifierKey } from './keys';
+import { isSameKey, keyLabel, type VerifierKey } from './keys';
 import { parseNote, type NoteSignature } from './note';
 import { cosignatureTime, type Verifier } from './verifier';
 
@@ -60,11 +60,11 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
 
 /** Verifiers by what names them in a line; a key that is given twice counts once. */
 function verifiersByLabel(verifiers: readonly Verifier[]): Map<string, Verifier[]> {
-  const byKey = new Map(verifiers.map((verifier) => [formatVerifierKey(verifier.key), verifier]));
   const byLabel = new Map<string, Verifier[]>();
-  for (const verifier of byKey.values()) {
+  for (const verifier of verifiers) {
     const label = keyLabel(verifier.key);
-    byLabel.set(label, [...(byLabel.get(label) ?? []), verifier]);
+    const before = byLabel.get(label) ?? [];
+    if (!before.some(({ key }) => isSameKey(key, verifier.key))) byLabel.set(label, [...before, verifier]);
   }
   return byLabel;
 }

@@ -1,4 +1,5 @@
-import { concatBytes } from '../encoding/bytes';
+import { encodeBase64 } from '../encoding/base64';
+import { bytesOfBinary, concatBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
 
 /** RFC 8032's Ed25519, and FIPS 204's ML-DSA-44 with an empty context; by their names in Web Crypto. */
@@ -90,15 +91,11 @@ function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
+  return encodeBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 }
 
 function fromBase64Url(text: string): Uint8Array {
-  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return bytesOfBinary(atob(text.replace(/-/g, '+').replace(/_/g, '/')));
 }
 
 function isNotSupported(error: unknown): boolean {

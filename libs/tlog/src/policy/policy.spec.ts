@@ -150,7 +150,7 @@ describe('a policy file', () => {
       ['group g any g\nquorum g\n', 'malformed', /Line 1/],
       [`${w('X1')}group X1 any X1\nquorum X1\n`, 'malformed', /Line 2/],
       [`${w('X1')}group none any X1\nquorum none\n`, 'malformed', /Line 2/],
-      ['quorum none\r\n', 'malformed', /line 1 .*control/],
+      ['quorum none\r\n', 'malformed', /Line 1 .*control/],
       ['quorum none\n\u007f', 'malformed', /line 2 .*control/],
       [`#${'x'.repeat(1_000_000)}\nquorum none\n`, 'malformed', /bytes/],
     ];

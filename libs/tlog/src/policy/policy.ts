@@ -1,4 +1,5 @@
-import { encodeBase64 } from '../encoding/base64';
+import { binaryOf, encodeBase64 } from '../encoding/base64';
+import { bytesOfBinary } from '../encoding/bytes';
 import { decodeUtf8, encodeUtf8 } from '../encoding/utf8';
 import { TlogError } from '../errors';
 import { MAX_POLICY_SIZE } from '../limits';
@@ -53,12 +54,19 @@ interface Draft {
   quorum: string | null | undefined;
 }
 
-/** What each kind of line does; the fields after the first word. */
-const LINES: ReadonlyMap<string, (draft: Draft, fields: readonly string[]) => void> = new Map([
-  ['log', addLog],
-  ['witness', addWitness],
-  ['group', addGroup],
-  ['quorum', setQuorum],
+/** A kind of line: its fields after the keyword, and how many there are at least and at most. */
+interface Line {
+  readonly syntax: string;
+  readonly least: number;
+  readonly most: number;
+  readonly add: (draft: Draft, fields: readonly string[]) => void;
+}
+
+const LINES: ReadonlyMap<string, Line> = new Map([
+  ['log', { syntax: '<vkey> [<url>]', least: 1, most: 2, add: addLog }],
+  ['witness', { syntax: '<name> <vkey> [<url>]', least: 2, most: 3, add: addWitness }],
+  ['group', { syntax: '<name> all|any|<k> <member>…', least: 3, most: Infinity, add: addGroup }],
+  ['quorum', { syntax: '<name>', least: 1, most: 1, add: setQuorum }],
 ]);
 
 /**
@@ -80,13 +88,11 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
     keys: new Set(),
     quorum: undefined,
   };
-  linesOf(bytes).forEach((line, at) => {
-    const [keyword = '#', ...fields] = line.split(/[ \t]+/).filter((field) => field !== '');
-    if (keyword.startsWith('#')) return;
+  // A character for each byte: what a policy means must not depend on Unicode.
+  const lines = binaryOf(bytes).split('\n');
+  lines.forEach((line, at) => {
     try {
-      const add = LINES.get(keyword);
-      if (add === undefined) throw malformed('it begins with none of log, witness, group, quorum');
-      add(draft, fields.map(decodeField));
+      addLine(draft, line);
     } catch (error) {
       if (error instanceof TlogError) throw new TlogError(error.code, `Line ${at + 1} of the policy: ${error.message}`);
       throw error;
@@ -149,41 +155,36 @@ export function quorumSize({ groups, quorum }: Policy): number {
   return sizes.get(quorum) ?? 1;
 }
 
-/** The lines, a character for each byte: what a policy means must not depend on Unicode. */
-function linesOf(bytes: Uint8Array): string[] {
-  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
-  const lines = text.split('\n');
-  const control = lines.findIndex((line) => /[^\t\x20-\x7e\x80-\xff]/.test(line));
-  if (control >= 0) throw malformed(`line ${control + 1} has a control character: only tabs are allowed`);
-  return lines;
+function addLine(draft: Draft, line: string): void {
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(line)) throw malformed('it has a control character: only tabs are allowed');
+  const [keyword = '#', ...fields] = line.split(/[ \t]+/).filter((field) => field !== '');
+  if (keyword.startsWith('#')) return;
+  const kind = LINES.get(keyword);
+  if (kind === undefined) throw malformed(`it begins with none of ${[...LINES.keys()].join(', ')}`);
+  const { syntax, least, most, add } = kind;
+  if (fields.length < least || fields.length > most) throw malformed(`it is “${keyword} ${syntax}”`);
+  add(draft, fields.map(decodeField));
 }
 
 function decodeField(field: string): string {
   try {
-    return decodeUtf8(Uint8Array.from(field, (character) => character.charCodeAt(0)));
+    return decodeUtf8(bytesOfBinary(field));
   } catch {
     return field;
   }
 }
 
-function addLog(draft: Draft, [vkey, url, ...more]: readonly string[]): void {
-  if (vkey === undefined || more.length > 0) throw malformed('it is “log <vkey> [<url>]”');
-  const key = addKey(draft, 'log', LOG_TYPES, vkey);
-  draft.logs.push({ key, url: url ?? null });
+function addLog(draft: Draft, [vkey = '', url]: readonly string[]): void {
+  draft.logs.push({ key: addKey(draft, 'log', LOG_TYPES, vkey), url: url ?? null });
 }
 
-function addWitness(draft: Draft, [name, vkey, url, ...more]: readonly string[]): void {
-  if (name === undefined || vkey === undefined || more.length > 0)
-    throw malformed('it is “witness <name> <vkey> [<url>]”');
+function addWitness(draft: Draft, [name = '', vkey = '', url]: readonly string[]): void {
   const key = addKey(draft, 'witness', WITNESS_TYPES, vkey);
   defineName(draft, name);
   draft.witnesses.push({ name, key, url: url ?? null });
 }
 
-function addGroup(draft: Draft, [name, count, ...members]: readonly string[]): void {
-  if (name === undefined || count === undefined || members.length === 0) {
-    throw malformed('it is “group <name> all|any|<k> <member>…”');
-  }
+function addGroup(draft: Draft, [name = '', count = '', ...members]: readonly string[]): void {
   for (const member of members) {
     if (!draft.names.has(member)) throw malformed(`no line before it defines the member ${member}`);
     if (draft.grouped.has(member))
@@ -194,8 +195,7 @@ function addGroup(draft: Draft, [name, count, ...members]: readonly string[]): v
   draft.groups.push({ name, threshold: parseThreshold(count, members.length), members });
 }
 
-function setQuorum(draft: Draft, [name, ...more]: readonly string[]): void {
-  if (name === undefined || more.length > 0) throw malformed('it is “quorum <name>”');
+function setQuorum(draft: Draft, [name = '']: readonly string[]): void {
   if (draft.quorum !== undefined) throw malformed('there is a quorum line before it: keep one');
   if (name !== NO_QUORUM && !draft.names.has(name)) throw malformed(`no line before it defines ${name}`);
   draft.quorum = name === NO_QUORUM ? null : name;

@@ -1,6 +1,6 @@
 import { parseCheckpoint, type Checkpoint } from '../checkpoint/checkpoint';
-import { equalBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
+import { isSameKey } from '../note/keys';
 import { parseNote } from '../note/note';
 import { openNote, type VerifiedSignature } from '../note/open-note';
 import type { SignatureCrypto } from '../note/signature-crypto';
@@ -48,7 +48,7 @@ export async function verifyCheckpoint(
     keys.map((key) => createVerifier(key, signatures)),
   );
   const byKey = (key: (typeof keys)[number]): VerifiedSignature | undefined =>
-    verified.find((one) => one.key.type === key.type && equalBytes(one.key.publicKey, key.publicKey));
+    verified.find((one) => isSameKey(one.key, key));
 
   const logSignatures = logKeys.map(byKey).filter((signature) => signature !== undefined);
   if (logSignatures.length === 0) {

@@ -30,7 +30,8 @@ export function leafHash(entry: string | Uint8Array): Uint8Array {
  * @throws TlogError `malformed` unless both are hashes of 32 bytes
  */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  if (left.length !== HASH_SIZE || right.length !== HASH_SIZE) throw notAHash('hash of a node');
+  requireHash(left, 'hash of a node');
+  requireHash(right, 'hash of a node');
   nodeMessage[0] = NODE_PREFIX;
   nodeMessage.set(left, 1);
   nodeMessage.set(right, 1 + HASH_SIZE);
@@ -44,9 +45,6 @@ export function emptyRoot(): Uint8Array {
 
 /** @throws TlogError `malformed`, naming `what`, unless it has the length of a hash */
 export function requireHash(hash: Uint8Array, what: string): void {
-  if (hash.length !== HASH_SIZE) throw notAHash(what);
-}
-
-function notAHash(what: string): TlogError {
-  return new TlogError('malformed', `The ${what} is not a SHA-256 hash: give ${HASH_SIZE} bytes.`);
+  if (hash.length === HASH_SIZE) return;
+  throw new TlogError('malformed', `The ${what} is not a SHA-256 hash: give ${HASH_SIZE} bytes.`);
 }

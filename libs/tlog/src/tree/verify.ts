@@ -23,25 +23,9 @@ export function verifyInclusion(leaf: Uint8Array, index: number, tree: TreeHead,
   requireHash(tree.root, 'root');
 
   let hash = leaf;
-  // RFC 9162's fn and sn: where the node and the last one stand on the level that is reached.
-  let node = index;
-  let last = tree.size - 1;
-  for (const sibling of proof) {
-    if (last === 0) throw refused('inclusion', 'it is too long');
-    if (isOdd(node) || node === last) {
-      hash = nodeHash(sibling, hash);
-      // A node without a right sibling is its own parent, up to where it is a right child.
-      while (!isOdd(node) && node !== 0) {
-        node = half(node);
-        last = half(last);
-      }
-    } else {
-      hash = nodeHash(hash, sibling);
-    }
-    node = half(node);
-    last = half(last);
-  }
-  if (last !== 0) throw refused('inclusion', 'it is too short');
+  climb('inclusion', index, tree.size - 1, proof, (sibling, isLeft) => {
+    hash = isLeft ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
+  });
   if (!equalBytes(hash, tree.root)) throw refused('inclusion', 'it leads to another root');
 }
 
@@ -82,31 +66,48 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
   requireHash(seed, 'hash of the proof');
   let olderHash = seed;
   let newerHash = seed;
-  for (const hash of path) {
-    if (last === 0) throw refused('consistency', 'it is too long');
-    if (isOdd(node) || node === last) {
-      olderHash = nodeHash(hash, olderHash);
-      newerHash = nodeHash(hash, newerHash);
-      while (!isOdd(node) && node !== 0) {
-        node = half(node);
-        last = half(last);
-      }
-    } else {
-      newerHash = nodeHash(newerHash, hash);
+  climb('consistency', node, last, path, (sibling, isLeft) => {
+    if (isLeft) olderHash = nodeHash(sibling, olderHash);
+    newerHash = isLeft ? nodeHash(sibling, newerHash) : nodeHash(newerHash, sibling);
+  });
+  if (!equalBytes(olderHash, older.root)) throw refused('consistency', 'it leads to another older root');
+  if (!equalBytes(newerHash, newer.root)) throw refused('consistency', 'it leads to another newer root');
+}
+
+/**
+ * Climbs from a node to the root by the hashes of a proof, and hands each to `join`, with the side that it stands on.
+ *
+ * @param node,last RFC 9162's fn and sn: where the node and the last one stand on the level that is reached
+ */
+function climb(
+  kind: ProofKind,
+  node: number,
+  last: number,
+  path: readonly Uint8Array[],
+  join: (sibling: Uint8Array, isLeft: boolean) => void,
+): void {
+  for (const sibling of path) {
+    if (last === 0) throw refused(kind, 'it is too long');
+    const isLeft = isOdd(node) || node === last;
+    join(sibling, isLeft);
+    // A node without a right sibling is its own parent, up to where it is a right child.
+    while (isLeft && !isOdd(node) && node !== 0) {
+      node = half(node);
+      last = half(last);
     }
     node = half(node);
     last = half(last);
   }
-  if (last !== 0) throw refused('consistency', 'it is too short');
-  if (!equalBytes(olderHash, older.root)) throw refused('consistency', 'it leads to another older root');
-  if (!equalBytes(newerHash, newer.root)) throw refused('consistency', 'it leads to another newer root');
+  if (last !== 0) throw refused(kind, 'it is too short');
 }
 
 // Sizes have up to 53 bits, more than the operators on bits take.
 const isOdd = (value: number): boolean => value % 2 === 1;
 const half = (value: number): number => Math.floor(value / 2);
 
-function refused(kind: 'inclusion' | 'consistency', why: string): TlogError {
+type ProofKind = 'inclusion' | 'consistency';
+
+function refused(kind: ProofKind, why: string): TlogError {
   return new TlogError(
     'proof_refused',
     `The ${kind} proof does not hold: ${why}. Ask for it anew; keep both ` +
