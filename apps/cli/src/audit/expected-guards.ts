@@ -213,7 +213,7 @@ migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
 migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
-migration PendingGrants1700000000045: applied
+migration PendingGrants1700000000046: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
 migration RecurringRefreshRequests1700000000042: applied
