@@ -131,8 +131,7 @@ SELECT f.role AS "facts.membership?.role",
   THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
   WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
     AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
-    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
-    AND a.at >= coalesce($4::timestamptz, '-infinity')
+    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
@@ -145,8 +144,7 @@ LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM audit_records a
     WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
       AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
-      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
-      AND a.at >= coalesce($4::timestamptz, '-infinity')
+      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
   WHERE (i.action IS NULL OR a.action = i.action)
     AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
@@ -238,8 +236,7 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) = 1
   THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
   WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
-    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
-    AND a.at >= coalesce($4::timestamptz, '-infinity')
+    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
@@ -251,8 +248,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM audit_records a
     WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
-      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
-      AND a.at >= coalesce($4::timestamptz, '-infinity')
+      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
   WHERE (i.action IS NULL OR a.action = i.action)
     AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
@@ -968,10 +964,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
   THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
-  WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id
-    AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  WHERE (d.grantee_tenant_id || '/', d.principal_id, d.first_at, d.disclosure_id) < (i.tenant_id || '/', i.to_principal_id, $2::timestamptz, $3::bigint)
+    AND (d.grantee_tenant_id || '/', d.principal_id, d.first_at) >= (i.tenant_id || '/', i.to_principal_id, coalesce($4::timestamptz, '-infinity'))
+    AND f.member_status = 'active'
+  ORDER BY d.grantee_tenant_id || '/' DESC, d.principal_id DESC, d.first_at DESC, d.disclosure_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -984,12 +981,14 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM disclosures d
-    WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id
-      AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+    WHERE (d.grantee_tenant_id || '/', d.principal_id, d.first_at, d.disclosure_id) < (i.tenant_id || '/', i.to_principal_id, $2::timestamptz, $3::bigint)
+      AND (d.grantee_tenant_id || '/', d.principal_id, d.first_at) >= (i.tenant_id || '/', i.to_principal_id, coalesce($4::timestamptz, '-infinity'))
+      AND f.member_status = 'active'
+    ORDER BY d.grantee_tenant_id || '/' DESC, d.principal_id DESC, d.first_at DESC, d.disclosure_id DESC
+    LIMIT 1001) d
   WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
-  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+  ORDER BY d.grantee_tenant_id || '/' DESC, d.principal_id DESC, d.first_at DESC, d.disclosure_id DESC
+  LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
@@ -1086,10 +1085,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
   THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
-  WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key
-    AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  WHERE (d.grantee_tenant_id || '/', d.subject_key, d.first_at, d.disclosure_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::bigint)
+    AND (d.grantee_tenant_id || '/', d.subject_key, d.first_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+    AND f.member_status = 'active'
+  ORDER BY d.grantee_tenant_id || '/' DESC, d.subject_key DESC, d.first_at DESC, d.disclosure_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS to_principal_id, $10::text AS via) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -1102,12 +1102,14 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM disclosures d
-    WHERE d.grantee_tenant_id || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key
-      AND f.member_status = 'active' AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1001) d
+    WHERE (d.grantee_tenant_id || '/', d.subject_key, d.first_at, d.disclosure_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::bigint)
+      AND (d.grantee_tenant_id || '/', d.subject_key, d.first_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+      AND f.member_status = 'active'
+    ORDER BY d.grantee_tenant_id || '/' DESC, d.subject_key DESC, d.first_at DESC, d.disclosure_id DESC
+    LIMIT 1001) d
   WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
-  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+  ORDER BY d.grantee_tenant_id || '/' DESC, d.subject_key DESC, d.first_at DESC, d.disclosure_id DESC
+  LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
@@ -2449,7 +2451,7 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'
+  WHERE g.grantor_tenant_id = i.tenant_id AND true AND f.member_status = 'active'
     AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
     AND g.created_at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
@@ -2465,7 +2467,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'
+    WHERE g.grantor_tenant_id = i.tenant_id AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
       AND g.created_at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
@@ -2515,10 +2517,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key
-    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  WHERE (g.grantor_tenant_id || '>', g.subject_key, g.created_at, g.grant_id) < (i.tenant_id || '>', k.subject_key, $2::timestamptz, $3::uuid)
+    AND (g.grantor_tenant_id || '>', g.subject_key, g.created_at) >= (i.tenant_id || '>', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+    AND true AND f.member_status = 'active'
+  ORDER BY g.grantor_tenant_id || '>' DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -2531,15 +2534,16 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key
-      AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    WHERE (g.grantor_tenant_id || '>', g.subject_key, g.created_at, g.grant_id) < (i.tenant_id || '>', k.subject_key, $2::timestamptz, $3::uuid)
+      AND (g.grantor_tenant_id || '>', g.subject_key, g.created_at) >= (i.tenant_id || '>', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+      AND true AND f.member_status = 'active'
+    ORDER BY g.grantor_tenant_id || '>' DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY g.grantor_tenant_id || '>' DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -2581,10 +2585,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.tenant_id || '>' || i.grantee_tenant_id
-    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.tenant_id || '>' || i.grantee_tenant_id, $2::timestamptz, $3::uuid)
+    AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.tenant_id || '>' || i.grantee_tenant_id, coalesce($4::timestamptz, '-infinity'))
+    AND true AND f.member_status = 'active'
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -2597,15 +2602,17 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.tenant_id || '>' || i.grantee_tenant_id
-      AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.tenant_id || '>' || i.grantee_tenant_id, $2::timestamptz, $3::uuid)
+      AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.tenant_id || '>' || i.grantee_tenant_id, coalesce($4::timestamptz, '-infinity'))
+      AND true AND f.member_status = 'active'
+    ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
+    LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -2712,7 +2719,7 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
   WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/' AND (g.subject_key = 0
-      AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
+      AND g.accepted_at IS NULL) IS TRUE AND true AND f.member_status = 'active'
     AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
     AND g.created_at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
@@ -2729,7 +2736,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
     WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/' AND (g.subject_key = 0
-        AND g.accepted_at IS NULL) IS TRUE AND f.member_status = 'active'
+        AND g.accepted_at IS NULL) IS TRUE AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
       AND g.created_at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
@@ -2779,11 +2786,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+  WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
+    AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
     AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -2796,16 +2803,17 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+    WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
+      AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
-      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
+    LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -2847,11 +2855,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND (g.subject_key = 0
-      AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
+    AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
+    AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -2864,16 +2872,16 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND (g.subject_key = 0
-        AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
-      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
+      AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
+      AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
+    ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -2916,7 +2924,7 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
   WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
-    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
+    AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND true AND f.member_status = 'active'
     AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
     AND g.created_at >= coalesce($4::timestamptz, '-infinity')
   ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
@@ -2933,7 +2941,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
     WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
-      AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND f.member_status = 'active'
+      AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
       AND g.created_at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
@@ -2983,11 +2991,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+  WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
+    AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
     AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -3000,16 +3008,17 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE g.grantor_tenant_id || '>' || g.grantee_tenant_id = i.grantor_tenant_id || '>' || i.tenant_id
+    WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
+      AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
-      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
+    LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -3051,11 +3060,11 @@ SELECT f.role AS "facts.membership?.role",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
-  WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key
+  WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
+    AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
     AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
-    AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-    AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY g.created_at DESC, g.grant_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo"
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::text AS grantee_tenant_id, $11::text AS grantor_tenant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -3068,16 +3077,16 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (SELECT * FROM grants g
-    WHERE '>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key
+    WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
+      AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
-      AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
-      AND g.created_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY g.created_at DESC, g.grant_id DESC LIMIT 1001) g
+    ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC LIMIT 1001) g
   WHERE (i.status IS NULL OR CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
       WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END = i.status)
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
-    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key) ORDER BY g.created_at DESC, g.grant_id DESC
+    AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
+  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
   LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
@@ -5894,10 +5903,11 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN count(*) OVER () < $1
   AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
   THEN (SELECT ARRAY[r.created_at::text, r.refresh_request_id::text] FROM refresh_requests r
-  WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
-    AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
-    AND r.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY r.created_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+  WHERE (r.owner_tenant_id || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
+    AND (r.owner_tenant_id || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+    AND f.member_status = 'active'
+  ORDER BY r.owner_tenant_id || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo", r.found
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -5914,15 +5924,18 @@ LEFT JOIN LATERAL (
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
         SELECT * FROM (SELECT * FROM refresh_requests r
-          WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
-            AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
-            AND r.created_at >= coalesce($4::timestamptz, '-infinity')
-          ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+          WHERE (r.owner_tenant_id || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
+            AND (r.owner_tenant_id || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+            AND f.member_status = 'active'
+          ORDER BY r.owner_tenant_id || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
+          LIMIT 1001) r
         WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
             AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
           AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
           AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
-              AND r.due_at <= statement_timestamp())) ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+              AND r.due_at <= statement_timestamp()))
+        ORDER BY r.owner_tenant_id || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
+        LIMIT $1) r) r
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
@@ -6351,10 +6364,11 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN count(*) OVER () < $1
   AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
   THEN (SELECT ARRAY[r.created_at::text, r.refresh_request_id::text] FROM refresh_requests r
-  WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
-    AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
-    AND r.created_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY r.created_at DESC, r.refresh_request_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", r.found
+  WHERE (r.outgoing_of || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
+    AND (r.outgoing_of || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+    AND f.member_status = 'active'
+  ORDER BY r.outgoing_of || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC OFFSET 1000
+  LIMIT 1) END AS "lookedTo", r.found
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS status, $10::boolean AS is_overdue) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -6371,15 +6385,18 @@ LEFT JOIN LATERAL (
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
         SELECT * FROM (SELECT * FROM refresh_requests r
-          WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.subject_key = k.subject_key
-            AND f.member_status = 'active' AND (r.created_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
-            AND r.created_at >= coalesce($4::timestamptz, '-infinity')
-          ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT 1001) r
+          WHERE (r.outgoing_of || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
+            AND (r.outgoing_of || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
+            AND f.member_status = 'active'
+          ORDER BY r.outgoing_of || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
+          LIMIT 1001) r
         WHERE (i.status IS NULL OR CASE WHEN r.status = 'pending'
             AND r.expires_at <= statement_timestamp() THEN 'expired' ELSE r.status END = i.status)
           AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
           AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
-              AND r.due_at <= statement_timestamp())) ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
+              AND r.due_at <= statement_timestamp()))
+        ORDER BY r.outgoing_of || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
+        LIMIT $1) r) r
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key

@@ -1,12 +1,12 @@
 -- What lists are filtered by. Expressions keep these indexes from every other search
 -- (docs/decisions/0013-plans-whatever-statistics-say.md).
 
-CREATE INDEX grants_of_pair ON grants ((grantor_tenant_id || '>' || grantee_tenant_id), created_at DESC, grant_id DESC);
-CREATE INDEX grants_issued_on ON grants ((grantor_tenant_id || '>'), subject_key, created_at DESC, grant_id DESC);
-CREATE INDEX grants_received_on ON grants (('>' || grantee_tenant_id), subject_key, created_at DESC, grant_id DESC);
+CREATE INDEX grants_of_pair ON grants ((grantor_tenant_id || '>' || grantee_tenant_id), created_at, grant_id);
+CREATE INDEX grants_issued_on ON grants ((grantor_tenant_id || '>'), subject_key, created_at, grant_id);
+CREATE INDEX grants_received_on ON grants (('>' || grantee_tenant_id), subject_key, created_at, grant_id);
 
-CREATE INDEX disclosures_to_principal ON disclosures ((grantee_tenant_id || '/'), principal_id, first_at DESC, disclosure_id DESC);
-CREATE INDEX disclosures_to_tenant_of ON disclosures ((grantee_tenant_id || '/'), subject_key, first_at DESC, disclosure_id DESC);
+CREATE INDEX disclosures_to_principal ON disclosures ((grantee_tenant_id || '/'), principal_id, first_at, disclosure_id);
+CREATE INDEX disclosures_to_tenant_of ON disclosures ((grantee_tenant_id || '/'), subject_key, first_at, disclosure_id);
 
 -- A target names several ids. Its own is the first of these.
 CREATE FUNCTION audit_target_id(target jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

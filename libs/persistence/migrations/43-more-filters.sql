@@ -1,9 +1,9 @@
 -- Inboxes of refresh requests by subject, and overdue ones by their due time. Expressions keep these indexes from every other search.
 
 CREATE INDEX refresh_requests_incoming_on ON refresh_requests
-  ((owner_tenant_id || '/'), subject_key, created_at DESC, refresh_request_id DESC);
+  ((owner_tenant_id || '/'), subject_key, created_at, refresh_request_id);
 CREATE INDEX refresh_requests_outgoing_on ON refresh_requests
-  ((outgoing_of || '/'), subject_key, created_at DESC, refresh_request_id DESC);
+  ((outgoing_of || '/'), subject_key, created_at, refresh_request_id);
 CREATE INDEX refresh_requests_incoming_overdue ON refresh_requests
   ((owner_tenant_id || '/'), due_at DESC, refresh_request_id DESC) WHERE status = 'pending' AND due_at IS NOT NULL;
 CREATE INDEX refresh_requests_outgoing_overdue ON refresh_requests

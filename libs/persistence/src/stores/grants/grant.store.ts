@@ -34,6 +34,7 @@ import {
   FIRST_UUID,
   namedKey,
   type NamedKey,
+  type KeyedScope,
   newestRecords,
   type RecordPage,
   recordPage,
@@ -331,9 +332,12 @@ type ListStatement = Statement<
   RecordRow<AccessFacts, GrantRecord>
 >;
 
+type Keyed = Omit<KeyedScope, 'and'>;
+
 /** Lists the grants of one scope to the members of its tenant. */
-const list = (name: string, scope: string): ListStatement => {
-  const listed = `${scope} AND f.member_status = 'active'`;
+const list = (name: string, scope: string | Keyed, and = 'true'): ListStatement => {
+  const isListed = `${and} AND f.member_status = 'active'`;
+  const listed = typeof scope === 'string' ? `${scope} AND ${isListed}` : { ...scope, and: isListed };
   const wanted = `(i.status IS NULL OR ${grantStatus('g')} = i.status)
        AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
        AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
@@ -363,11 +367,11 @@ type GrantScope = 'all' | 'pair' | 'subject';
 const LISTS: Readonly<Record<GrantDirection, Readonly<Record<GrantScope, ListStatement>>>> = {
   issued: {
     all: list('grants_issued', 'g.grantor_tenant_id = i.tenant_id'),
-    pair: list('grants_issued_to', `${PAIR} = i.tenant_id || '>' || i.grantee_tenant_id`),
-    subject: list(
-      'grants_issued_on',
-      `g.grantor_tenant_id || '>' = i.tenant_id || '>' AND g.subject_key = k.subject_key`,
-    ),
+    pair: list('grants_issued_to', { keys: [PAIR], values: [`i.tenant_id || '>' || i.grantee_tenant_id`] }),
+    subject: list('grants_issued_on', {
+      keys: [`g.grantor_tenant_id || '>'`, 'g.subject_key'],
+      values: [`i.tenant_id || '>'`, 'k.subject_key'],
+    }),
   },
   received: receivedLists('received', IS_RECEIVED),
   offered: receivedLists('offered', IS_OFFERED),
@@ -379,11 +383,16 @@ function receivedLists(direction: GrantDirection, isOfThese: string): Readonly<R
     all: list(`grants_${direction}`, `${TO_IT} AND ${isOfThese} IS TRUE`),
     pair: list(
       `grants_${direction}_from`,
-      `${PAIR} = i.grantor_tenant_id || '>' || i.tenant_id AND ${isOfThese} IS NOT FALSE`,
+      { keys: [PAIR], values: [`i.grantor_tenant_id || '>' || i.tenant_id`] },
+      `${isOfThese} IS NOT FALSE`,
     ),
     subject: list(
       `grants_${direction}_on`,
-      `'>' || g.grantee_tenant_id = '>' || i.tenant_id AND g.subject_key = k.subject_key AND ${isOfThese} IS NOT FALSE`,
+      {
+        keys: [`'>' || g.grantee_tenant_id`, 'g.subject_key'],
+        values: [`'>' || i.tenant_id`, 'k.subject_key'],
+      },
+      `${isOfThese} IS NOT FALSE`,
     ),
   };
 }

@@ -11,6 +11,7 @@ import { ACCEPTED } from '../grants/grant-record';
 import {
   namedKey,
   type NamedKey,
+  type KeyedScope,
   newestRecords,
   type RecordPage,
   recordPage,
@@ -120,8 +121,8 @@ const OF_SUBJECT = statement<
  ${LIST.order}`,
 );
 
-const toTenant = (name: string, scope: string) => {
-  const listed = `d.grantee_tenant_id${scope} AND f.member_status = 'active'`;
+const IS_MEMBER = `f.member_status = 'active'`;
+const toTenant = (name: string, listed: string | KeyedScope) => {
   return statement<Actor & RecordPage & NamedKey & DisclosureFilter, RecordRow<AccessFacts, DisclosureRecord>>(
     name,
     `SELECT ${ITEM},
@@ -137,12 +138,17 @@ const toTenant = (name: string, scope: string) => {
 
 /** By subject or by principal the tenant's own disclosures alone are read: how many others there are shows in no page. */
 const TO_TENANT = {
-  all: toTenant('disclosures_to_tenant', ' = i.tenant_id'),
-  principal: toTenant(
-    'disclosures_to_principal',
-    ` || '/' = i.tenant_id || '/' AND d.principal_id = i.to_principal_id`,
-  ),
-  subject: toTenant('disclosures_to_tenant_of', ` || '/' = i.tenant_id || '/' AND d.subject_key = k.subject_key`),
+  all: toTenant('disclosures_to_tenant', `d.grantee_tenant_id = i.tenant_id AND ${IS_MEMBER}`),
+  principal: toTenant('disclosures_to_principal', {
+    keys: [`d.grantee_tenant_id || '/'`, 'd.principal_id'],
+    values: [`i.tenant_id || '/'`, 'i.to_principal_id'],
+    and: IS_MEMBER,
+  }),
+  subject: toTenant('disclosures_to_tenant_of', {
+    keys: [`d.grantee_tenant_id || '/'`, 'd.subject_key'],
+    values: [`i.tenant_id || '/'`, 'k.subject_key'],
+    and: IS_MEMBER,
+  }),
 };
 
 const MAX_ROWS = 64;

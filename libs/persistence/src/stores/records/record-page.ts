@@ -43,12 +43,21 @@ export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 /** Records that one page looks at: with a filter it may end, short or empty, after so many, and the next one goes on there. */
 const LOOKED_AT = 1_001;
 
-/** Fragments of a statement that lists records, in the order of the index of whose they are. */
-interface RecordList {
-  /** `FROM` item: a page of what `isListed` names, by an index that begins with it, of which `isWanted` holds. */
-  page: (isListed: string, isWanted?: string) => string;
-  /** Columns of a {@link RecordRow} beside facts and item; `isListed` as the page has it. */
-  position: (isListed: string) => string;
+/** The first columns of an index, and the values that the rows of a scope have there. Time and id follow in the index. */
+export interface KeyedScope {
+  /** The first one is an expression. */
+  keys: readonly string[];
+  values: readonly string[];
+  /** Holds of each row that is listed. */
+  and: string;
+}
+
+/** Fragments of a statement that lists records, in the order of the index of their scope. */
+export interface RecordList {
+  /** `FROM` item: a page of a scope, of which `isWanted` holds. The scope is a condition that names an index, or a key. */
+  page: (scope: string | KeyedScope, isWanted?: string) => string;
+  /** Columns of a {@link RecordRow} beside facts and item; the scope is the page's. */
+  position: (scope: string | KeyedScope) => string;
   order: string;
 }
 
@@ -70,19 +79,36 @@ export function newestRecords(
   idType: 'bigint' | 'uuid' = 'bigint',
 ): RecordList {
   const [time, key] = [`${alias}.${at}`, `${alias}.${id}`];
-  const order = `ORDER BY ${time} DESC, ${key} DESC`;
-  const place = `ARRAY[${time}::text, ${key}::text]`;
-  const looked = (isListed: string): string => `${table} ${alias}
-                 WHERE ${isListed} AND (${time}, ${key}) < (:beforeTime::timestamptz, :beforeId::${idType})
-                   AND ${time} >= coalesce(:from::timestamptz, '-infinity')
-                 ${order}`;
+  const orderBy = (columns: readonly string[]): string =>
+    `ORDER BY ${columns.map((column) => `${column} DESC`).join(', ')}`;
+  const order = orderBy([time, key]);
+  const [before, from] = [
+    `:beforeTime::timestamptz, :beforeId::${idType}`,
+    `coalesce(:from::timestamptz, '-infinity')`,
+  ];
+  const keysOf = (scope: string | KeyedScope): readonly string[] => (typeof scope === 'string' ? [] : scope.keys);
+  const looked = (scope: string | KeyedScope): string =>
+    typeof scope === 'string'
+      ? `${table} ${alias}
+                 WHERE ${scope} AND (${time}, ${key}) < (${before}) AND ${time} >= ${from}
+                 ${order}`
+      : // Comparisons that begin with an expression fit no other index, whatever statistics say of it.
+        `${table} ${alias}
+                 WHERE (${scope.keys.join(', ')}, ${time}, ${key}) < (${scope.values.join(', ')}, ${before})
+                   AND (${scope.keys.join(', ')}, ${time}) >= (${scope.values.join(', ')}, ${from}) AND ${scope.and}
+                 ${orderBy([...scope.keys, time, key])}`;
   return {
-    page: (isListed, isWanted = 'true') => `(
-    SELECT * FROM (SELECT * FROM ${looked(isListed)} LIMIT ${LOOKED_AT}) ${alias}
-     WHERE ${isWanted} ${order} LIMIT :rows)`,
-    position: (isListed) => `${place} AS position,
+    page: (scope, isWanted = 'true') => {
+      // The planner keeps the order of the index only by columns that the inner query returns.
+      const keys = keysOf(scope).map((_, place) => `${alias}.listed_key_${place}`);
+      const columns = [`${alias}.*`, ...keysOf(scope).map((name, place) => `${name} AS listed_key_${place}`)];
+      return `(
+    SELECT * FROM (SELECT ${columns.join(', ')} FROM ${looked(scope)} LIMIT ${LOOKED_AT}) ${alias}
+     WHERE ${isWanted} ${orderBy([...keys, time, key])} LIMIT :rows)`;
+    },
+    position: (scope) => `${place} AS position,
        CASE WHEN count(*) OVER () < :rows AND row_number() OVER (${order}) = 1
-            THEN (SELECT ${place} FROM ${looked(isListed)} OFFSET ${LOOKED_AT - 1} LIMIT 1) END AS "lookedTo"`,
+            THEN (SELECT ${place} FROM ${looked(scope)} OFFSET ${LOOKED_AT - 1} LIMIT 1) END AS "lookedTo"`,
     order,
   };
 }

@@ -30,8 +30,10 @@ import { capOf, countUpTo } from '../limits/caps';
 import {
   ANY_TIME,
   FIRST_UUID,
+  type KeyedScope,
   type NamedKey,
   newestRecords,
+  type RecordList,
   type RecordPage,
   recordPage,
   type RecordRow,
@@ -357,8 +359,7 @@ export interface InboxFilter {
 const BY_CREATION = newestRecords('refresh_requests', 'r', 'created_at', 'refresh_request_id', 'uuid');
 const BY_DUE_TIME = newestRecords('refresh_requests', 'r', 'due_at', 'refresh_request_id', 'uuid');
 
-const filteredInbox = (name: string, list: typeof BY_CREATION, scope: string) => {
-  const listed = `${scope} AND f.member_status = 'active'`;
+const filteredInbox = (name: string, list: RecordList, listed: string | KeyedScope) => {
   const wanted = `(i.status IS NULL OR ${STATUS} = i.status) AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
        AND (NOT i.is_overdue OR (${IS_OPEN} AND r.due_at <= statement_timestamp()))`;
   return statement<
@@ -378,28 +379,23 @@ const filteredInbox = (name: string, list: typeof BY_CREATION, scope: string) =>
   );
 };
 
-/** An expression keeps these indexes from the other lists. */
-const OF_INBOX = {
-  incoming: `r.owner_tenant_id || '/' = i.tenant_id || '/'`,
-  outgoing: `r.outgoing_of || '/' = i.tenant_id || '/'`,
-};
-const IS_DUE = `r.status = 'pending' AND r.due_at IS NOT NULL`;
+const TO_MEMBERS = `f.member_status = 'active'`;
+/** Expressions keep these indexes from the other lists. */
+const onSubject = (tenant: string): KeyedScope => ({
+  keys: [`r.${tenant} || '/'`, 'r.subject_key'],
+  values: [`i.tenant_id || '/'`, 'k.subject_key'],
+  and: TO_MEMBERS,
+});
+const dueOf = (tenant: string): string =>
+  `r.${tenant} || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL AND ${TO_MEMBERS}`;
 const FILTERED_INBOX = {
   incoming: {
-    subject: filteredInbox(
-      'refresh_requests_incoming_on',
-      BY_CREATION,
-      `${OF_INBOX.incoming} AND r.subject_key = k.subject_key`,
-    ),
-    overdue: filteredInbox('refresh_requests_incoming_overdue', BY_DUE_TIME, `${OF_INBOX.incoming} AND ${IS_DUE}`),
+    subject: filteredInbox('refresh_requests_incoming_on', BY_CREATION, onSubject('owner_tenant_id')),
+    overdue: filteredInbox('refresh_requests_incoming_overdue', BY_DUE_TIME, dueOf('owner_tenant_id')),
   },
   outgoing: {
-    subject: filteredInbox(
-      'refresh_requests_outgoing_on',
-      BY_CREATION,
-      `${OF_INBOX.outgoing} AND r.subject_key = k.subject_key`,
-    ),
-    overdue: filteredInbox('refresh_requests_outgoing_overdue', BY_DUE_TIME, `${OF_INBOX.outgoing} AND ${IS_DUE}`),
+    subject: filteredInbox('refresh_requests_outgoing_on', BY_CREATION, onSubject('outgoing_of')),
+    overdue: filteredInbox('refresh_requests_outgoing_overdue', BY_DUE_TIME, dueOf('outgoing_of')),
   },
 };
 
