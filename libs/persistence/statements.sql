@@ -141,7 +141,7 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM audit_records a
+  SELECT * FROM (SELECT a.* FROM audit_records a
     WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
       AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
       AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
@@ -194,7 +194,7 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM audit_records a
+  SELECT * FROM (SELECT a.* FROM audit_records a
     WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
       AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
       AND a.at >= coalesce($4::timestamptz, '-infinity')
@@ -246,7 +246,7 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM audit_records a
+  SELECT * FROM (SELECT a.* FROM audit_records a
     WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
       AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
     ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
@@ -920,7 +920,7 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
+  SELECT * FROM (SELECT d.* FROM disclosures d
     WHERE d.subject_key = s.subject_key AND f.owns_subject
       AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
       AND d.first_at >= coalesce($4::timestamptz, '-infinity')
@@ -980,15 +980,15 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
+  SELECT * FROM (SELECT d.*, d.grantee_tenant_id || '/' AS listed_key_0, d.principal_id AS listed_key_1
+    FROM disclosures d
     WHERE (d.grantee_tenant_id || '/', d.principal_id, d.first_at, d.disclosure_id) < (i.tenant_id || '/', i.to_principal_id, $2::timestamptz, $3::bigint)
       AND (d.grantee_tenant_id || '/', d.principal_id, d.first_at) >= (i.tenant_id || '/', i.to_principal_id, coalesce($4::timestamptz, '-infinity'))
       AND f.member_status = 'active'
     ORDER BY d.grantee_tenant_id || '/' DESC, d.principal_id DESC, d.first_at DESC, d.disclosure_id DESC
     LIMIT 1001) d
   WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
-  ORDER BY d.grantee_tenant_id || '/' DESC, d.principal_id DESC, d.first_at DESC, d.disclosure_id DESC
-  LIMIT $1) d ON true
+  ORDER BY d.listed_key_0 DESC, d.listed_key_1 DESC, d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
@@ -1041,7 +1041,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
+  SELECT * FROM (SELECT d.* FROM disclosures d
     WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
       AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
       AND d.first_at >= coalesce($4::timestamptz, '-infinity')
@@ -1101,15 +1101,15 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
+  SELECT * FROM (SELECT d.*, d.grantee_tenant_id || '/' AS listed_key_0, d.subject_key AS listed_key_1
+    FROM disclosures d
     WHERE (d.grantee_tenant_id || '/', d.subject_key, d.first_at, d.disclosure_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::bigint)
       AND (d.grantee_tenant_id || '/', d.subject_key, d.first_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
       AND f.member_status = 'active'
     ORDER BY d.grantee_tenant_id || '/' DESC, d.subject_key DESC, d.first_at DESC, d.disclosure_id DESC
     LIMIT 1001) d
   WHERE (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
-  ORDER BY d.grantee_tenant_id || '/' DESC, d.subject_key DESC, d.first_at DESC, d.disclosure_id DESC
-  LIMIT $1) d ON true
+  ORDER BY d.listed_key_0 DESC, d.listed_key_1 DESC, d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
 
@@ -2466,7 +2466,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.* FROM grants g
     WHERE g.grantor_tenant_id = i.tenant_id AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
       AND g.created_at >= coalesce($4::timestamptz, '-infinity')
@@ -2533,7 +2533,8 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, g.grantor_tenant_id || '>' AS listed_key_0, g.subject_key AS listed_key_1
+    FROM grants g
     WHERE (g.grantor_tenant_id || '>', g.subject_key, g.created_at, g.grant_id) < (i.tenant_id || '>', k.subject_key, $2::timestamptz, $3::uuid)
       AND (g.grantor_tenant_id || '>', g.subject_key, g.created_at) >= (i.tenant_id || '>', k.subject_key, coalesce($4::timestamptz, '-infinity'))
       AND true AND f.member_status = 'active'
@@ -2543,8 +2544,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY g.grantor_tenant_id || '>' DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.listed_key_1 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -2601,7 +2601,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, g.grantor_tenant_id || '>' || g.grantee_tenant_id AS listed_key_0 FROM grants g
     WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.tenant_id || '>' || i.grantee_tenant_id, $2::timestamptz, $3::uuid)
       AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.tenant_id || '>' || i.grantee_tenant_id, coalesce($4::timestamptz, '-infinity'))
       AND true AND f.member_status = 'active'
@@ -2612,8 +2612,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -2734,7 +2733,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.* FROM grants g
     WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/' AND (g.subject_key = 0
         AND g.accepted_at IS NULL) IS TRUE AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
@@ -2802,7 +2801,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, g.grantor_tenant_id || '>' || g.grantee_tenant_id AS listed_key_0 FROM grants g
     WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
       AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
@@ -2813,8 +2812,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -2871,7 +2869,8 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, '>' || g.grantee_tenant_id AS listed_key_0, g.subject_key AS listed_key_1
+    FROM grants g
     WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
       AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key = 0 AND g.accepted_at IS NULL) IS NOT FALSE AND f.member_status = 'active'
@@ -2881,8 +2880,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.listed_key_1 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -2939,7 +2937,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.* FROM grants g
     WHERE g.grantee_tenant_id || '/' = i.tenant_id || '/'
       AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AND true AND f.member_status = 'active'
       AND (g.created_at, g.grant_id) < ($2::timestamptz, $3::uuid)
@@ -3007,7 +3005,7 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, g.grantor_tenant_id || '>' || g.grantee_tenant_id AS listed_key_0 FROM grants g
     WHERE (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at, g.grant_id) < (i.grantor_tenant_id || '>' || i.tenant_id, $2::timestamptz, $3::uuid)
       AND (g.grantor_tenant_id || '>' || g.grantee_tenant_id, g.created_at) >= (i.grantor_tenant_id || '>' || i.tenant_id, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
@@ -3018,8 +3016,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY g.grantor_tenant_id || '>' || g.grantee_tenant_id DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -3076,7 +3073,8 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
   FROM (SELECT true) one LEFT JOIN subjects s ON s.subject_type = i.subject_type
     AND s.subject_id = i.subject_id) k ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM grants g
+  SELECT * FROM (SELECT g.*, '>' || g.grantee_tenant_id AS listed_key_0, g.subject_key AS listed_key_1
+    FROM grants g
     WHERE ('>' || g.grantee_tenant_id, g.subject_key, g.created_at, g.grant_id) < ('>' || i.tenant_id, k.subject_key, $2::timestamptz, $3::uuid)
       AND ('>' || g.grantee_tenant_id, g.subject_key, g.created_at) >= ('>' || i.tenant_id, k.subject_key, coalesce($4::timestamptz, '-infinity'))
       AND (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS NOT FALSE AND f.member_status = 'active'
@@ -3086,8 +3084,7 @@ LEFT JOIN LATERAL (
     AND (i.grantee_tenant_id IS NULL OR g.grantee_tenant_id = i.grantee_tenant_id)
     AND (i.grantor_tenant_id IS NULL OR g.grantor_tenant_id = i.grantor_tenant_id)
     AND (i.subject_type IS NULL OR g.subject_key = k.subject_key)
-  ORDER BY '>' || g.grantee_tenant_id DESC, g.subject_key DESC, g.created_at DESC, g.grant_id DESC
-  LIMIT $1) g ON true
+  ORDER BY g.listed_key_0 DESC, g.listed_key_1 DESC, g.created_at DESC, g.grant_id DESC LIMIT $1) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
@@ -5923,7 +5920,8 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
-        SELECT * FROM (SELECT * FROM refresh_requests r
+        SELECT * FROM (SELECT r.*, r.owner_tenant_id || '/' AS listed_key_0, r.subject_key AS listed_key_1
+          FROM refresh_requests r
           WHERE (r.owner_tenant_id || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
             AND (r.owner_tenant_id || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
             AND f.member_status = 'active'
@@ -5934,8 +5932,7 @@ LEFT JOIN LATERAL (
           AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
           AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
               AND r.due_at <= statement_timestamp()))
-        ORDER BY r.owner_tenant_id || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
-        LIMIT $1) r) r
+        ORDER BY r.listed_key_0 DESC, r.listed_key_1 DESC, r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
@@ -6009,7 +6006,7 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
-        SELECT * FROM (SELECT * FROM refresh_requests r
+        SELECT * FROM (SELECT r.* FROM refresh_requests r
           WHERE r.owner_tenant_id || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
             AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
             AND r.due_at >= coalesce($4::timestamptz, '-infinity')
@@ -6384,7 +6381,8 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
-        SELECT * FROM (SELECT * FROM refresh_requests r
+        SELECT * FROM (SELECT r.*, r.outgoing_of || '/' AS listed_key_0, r.subject_key AS listed_key_1
+          FROM refresh_requests r
           WHERE (r.outgoing_of || '/', r.subject_key, r.created_at, r.refresh_request_id) < (i.tenant_id || '/', k.subject_key, $2::timestamptz, $3::uuid)
             AND (r.outgoing_of || '/', r.subject_key, r.created_at) >= (i.tenant_id || '/', k.subject_key, coalesce($4::timestamptz, '-infinity'))
             AND f.member_status = 'active'
@@ -6395,8 +6393,7 @@ LEFT JOIN LATERAL (
           AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
           AND (NOT i.is_overdue OR (r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()
               AND r.due_at <= statement_timestamp()))
-        ORDER BY r.outgoing_of || '/' DESC, r.subject_key DESC, r.created_at DESC, r.refresh_request_id DESC
-        LIMIT $1) r) r
+        ORDER BY r.listed_key_0 DESC, r.listed_key_1 DESC, r.created_at DESC, r.refresh_request_id DESC LIMIT $1) r) r
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
@@ -6470,7 +6467,7 @@ LEFT JOIN LATERAL (
     SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT * FROM (
-        SELECT * FROM (SELECT * FROM refresh_requests r
+        SELECT * FROM (SELECT r.* FROM refresh_requests r
           WHERE r.outgoing_of || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL
             AND f.member_status = 'active' AND (r.due_at, r.refresh_request_id) < ($2::timestamptz, $3::uuid)
             AND r.due_at >= coalesce($4::timestamptz, '-infinity')

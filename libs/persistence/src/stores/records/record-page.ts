@@ -82,6 +82,7 @@ export function newestRecords(
   const orderBy = (columns: readonly string[]): string =>
     `ORDER BY ${columns.map((column) => `${column} DESC`).join(', ')}`;
   const order = orderBy([time, key]);
+  const place = `ARRAY[${time}::text, ${key}::text]`;
   const [before, from] = [
     `:beforeTime::timestamptz, :beforeId::${idType}`,
     `coalesce(:from::timestamptz, '-infinity')`,
@@ -100,8 +101,8 @@ export function newestRecords(
   return {
     page: (scope, isWanted = 'true') => {
       // The planner keeps the order of the index only by columns that the inner query returns.
-      const keys = keysOf(scope).map((_, place) => `${alias}.listed_key_${place}`);
-      const columns = [`${alias}.*`, ...keysOf(scope).map((name, place) => `${name} AS listed_key_${place}`)];
+      const keys = keysOf(scope).map((_, index) => `${alias}.listed_key_${index}`);
+      const columns = [`${alias}.*`, ...keysOf(scope).map((name, index) => `${name} AS listed_key_${index}`)];
       return `(
     SELECT * FROM (SELECT ${columns.join(', ')} FROM ${looked(scope)} LIMIT ${LOOKED_AT}) ${alias}
      WHERE ${isWanted} ${orderBy([...keys, time, key])} LIMIT :rows)`;
