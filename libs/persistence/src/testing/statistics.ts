@@ -96,6 +96,14 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       revoked_at: whenDone('now()'),
       ...created,
     },
+    pending_grants: {
+      grant_id: 'gen_random_uuid()',
+      grantor_tenant_id: tenant,
+      grantee_tenant_id: tenant,
+      scopes: `'{read_latest}'`,
+      requested_by: `'p-' || n`,
+      ...created,
+    },
     grant_changes: {
       grant_id: owner,
       grantor_tenant_id: tenant,
