@@ -151,7 +151,7 @@ describe('a policy file', () => {
       [`${w('X1')}group X1 any X1\nquorum X1\n`, 'malformed', /Line 2/],
       [`${w('X1')}group none any X1\nquorum none\n`, 'malformed', /Line 2/],
       ['quorum none\r\n', 'malformed', /Line 1 .*control/],
-      ['quorum none\n\u007f', 'malformed', /line 2 .*control/],
+      ['quorum none\n\u007f', 'malformed', /Line 2 .*control/],
       [`#${'x'.repeat(1_000_000)}\nquorum none\n`, 'malformed', /bytes/],
     ];
     for (const [text, code, message] of cases) {
