@@ -151,11 +151,11 @@ export class VerificationError extends IdentityStateError {
   constructor(
     failure: VerificationFailure,
     message: string,
-    { evidence = [], cause }: { evidence?: readonly string[]; cause?: unknown } = {},
+    options: ErrorOptions & { evidence?: readonly string[] } = {},
   ) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, options);
     this.failure = failure;
-    this.evidence = evidence;
+    this.evidence = options.evidence ?? [];
   }
 }
 

@@ -7,8 +7,8 @@ import { timeText } from './json.ts';
 import type { ReadOptions } from './read.ts';
 import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
+import { gap } from './verify/gap.ts';
 import { BUNDLE_LINE, type BundleLine } from './verify/lineage-proof.ts';
-import type { BundleProof } from './verify/log.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {
@@ -102,7 +102,7 @@ export async function* exportOf<A>(
   const isBundle = mode === 'log';
   const floors = isBundle ? await verifier.floors() : null;
   const sequence = new Sequence(asked.subjectId, 'asc', verifier.known.headOf(asked.subjectType, asked.subjectId));
-  let bundle: { prove: BundleProof; versions: number } | null = null;
+  let bundle: { prove: Awaited<ReturnType<Verifier['bundle']>>; versions: number } | null = null;
   let versions = 0;
   for await (const line of exportedLines(transport, path, isBundle ? 'log' : undefined, options)) {
     if (floors !== null && bundle === null) {
@@ -159,16 +159,12 @@ class Sequence {
     const isFirst = last === null;
     const expected = isFirst ? 1 : last + (order === 'asc' ? 1 : -1);
     const fits = isFirst && order === 'desc' ? version >= head : version === expected;
-    if (!fits) throw this.#gap(`${last ?? 'the beginning'} to ${version}`);
+    if (!fits) throw gap(this.subjectId, last ?? 'the beginning', version);
     this.last = version;
   }
 
   end(): void {
     const isComplete = this.order === 'desc' ? this.last === 1 : this.last !== null && this.last >= this.head;
-    if (!isComplete) throw this.#gap(`${this.last ?? 'the beginning'} to its end`);
-  }
-
-  #gap(where: string): VerificationError {
-    return new VerificationError('gap', `Versions of ${this.subjectId} are left out, from ${where}.`);
+    if (!isComplete) throw gap(this.subjectId, this.last ?? 'the beginning', 'its end');
   }
 }

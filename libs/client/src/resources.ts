@@ -7,11 +7,11 @@ import { CREATED_GRANT, DELIVERY, GRANT, PENDING_GRANT, PRINCIPAL, REFRESH_REQUE
 import type { SubjectType } from './types.ts';
 import type { EventType } from './webhook.ts';
 
-/** The plain calls: one request, one answer. */
-class Resource {
-  /** @internal made by `Tenant` and `Subject` */
+/** The plain calls below a path: one request, one answer. */
+export class Resource {
+  /** @internal */
   constructor(
-    private readonly transport: Transport,
+    protected readonly transport: Transport,
     protected readonly path: string,
   ) {}
 

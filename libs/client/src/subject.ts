@@ -3,13 +3,11 @@ import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
 import { call } from './http/call.ts';
-import { itemsOf } from './http/pages.ts';
 import { type CallOptions, pathOf, queryText, type Transport } from './http/transport.ts';
-import type { Shape } from './http/shape.ts';
 import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, type Scope } from './resources.ts';
+import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, Resource, type Scope } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import { linkOf } from './verify/snapshot.ts';
@@ -33,20 +31,19 @@ const LATEST_ATTEMPTS = 4;
 const LATEST_PAUSE_MS = 250;
 
 /** A subject as a tenant sees it, which owns it or may read it. `A` is the type of its attributes: the caller's word. */
-export class Subject<A extends object> {
+export class Subject<A extends object> extends Resource {
   readonly refreshRequests: RefreshRequests;
-  private readonly path: string;
   private readonly asked: { readonly subjectType: SubjectType; readonly subjectId: string };
 
   /** @internal made by `Tenant` */
   constructor(
-    private readonly transport: Transport,
+    transport: Transport,
     private readonly verifier: Verifier,
     private readonly tenantId: string,
     readonly subjectType: SubjectType,
     readonly subjectId: string,
   ) {
-    this.path = pathOf('v1', 'tenants', tenantId, 'subjects', subjectType, subjectId);
+    super(transport, pathOf('v1', 'tenants', tenantId, 'subjects', subjectType, subjectId));
     this.asked = { subjectType, subjectId };
     this.refreshRequests = new RefreshRequests(
       transport,
@@ -136,7 +133,7 @@ export class Subject<A extends object> {
     proposal: Omit<api.ProposeSubjectUpdateBody, 'subject_id'>,
     options: CallOptions = {},
   ): Promise<api.Update> {
-    return this.#call('POST', '/updates', UPDATE, options, { subject_id: this.subjectId, ...proposal });
+    return this.call('POST', '/updates', UPDATE, options, { subject_id: this.subjectId, ...proposal });
   }
 
   /** Updates, newest first. */
@@ -144,20 +141,20 @@ export class Subject<A extends object> {
     filter: { status?: api.Update['status'] } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Update, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/updates`, filter, options, UPDATE);
+    return this.items('/updates', UPDATE, filter, options);
   }
 
   async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
-    return this.#call('GET', `/updates${pathOf(updateId)}`, UPDATE, options, undefined, { update_id: updateId });
+    return this.call('GET', `/updates${pathOf(updateId)}`, UPDATE, options, undefined, { update_id: updateId });
   }
 
   /** Writes the next version. @throws StaleBaseError where another one was written meanwhile */
   async apply(updateId: string, options: CallOptions = {}): Promise<api.AppliedUpdate> {
-    return this.#call('POST', `/updates${pathOf(updateId)}/apply`, HEADER, options);
+    return this.call('POST', `/updates${pathOf(updateId)}/apply`, HEADER, options);
   }
 
   async withdraw(updateId: string, options: CallOptions = {}): Promise<api.Update> {
-    return this.#call('POST', `/updates${pathOf(updateId)}/withdraw`, UPDATE, options, undefined, {
+    return this.call('POST', `/updates${pathOf(updateId)}/withdraw`, UPDATE, options, undefined, {
       update_id: updateId,
       status: 'withdrawn',
     });
@@ -167,7 +164,7 @@ export class Subject<A extends object> {
   async diff(versions: { from: number; to: number }, options: CallOptions = {}): Promise<api.VersionDiffResult> {
     const query = queryText({ from_version: versions.from, to_version: versions.to });
     const says = { from_version: versions.from, to_version: versions.to, subject: this.#ref };
-    return this.#call('GET', `/diff${query}`, { ops: [OPERATION] }, options, undefined, says);
+    return this.call('GET', `/diff${query}`, { ops: [OPERATION] }, options, undefined, says);
   }
 
   /** Of each value since when, by whom and from which evidence it stands, as the service says. */
@@ -175,7 +172,7 @@ export class Subject<A extends object> {
     filter: ProvenanceFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Provenance['items'][number], void, undefined> {
-    return itemsOf(this.transport, `${this.path}/provenance`, { ...filter }, options, LEAF);
+    return this.items('/provenance', LEAF, { ...filter }, options);
   }
 
   /** Lets another tenant read the subject. */
@@ -189,17 +186,17 @@ export class Subject<A extends object> {
 
   /** Every grant on the subject, also those that are over. */
   grants(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/grants`, {}, options, GRANT);
+    return this.items('/grants', GRANT, {}, options);
   }
 
   /** Who could read it, from when to when. */
   accessHistory(options: CallOptions = {}): AsyncGenerator<api.AccessPeriod, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/access-history`, {}, options, PERIOD);
+    return this.items('/access-history', PERIOD, {}, options);
   }
 
   /** Erasures of it, newest first: asked for, cancelled and done. */
   erasures(options: CallOptions = {}): AsyncGenerator<api.Erasure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/erasures`, {}, options, ERASURE);
+    return this.items('/erasures', ERASURE, {}, options);
   }
 
   /** Lists who was shown which versions. */
@@ -207,7 +204,7 @@ export class Subject<A extends object> {
     filter: DisclosureFilter & { grantee_tenant_id?: string } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Disclosure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/disclosures`, { ...filter }, options, DISCLOSURE);
+    return this.items('/disclosures', DISCLOSURE, { ...filter }, options);
   }
 
   async #applyPatch(
@@ -249,17 +246,6 @@ export class Subject<A extends object> {
       if (error instanceof ConflictError && (await this.update(updateId, options)).status === 'applied') return version;
       throw error;
     }
-  }
-
-  async #call<T extends object>(
-    method: 'GET' | 'POST',
-    below: string,
-    shape: Shape<T>,
-    options: CallOptions,
-    body?: object,
-    says?: object,
-  ): Promise<T> {
-    return call(this.transport, [method, this.path + below], shape, options, body, says);
   }
 
   get #ref(): api.SubjectRef {

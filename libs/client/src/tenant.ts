@@ -2,8 +2,7 @@ import { canonicalize } from '@iss/domain/pure';
 import { changesOf, type ChangesOptions } from './changes.ts';
 import type * as api from './generated/types.ts';
 import { parseStrictly } from './http/answer.ts';
-import { call, requireSays } from './http/call.ts';
-import { itemsOf } from './http/pages.ts';
+import { requireSays } from './http/call.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
@@ -15,6 +14,7 @@ import {
   Membership,
   PendingGrants,
   type RefreshRequestFilter,
+  Resource,
   Webhooks,
 } from './resources.ts';
 import {
@@ -43,20 +43,19 @@ import { requireVersion } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** A tenant that the caller acts for. */
-export class Tenant {
+export class Tenant extends Resource {
   readonly grants: Grants;
   readonly pendingGrants: PendingGrants;
   readonly webhooks: Webhooks;
   readonly membership: Membership;
-  private readonly path: string;
 
   /** @internal made by `IdentityState` */
   constructor(
-    private readonly transport: Transport,
+    transport: Transport,
     private readonly verifier: Verifier,
     readonly tenantId: string,
   ) {
-    this.path = pathOf('v1', 'tenants', tenantId);
+    super(transport, pathOf('v1', 'tenants', tenantId));
     this.grants = new Grants(transport, `${this.path}/grants`);
     this.pendingGrants = new PendingGrants(transport, `${this.path}/pending-grants`);
     this.membership = new Membership(transport, `${this.path}/membership`);
@@ -125,10 +124,7 @@ export class Tenant {
 
   /** The subjects that the tenant owns. */
   subjects(filter: SubjectFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Subject, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/subjects`, { ...filter }, options, {
-      ...SUBJECT,
-      latest_snapshot: HEADER,
-    });
+    return this.items('/subjects', { ...SUBJECT, latest_snapshot: HEADER }, { ...filter }, options);
   }
 
   /** The subjects of others that the tenant may read. */
@@ -136,7 +132,7 @@ export class Tenant {
     filter: AccessibleFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.AccessibleSubject, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options, ACCESSIBLE);
+    return this.items('/accessible-subjects', ACCESSIBLE, { ...filter }, options);
   }
 
   /** Lists what the tenant's principals were shown of other tenants' subjects, newest first. */
@@ -144,7 +140,7 @@ export class Tenant {
     filter: DisclosureFilter & { subject_type?: SubjectType; subject_id?: string } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Disclosure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/disclosures`, { ...filter }, options, DISCLOSURE);
+    return this.items('/disclosures', DISCLOSURE, { ...filter }, options);
   }
 
   /** Lists the erasures of all subjects of the tenant, newest first. */
@@ -152,17 +148,17 @@ export class Tenant {
     filter: { status?: api.Erasure['status'] } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Erasure, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/erasures`, filter, options, ERASURE);
+    return this.items('/erasures', ERASURE, filter, options);
   }
 
   /** Lists who changed what in the tenant, newest first. */
   audit(filter: AuditFilter = {}, options: CallOptions = {}): AsyncGenerator<api.AuditRecord, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/audit`, { ...filter }, options, AUDIT_RECORD);
+    return this.items('/audit', AUDIT_RECORD, { ...filter }, options);
   }
 
   /** The members. */
   principals(options: CallOptions = {}): AsyncGenerator<api.Principal, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/principals`, {}, options, PRINCIPAL);
+    return this.items('/principals', PRINCIPAL, {}, options);
   }
 
   /** Updates of every subject, newest first. */
@@ -170,13 +166,13 @@ export class Tenant {
     filter: { status?: api.Update['status'] } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Update, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/entity-state-updates`, filter, options, UPDATE);
+    return this.items('/entity-state-updates', UPDATE, filter, options);
   }
 
   /** An update by its id alone. */
   async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
-    const path = this.path + pathOf('entity-state-updates', updateId);
-    return call(this.transport, ['GET', path], UPDATE, options, undefined, { update_id: updateId });
+    const says = { update_id: updateId };
+    return this.call('GET', pathOf('entity-state-updates', updateId), UPDATE, options, undefined, says);
   }
 
   /** Requests to refresh subjects: of others to the tenant, or its own. */
@@ -184,7 +180,7 @@ export class Tenant {
     filter: RefreshRequestFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.RefreshRequest, void, undefined> {
-    return itemsOf(this.transport, `${this.path}/refresh-requests`, { ...filter }, options, REFRESH_REQUEST);
+    return this.items('/refresh-requests', REFRESH_REQUEST, { ...filter }, options);
   }
 }
 

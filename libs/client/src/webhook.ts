@@ -1,3 +1,4 @@
+import { bytesOfBinary, concatBytes, decodeUtf8, encodeUtf8 } from '@iss/tlog';
 import { IdentityStateError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { decode } from './http/answer.ts';
@@ -55,8 +56,6 @@ const EVENT = { id: '', type: '', created_at: '', tenant_id: '', data: {} } as c
 /** A header with more signatures than this is not the service's. */
 const MAX_SIGNATURES = 16;
 
-const utf8 = new TextEncoder();
-
 /**
  * Verifies a delivery by its Standard Webhooks signature, in constant time, and that it is fresh. Drop an `id` that you have
  * worked on: deliveries may repeat.
@@ -71,24 +70,21 @@ export async function verifyWebhook(
   secrets: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const bytes = typeof body === 'string' ? utf8.encode(body) : new Uint8Array(body);
+  const bytes = typeof body === 'string' ? encodeUtf8(body) : new Uint8Array(body);
   const id = requireHeader(headers, 'webhook-id');
   const timestamp = requireHeader(headers, 'webhook-timestamp');
   const signatures = requireHeader(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw new WebhookVerificationError('malformed_header', 'webhook-timestamp is not in seconds.');
   }
-  const head = utf8.encode(`${id}.${timestamp}.`);
-  const message = new Uint8Array(head.length + bytes.length);
-  message.set(head);
-  message.set(bytes, head.length);
+  const message = concatBytes(encodeUtf8(`${id}.${timestamp}.`), bytes);
   let isGenuine = false;
   for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
     const key = await crypto.subtle.importKey('raw', keyOf(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
       'verify',
     ]);
     for (const signature of signatures) {
-      const mac = macOf(signature);
+      const mac = bytesAfter('v1,', signature);
       // The platform compares in constant time.
       if (mac !== null && (await crypto.subtle.verify('HMAC', key, mac, message))) isGenuine = true;
     }
@@ -111,19 +107,17 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
 }
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
-  const key = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : null;
+  const key = bytesAfter('whsec_', secret);
   // An empty key would let anybody sign.
   if (key === null || key.length === 0) throw new IdentityStateError('A secret is "whsec_" and base64.');
   return key;
 }
 
-function macOf(signature: string): Uint8Array<ArrayBuffer> | null {
-  return signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : null;
-}
-
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+/** The bytes of base64 behind a prefix; null for any other text. */
+function bytesAfter(prefix: string, text: string): Uint8Array<ArrayBuffer> | null {
+  if (!text.startsWith(prefix)) return null;
   try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return bytesOfBinary(atob(text.slice(prefix.length)));
   } catch {
     return null;
   }
@@ -132,7 +126,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
 function eventOf(bytes: Uint8Array): WebhookEvent {
   try {
     // What is signed is the service's word.
-    return decode<WebhookEvent>(new TextDecoder('utf-8', { fatal: true }).decode(bytes), EVENT);
+    return decode<WebhookEvent>(decodeUtf8(bytes), EVENT);
   } catch {
     throw new WebhookVerificationError('malformed_body', 'The body is not an event.');
   }

@@ -1,8 +1,8 @@
 export * from './errors';
 export * from './limits';
 export { decodeBase64, decodeHash, encodeBase64 } from './encoding/base64';
-export { equalBytes, toHex } from './encoding/bytes';
-export { decodeUtf8 } from './encoding/utf8';
+export { bytesOfBinary, concatBytes, equalBytes, toHex } from './encoding/bytes';
+export { decodeUtf8, encodeUtf8 } from './encoding/utf8';
 export * from './hash/sha256';
 export { emptyRoot, leafHash, nodeHash } from './tree/hashes';
 export * from './tree/subtrees';

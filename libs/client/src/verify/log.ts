@@ -12,16 +12,8 @@ import { decode, parseStrictly } from '../http/answer.ts';
 import { requireLike } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { CLOCK_SKEW_MS } from '../limits.ts';
-import type { Version } from '../types.ts';
 import { type Floor, floorOf, requireNotBackdated, signaturesOf } from './floor.ts';
-import {
-  type BundleLine,
-  LineageProof,
-  LOG_PROOF,
-  type Logged,
-  type LoggedVersion,
-  type LogProof,
-} from './lineage-proof.ts';
+import { type BundleLine, LineageProof, LOG_PROOF, type LoggedVersion, type LogProof } from './lineage-proof.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -48,8 +40,8 @@ export interface LogPlace {
 /** @internal what is left of an erased version: a receipt, or the header of a history */
 export type ErasedVersion = Omit<LoggedVersion, 'written_by' | 'write_request_id'>;
 
-/** @internal where the log had an erased version; `place` is null where the entry of the erasure does not name the version */
-export interface ErasedPlace {
+/** @internal where the log has a version; `place` is null where it is erased and the entry of the erasure does not name it */
+export interface ProvedPlace {
   readonly logIndex: number;
   readonly place: LogPlace | null;
 }
@@ -92,40 +84,37 @@ export class LogTrust {
   }
 
   /**
-   * Proves that the log has this version, as it was answered.
+   * Proves that the log has this version, as it was answered; of one without content, that the log has its erasure.
    *
-   * @throws VerificationError; NotLoggedYetError where the log is behind for longer than the call may take
+   * @throws VerificationError, `envelope_missing` where the service does not prove an erasure; NotLoggedYetError where the log
+   *   is behind for longer than the call may take
    */
-  async prove(tenantId: string, version: Version<unknown>, options: CallOptions): Promise<LogPlace> {
+  async prove(tenantId: string, version: ErasedVersion, isErased: boolean, options: CallOptions): Promise<ProvedPlace> {
     const floors = await this.floors();
-    const text = await this.#proofText(tenantId, version, options);
-    const proof = decode<LogProof & { checkpoint: string }>(text, { ...LOG_PROOF, checkpoint: '' }, parseStrictly);
-    const { checkpoint, place } = await this.#placing(proof.checkpoint, floors, options);
-    return place(version, new LineageProof(checkpoint).version(whereOf(version), proof, version));
+    const { checkpoint, ...line } = isErased
+      ? await this.#erasureLine(tenantId, version, options)
+      : decode<LogProof & { checkpoint: string }>(
+          await this.#proofText(tenantId, version, options),
+          { ...LOG_PROOF, checkpoint: '' },
+          parseStrictly,
+        );
+    const prove = await this.bundle(checkpoint, floors, options);
+    return prove(version, { ...line, snapshot: version });
   }
 
-  /**
-   * Proves that the log has the erasure of a version whose content was not answered.
-   *
-   * @throws as {@link prove}; VerificationError `envelope_missing` where the service does not prove an erasure
-   */
-  async proveErased(tenantId: string, version: ErasedVersion, options: CallOptions): Promise<ErasedPlace> {
-    const floors = await this.floors();
-    const proof = await this.#erasureProof(tenantId, version, options);
-    const { checkpoint, place } = await this.#placing(proof.erasure.checkpoint, floors, options);
-    const line = { ...proof, snapshot: version, erased: proof.erasure };
-    const logged = new LineageProof(checkpoint).line(whereOf(version), line);
-    return { logIndex: logged.logIndex, place: logged.proved === 'place' ? null : place(version, logged) };
-  }
-
-  async #erasureProof(tenantId: string, version: ErasedVersion, options: CallOptions): Promise<ErasureProof> {
+  async #erasureLine(
+    tenantId: string,
+    version: ErasedVersion,
+    options: CallOptions,
+  ): Promise<Omit<BundleLine, 'snapshot'> & { checkpoint: string }> {
     try {
       await this.#proofText(tenantId, version, options);
     } catch (error) {
       if (!(error instanceof ErasedError)) throw error;
       const proof: unknown = error.receipt?.proof;
       requireLike<ErasureProof>(proof, ERASURE_PROOF);
-      return proof;
+      const { erasure } = proof;
+      return { ...proof, erased: erasure, checkpoint: erasure.checkpoint };
     }
     throw new VerificationError('envelope_missing', `${whereOf(version)} the log does not say that it was erased.`);
   }
@@ -135,31 +124,25 @@ export class LogTrust {
     return this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS } }, options);
   }
 
-  /** Proves lines of a bundle, all by the one checkpoint that it begins with. @throws VerificationError */
+  /**
+   * Proves lines of a bundle, all by the one checkpoint that it begins with. A line that stands behind a kept checkpoint says
+   * that it was not there before.
+   *
+   * @throws VerificationError
+   */
   async bundle(note: string, floors: Floors, options: CallOptions): Promise<BundleProof> {
-    const { checkpoint, place } = await this.#placing(note, floors, options);
-    const lineage = new LineageProof(checkpoint);
-    return (version, line) => {
-      const logged = lineage.line(whereOf(version), line);
-      return logged.proved === 'place' ? null : place(version, logged);
-    };
-  }
-
-  /** What a proof by a checkpoint gives: that it is written behind a kept checkpoint says that it was not there before. */
-  async #placing(
-    note: string,
-    floors: Floors,
-    options: CallOptions,
-  ): Promise<{ checkpoint: Checkpoint; place: (version: ErasedVersion, logged: Logged) => LogPlace }> {
     const verified = await this.#accept(note, floors, options);
     const checkpoint = shown(note, verified);
     const floor = floors.get(checkpoint.origin);
-    const place = (version: ErasedVersion, { logIndex, tenantId, writtenBy }: Logged): LogPlace => {
+    const lineage = new LineageProof(verified.checkpoint);
+    return (version, line) => {
+      const where = whereOf(version);
+      const { logIndex, tenantId, writtenBy, proved } = lineage.line(where, line);
+      if (proved === 'place') return { logIndex, place: null };
       const { created_at: at } = version;
-      if (floor !== undefined && at !== undefined) requireNotBackdated(whereOf(version), logIndex, at, floor);
-      return { logIndex, tenantId, writtenBy, checkpoint };
+      if (floor !== undefined && at !== undefined) requireNotBackdated(where, logIndex, at, floor);
+      return { logIndex, place: { logIndex, tenantId, writtenBy, checkpoint } };
     };
-    return { checkpoint: verified.checkpoint, place };
   }
 
   /**
@@ -250,8 +233,8 @@ export class LogTrust {
 /** @internal what each log had shown when something was asked for */
 export type Floors = ReadonlyMap<string, Floor>;
 
-/** @internal proves a version by its line of a bundle; null for an erased one that the log does not name. @throws VerificationError */
-export type BundleProof = (version: Version<unknown>, line: BundleLine) => LogPlace | null;
+/** @internal proves a version by its line of a bundle. @throws VerificationError */
+export type BundleProof = (version: ErasedVersion, line: BundleLine) => ProvedPlace;
 
 function whereOf({ snapshot_version: version }: ErasedVersion): string {
   return `Version ${version}:`;

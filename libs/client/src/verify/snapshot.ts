@@ -35,17 +35,15 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
   const require = (holds: boolean, failure: VerificationFailure, message: string): void => {
     if (!holds) throw new VerificationError(failure, `${where}: ${message}`);
   };
-  const isAsked = <T>(wanted: T | undefined, found: T): boolean => wanted === undefined || wanted === found;
-  require(isAsked(asked.subjectType, subject.subject_type) &&
-    isAsked(
-      asked.subjectId,
-      subject.subject_id,
-    ), 'other_subject', `${asked.subjectType} ${asked.subjectId} was asked for.`);
-  require(isAsked(asked.version, snapshot_version), 'other_version', `version ${asked.version} was asked for.`);
-  require(isAsked(
-    asked.snapshotId?.toLowerCase(),
-    snapshot_id.toLowerCase(),
-  ), 'other_snapshot', `the snapshot ${asked.snapshotId} was asked for.`);
+  const answers: readonly (readonly [VerificationFailure, name: string, asked: unknown, found: unknown])[] = [
+    ['other_subject', 'subject type', asked.subjectType, subject.subject_type],
+    ['other_subject', 'subject id', asked.subjectId, subject.subject_id],
+    ['other_version', 'version', asked.version, snapshot_version],
+    ['other_snapshot', 'snapshot', asked.snapshotId?.toLowerCase(), snapshot_id.toLowerCase()],
+  ];
+  for (const [failure, name, wanted, found] of answers) {
+    require(wanted === undefined || wanted === found, failure, `the ${name} ${String(wanted)} was asked for.`);
+  }
   if (envelope_hash === null) {
     throw new VerificationError('unhashed', `${where} has no hash.`);
   }

@@ -6,7 +6,9 @@ import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
-import type { BundleProof, ErasedVersion, Floors, LogPlace, LogTrust } from './log.ts';
+import { gap } from './gap.ts';
+import type { BundleLine } from './lineage-proof.ts';
+import type { Floors, LogPlace, LogTrust } from './log.ts';
 import { type Asked, linkOf, requireVersion, verifySnapshot } from './snapshot.ts';
 
 /** What was verified of a snapshot that was handed over. */
@@ -75,13 +77,16 @@ export class Verifier {
   }
 
   /** Proves the lines of a bundle. @throws VerificationError */
-  async bundle(checkpoint: string, floors: Floors, options: CallOptions): Promise<BundleProof> {
+  async bundle(
+    checkpoint: string,
+    floors: Floors,
+    options: CallOptions,
+  ): Promise<(version: Version<unknown>, line: BundleLine) => void> {
     const prove = await this.requireLog().bundle(checkpoint, floors, options);
     return (version, line) => {
-      const log = prove(version, line);
-      if (log !== null) this.known.noteEntry(linkOf(version, ''), log.logIndex);
-      verifications.set(version, { mode: 'log', log });
-      return log;
+      const proved = prove(version, line);
+      this.known.noteEntry(linkOf(version, ''), proved.logIndex);
+      verifications.set(version, { mode: 'log', log: proved.place });
     };
   }
 
@@ -107,7 +112,7 @@ export class Verifier {
     const isNamed = subjectType !== undefined && subjectId !== undefined;
     const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};
     const erased = { ...receipt, subject };
-    const { place } = await this.requireLog().proveErased(tenantId, erased, options);
+    const { place } = await this.requireLog().prove(tenantId, erased, true, options);
     if (place !== null && isNamed) this.claim(receipt, { subject_type: subjectType, subject_id: subjectId });
   }
 
@@ -133,7 +138,7 @@ export class Verifier {
     )) {
       for (const item of items) {
         const { snapshot_version: at, chain_valid: isValid } = item;
-        if (before === null ? at < version : at !== before - 1) throw gap(link, before ?? version + 1, at);
+        if (before === null ? at < version : at !== before - 1) throw gap(subjectId, before ?? version + 1, at);
         if (isValid === false) {
           throw new VerificationError('chain', `Version ${at} does not hold, says the service.`);
         }
@@ -145,7 +150,7 @@ export class Verifier {
         }
       }
     }
-    throw gap(link, before ?? version + 1, 0);
+    throw gap(subjectId, before ?? version + 1, 0);
   }
 
   async #place(
@@ -154,19 +159,9 @@ export class Verifier {
     version: Version<unknown>,
     options: CallOptions,
   ): Promise<LogPlace | null> {
-    if (version.envelope === undefined) return this.#erasure(tenantId, link, version, options);
-    const place = await this.requireLog().prove(tenantId, version, options);
-    this.known.noteEntry(link, place.logIndex);
-    return place;
-  }
-
-  async #erasure(tenantId: string, link: Link, version: ErasedVersion, options: CallOptions): Promise<LogPlace | null> {
-    const { logIndex, place } = await this.requireLog().proveErased(tenantId, version, options);
+    const isErased = version.envelope === undefined;
+    const { logIndex, place } = await this.requireLog().prove(tenantId, version, isErased, options);
     this.known.noteEntry(link, logIndex);
     return place;
   }
-}
-
-function gap({ subjectId }: Link, newer: number, older: number): VerificationError {
-  return new VerificationError('gap', `Versions of ${subjectId} are left out, from ${newer} to ${older}.`);
 }

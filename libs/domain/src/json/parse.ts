@@ -4,7 +4,7 @@ import { formatPointer, setMember, shortPointer } from './pointer';
 import { hasEscapedSurrogate } from './surrogates';
 import { isWithinDepth, type JsonObject, type JsonValue } from './value';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a JSON text (RFC 8259) from its raw bytes and refuses whatever would not come back the same: invalid UTF-8 and a
