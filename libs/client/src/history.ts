@@ -1,5 +1,4 @@
 import type { JsonValue } from '@iss/domain/pure';
-import { VerificationError } from './errors.ts';
 import { decode, parseStrictly } from './http/answer.ts';
 import { pageLike, pagesOf } from './http/pages.ts';
 import type { CallOptions, Transport } from './http/transport.ts';
@@ -120,9 +119,7 @@ export async function* exportOf<A>(
     yield version;
   }
   if (mode !== false) sequence.end();
-  if (bundle !== null && bundle.versions !== versions) {
-    throw new VerificationError('gap', `The bundle has ${versions} of ${bundle.versions} versions.`);
-  }
+  if (bundle !== null && bundle.versions !== versions) throw gap(asked.subjectId, versions, bundle.versions);
 }
 
 /** @internal the lines of a bundle, as they came: for whoever keeps them, or verifies them as a whole. */

@@ -29,7 +29,7 @@ export async function readSnapshot<A>(
   const text = await transport.text({ method: 'GET', path, query }, options).catch(async (error: unknown) => {
     if (mode === 'log' && error instanceof ErasedError) {
       if (error.receipt === null)
-        throw new VerificationError('envelope_missing', `${path}: nothing proves the erasure.`);
+        throw new VerificationError('envelope_missing', `${path}: the log does not say that it was erased.`);
       await verifier.erased(tenantId, error.receipt, asked, options);
     }
     throw error;

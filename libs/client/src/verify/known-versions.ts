@@ -57,13 +57,13 @@ export class KnownVersions {
     if ((version === 1) !== (prevHash === null)) {
       throw new VerificationError('chain', `${where} names ${version === 1 ? 'one' : 'none'} before it.`);
     }
-    const parent = this.#versions.get(place(version - 1));
-    if (parent !== undefined && parent.envelopeHash !== prevHash) {
-      throw new VerificationError('chain', `${where} does not follow version ${version - 1}.`);
-    }
-    const child = this.#versions.get(place(version + 1));
-    if (child !== undefined && child.prevHash !== envelopeHash) {
-      throw new VerificationError('chain', `${where} is not followed by version ${version + 1}.`);
+    const pairs = [
+      [version, prevHash, this.#versions.get(place(version - 1))?.envelopeHash],
+      [version + 1, envelopeHash, this.#versions.get(place(version + 1))?.prevHash],
+    ] as const;
+    for (const [later, hash, known] of pairs) {
+      if (known === undefined || known === hash) continue;
+      throw new VerificationError('chain', `Version ${later} of ${subjectId} does not follow the one before it.`);
     }
     // What was claimed without its times may be known with them now.
     if (known !== undefined && (known.recorded > 0 || !(recorded > 0))) return;
