@@ -48,7 +48,7 @@ const SnapshotCreatedData = view(
     snapshot_id: uuid.described('The new snapshot.'),
     snapshot_version: version,
     envelope_hash: hash.described('The envelope hash of the snapshot.'),
-    prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
+    prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
   },
   'The new snapshot, without its attributes.',
 );
@@ -59,9 +59,9 @@ const SubjectErasedData = view(
     subject: SubjectRef,
     erasure_id: uuid.described('The erasure.'),
     versions: listOf(version).described('The versions whose content was destroyed, ascending.'),
-    erased_at: sentTime.described('When.'),
+    erased_at: sentTime.described('When the content was destroyed.'),
   },
-  'Which versions were erased.',
+  'The erased versions.',
 );
 
 const ErasureRequestedData = view(
@@ -81,7 +81,7 @@ const ownerTenantId = tenantId.described('The tenant that owns the subject.');
 const SharedSnapshotCreatedData = view(
   'SharedSnapshotCreatedData',
   { owner_tenant_id: ownerTenantId, ...SnapshotCreatedData.fields },
-  'The new snapshot, without its attributes, and whose it is.',
+  'The new snapshot, without its attributes, and the tenant that owns it.',
 );
 
 const GrantData = view(
@@ -91,16 +91,16 @@ const GrantData = view(
     owner_tenant_id: ownerTenantId,
     grantee_tenant_id: tenantId.described('The tenant that got the grant.'),
     subject: SubjectRef,
-    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read; sorted.'),
-    expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+    scopes: listOf(oneOf<string>(SCOPES)).described('The reads that the grant permits; sorted.'),
+    expires_at: time.nullable().described('When the grant expires; null: never.'),
   },
-  'The grant as it is then.',
+  'The grant at the time of the event.',
 );
 
 const TestData = view(
   'WebhookTestData',
   { subscription_id: text.described('The subscription that is tested.') },
-  'What is tested.',
+  'The tested subscription.',
 );
 
 type EventType = keyof EventData;
@@ -165,7 +165,7 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'update.applied': {
     name: 'UpdateApplied',
-    when: 'An update of a subject of the tenant is applied. The snapshot that it became is told of by `identity.snapshot.created` as well.',
+    when: 'An update of a subject of the tenant is applied. The new snapshot also causes `identity.snapshot.created`.',
     data: UpdateData,
     example: updateData('update.applied', UPDATE),
   },
@@ -201,13 +201,15 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'refresh_request.overdue': {
     name: 'RefreshRequestOverdue',
-    when: 'The `due_at` of a refresh request has passed while it was `pending`. Its owner and its requesting tenant get it once.',
+    when:
+      'The `due_at` of a refresh request passed while it was `pending`. Both the owner and the requesting ' +
+      'tenant get the event once.',
     data: RefreshRequestData,
     example: RefreshRequestData.of(OVERDUE),
   },
   'refresh_request.expired': {
     name: 'RefreshRequestExpired',
-    when: 'A refresh request has expired. Its owner and its requesting tenant get it once.',
+    when: 'A refresh request expired. Both the owner and the requesting tenant get the event once.',
     data: RefreshRequestData,
     example: RefreshRequestData.of(EXPIRED),
   },
@@ -229,43 +231,45 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'shared.snapshot.created': {
     name: 'SharedSnapshotCreated',
-    when: 'A subject that the tenant may read by a grant has a new snapshot. Whether it still may is asked before each attempt.',
+    when:
+      'A subject that the tenant may read by a grant has a new snapshot. The service checks the grant before ' +
+      'each attempt.',
     data: SharedSnapshotCreatedData,
     example: sharedSnapshotCreatedData({ ...SNAPSHOT, ownerTenantId: 'acme' }),
   },
   'grant.created': {
     name: 'GrantCreated',
-    when: 'The tenant gave a grant, or got one.',
+    when: 'The tenant issued or received a grant.',
     data: GrantData,
     example: GRANT,
   },
   'grant.changed': {
     name: 'GrantChanged',
-    when: 'A grant that the tenant gave or got has other scopes, or another end.',
+    when: 'The scopes or the end of a grant that the tenant issued or received changed.',
     data: GrantData,
     example: GRANT,
   },
   'grant.revoked': {
     name: 'GrantRevoked',
-    when: 'A grant that the tenant gave or got was taken back.',
+    when: 'A grant that the tenant issued or received was revoked.',
     data: GrantData,
     example: GRANT,
   },
   'grant.expiring': {
     name: 'GrantExpiring',
-    when: 'A grant that the tenant gave or got ends within seven days.',
+    when: 'A grant that the tenant issued or received expires within seven days.',
     data: GrantData,
     example: GRANT,
   },
   'grant.expired': {
     name: 'GrantExpired',
-    when: 'A grant that the tenant gave or got is over.',
+    when: 'A grant that the tenant issued or received expired.',
     data: GrantData,
     example: GRANT,
   },
   'webhook.test': {
     name: 'WebhookTest',
-    when: 'Somebody tests the subscription. It is sent to that one alone, and subscribed to by none.',
+    when: 'The subscription is tested. Only the tested subscription gets the event; nobody can subscribe to it.',
     data: TestData,
     example: { subscription_id: subscriptionIdOf(EXAMPLE_IDS.subscription_id) },
   },
@@ -280,7 +284,8 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
   'webhook-id': ["The event's id: the same on every attempt, redelivery and replay.", EVENT_ID],
   'webhook-timestamp': ['When this attempt was made, in Unix seconds.', '1768471201'],
   'webhook-signature': [
-    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` (Standard Webhooks). One for each secret, separated by spaces.',
+    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` (Standard Webhooks). One ' +
+      'signature per secret, separated by spaces.',
     'v1,o5dSg9OckuCu8zlZr5EZPeN0KZyhFOrNrA2lgPGm1JI=',
   ],
   'X-Service-Signature': [
@@ -288,7 +293,8 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
     '01449ce8cb8bbaca9073cde362868cb279f4c0da1e410e54c1d0d9d5c4bc719f',
   ],
   [CHECKPOINT_HEADER]: [
-    'The newest checkpoint of the transparency log with its Ed25519 signatures, in base64: keep the last one that you got. Absent while there is none, and where it is longer than 4 KiB.',
+    'The newest checkpoint of the transparency log with its Ed25519 signatures, in base64. Store the last one ' +
+      'that you received. Absent if there is none, or if it is longer than 4 KiB.',
     Buffer.from(CHECKPOINT_EXAMPLE).toString('base64'),
   ],
 };
@@ -298,7 +304,7 @@ function webhookOf<Type extends EventType>(type: Type, { name, when, data, examp
     id: text.described("The event's id, also in `webhook-id`."),
     type: constant(type).described('What happened.'),
     created_at: time.described('When it happened.'),
-    tenant_id: tenantId.described('The tenant whose subscriptions it goes to.'),
+    tenant_id: tenantId.described('The tenant of the subscription.'),
     data,
   });
   const value = { id: EVENT_ID, type, created_at: '2026-01-15T10:00:00.000Z', tenant_id: 'acme', data: example };
@@ -307,7 +313,8 @@ function webhookOf<Type extends EventType>(type: Type, { name, when, data, examp
       operationId: `receive${name}`,
       summary: when,
       description:
-        'What a receiver gets. Verify `webhook-signature` over the bytes as they arrive, before they are parsed; [/docs/webhooks](/docs/webhooks) says how. Ignore members that you do not know.',
+        'The request to a receiver. Verify `webhook-signature` over the raw bytes before you parse them; ' +
+        '[/docs/webhooks](/docs/webhooks) shows how. Ignore unknown members.',
       tags: ['Webhook subscriptions'],
       security: [],
       parameters: Object.entries(HEADERS).map(([header, [description, shown]]) => ({
@@ -320,9 +327,12 @@ function webhookOf<Type extends EventType>(type: Type, { name, when, data, examp
       })),
       requestBody: { required: true, content: { 'application/json': { schema: body.facts.shown, example: value } } },
       responses: {
-        '204': { description: 'The event is stored. Any other 2xx says the same; what the answer holds is not read.' },
-        '410': { description: 'No more events are wanted: the subscription is disabled.' },
-        default: { description: 'The event was not taken: it is sent again, at growing intervals.' },
+        '204': {
+          description:
+            'The receiver has stored the event. Any other 2xx has the same meaning. The service does not read the body.',
+        },
+        '410': { description: 'The receiver wants no more events. The service disables the subscription.' },
+        default: { description: 'The receiver did not accept the event. The service retries at growing intervals.' },
       },
     },
   };

@@ -47,7 +47,7 @@ describe('direct writes', () => {
     expect(paths(await write('editor', 'acme', at(3)).expect(409))).toEqual(['/snapshot_version']);
     const foreign = await write('bob', 'beta', at(1)).expect(409);
     expect(paths(foreign)).toEqual(['/subject/subject_id']);
-    expect(foreign.body.error.message).toMatch(/Another tenant owns .* namespace .* grant\. .* transfer offer/);
+    expect(foreign.body.error.message).toMatch(/Another tenant owns .* namespace.* grant\. .* transferred/);
     const identifiers = { LEI: '1', lei: '2' };
     const spelt = await write('editor', 'acme', at(2, { attributes: { identifiers } })).expect(400);
     expect(paths(spelt)).toEqual(['/attributes/identifiers/lei']);

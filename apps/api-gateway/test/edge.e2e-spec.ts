@@ -211,7 +211,7 @@ describe('the edge', () => {
   ] as const)('%s %s → %i %s', async (method, path, status, code) => {
     const answer = await gateway.as('alice', method, path).expect(status);
     expect(answer.body.error).toMatchObject({ code, request_id: answer.headers['x-request-id'] });
-    if (status === 405) expect(answer.body.error.message).toBe('DELETE does not exist here. Use GET or POST.');
+    if (status === 405) expect(answer.body.error.message).toBe('This path does not support DELETE. Use GET or POST.');
     expect(answer.headers['link']).toContain(`#${code}`);
   });
 

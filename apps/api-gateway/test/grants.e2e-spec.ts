@@ -264,7 +264,7 @@ describe('creating a grant', () => {
     const subject = await world.addSubject();
     const first = await world.grantOn(subject);
     const answer = await world.create({ ...subject, scopes: ['read_diff'] }).expect(409);
-    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('Revoke it first') });
+    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('revoke it first') });
     await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
     await world.revoke(first).expect(200);
     const second = await world.grantOn(subject);

@@ -229,7 +229,7 @@ describe('accepting', () => {
     // Even where the offer was left standing, as by a change made outside of the service.
     await superuser.query(`UPDATE transfer_offers SET status = 'pending', resolved_at = NULL`);
     const answer = await move('bob', id, 'accept').expect(409);
-    expect(answer.body.error.message).toContain('may no longer hand the tenant over');
+    expect(answer.body.error.message).toContain('may no longer transfer the tenant');
   });
 
   it('is one of many moves that race', async () => {

@@ -103,7 +103,7 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value === 'string' && value !== '') return value;
   if (Array.isArray(value)) throw new WebhookVerificationError('malformed_header', `${name} is repeated.`);
-  throw new WebhookVerificationError('missing_header', `${name} is missing.`);
+  throw new WebhookVerificationError('missing_header', `The request has no ${name}.`);
 }
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {

@@ -55,12 +55,12 @@ describe('JSON that is refused', () => {
     ['{"a" 1}', 'invalid_json', 'Expected ":", found "1" (character 5).'],
     ['{"a":1,"a":2}', 'duplicate_key', 'The key occurs twice in one object (character 7).'],
     ['"a', 'invalid_json', 'Expected the closing quote of the string (or an escape), found the end of the body (character 2).'],
-    ['"\\x"', 'invalid_json', 'The string holds an escape that JSON does not know (character 0).'],
-    ['"\\ud800"', 'lone_surrogate', 'The string holds half of a surrogate pair (character 0).'],
+    ['"\\x"', 'invalid_json', 'The string contains an escape that JSON does not know (character 0).'],
+    ['"\\ud800"', 'lone_surrogate', 'The string contains half of a surrogate pair (character 0).'],
     ['-', 'invalid_json', 'Expected a digit, found the end of the body (character 1).'],
     ['tru', 'invalid_json', 'Expected a value, found "t" (character 0).'],
     ['1e400', 'number_not_carried', 'The number is larger than a double can hold: send it as a string (character 0).'],
-    ['1e-400', 'number_not_carried', 'The number is nearer to zero than a double can hold: send it as a string (character 0).'],
+    ['1e-400', 'number_not_carried', 'The number is closer to zero than a double can hold: send it as a string (character 0).'],
     ['0.123456789012345678', 'number_not_carried', 'The number has more than 17 significant digits: send it as a string (character 0).'],
     ['9007199254740993', 'number_not_carried', 'A double cannot hold this integer exactly: send it as a string (character 0).'],
   ])('%j', (text, code, message) => {
@@ -71,7 +71,7 @@ describe('JSON that is refused', () => {
 
   test('as deeper than the limit', () => {
     const error = refusalOf(() => parseJsonText('[[', { maxDepth: 1 }));
-    expect(error.message).toBe('Arrays and objects are nested more than 1 deep (character 1).');
+    expect(error.message).toBe('Arrays and objects are nested more than 1 levels deep (character 1).');
   });
 });
 
@@ -97,12 +97,12 @@ describe('an operation that fails says why', () => {
 
   test.each<[operation: PatchOperation, code: string, message: string]>([
     [{ op: 'test', path: '/x', value: 1 }, 'test_failed', 'there is no value to test.'],
-    [{ op: 'test', path: '/a', value: 1 }, 'test_failed', 'the value is another.'],
-    [{ op: 'add', path: '/b/d', value: [[1]] }, 'too_deep', 'arrays and objects would be nested more than 3 deep at "/b/d".'],
-    [{ op: 'add', path: '/a/3', value: 1 }, 'index_out_of_range', '"path" ends in no index from 0 to 2.'],
+    [{ op: 'test', path: '/a', value: 1 }, 'test_failed', 'the value is different.'],
+    [{ op: 'add', path: '/b/d', value: [[1]] }, 'too_deep', 'arrays and objects would be nested more than 3 levels deep at "/b/d".'],
+    [{ op: 'add', path: '/a/3', value: 1 }, 'index_out_of_range', '"path" does not end in an index from 0 to 2.'],
     [{ op: 'remove', path: '' }, 'root_removed', 'the whole document cannot be removed.'],
-    [{ op: 'remove', path: '/x' }, 'path_not_found', '"path" names nothing in the document at that point.'],
-    [{ op: 'copy', from: '/x', path: '/y' }, 'path_not_found', '"from" names nothing in the document at that point.'],
+    [{ op: 'remove', path: '/x' }, 'path_not_found', '"path" does not exist in the document at that point.'],
+    [{ op: 'copy', from: '/x', path: '/y' }, 'path_not_found', '"from" does not exist in the document at that point.'],
     [{ op: 'move', from: '/b', path: '/b/d' }, 'invalid_move', 'a value cannot be moved into itself.'],
     [{ op: 'add', path: 'x', value: 1 }, 'invalid_pointer', '"path" is not a JSON Pointer (RFC 6901).'],
     [{ op: 'move', from: 'x', path: '/y' }, 'invalid_pointer', '"from" is not a JSON Pointer (RFC 6901).'],
@@ -199,8 +199,8 @@ describe('an envelope that is refused', () => {
     [{ generated_at: 'x' }, '/generated_at', 'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)', 'invalid_format'],
     [{ subject: { subject_id: 'a' } }, '/subject/subject_type', 'is required', 'required'],
     [{ subject: { subject_type: 'x', subject_id: 'a' } }, '/subject/subject_type', 'must be "individual" or "organization" or "entity"', 'invalid_value'],
-    [{ subject: { subject_type: 'entity', subject_id: '' } }, '/subject/subject_id', 'must be 1 to 512 characters without control characters, and neither . nor ..', 'invalid_value'],
-    [{ subject: { subject_type: 'entity', subject_id: '..' } }, '/subject/subject_id', 'must be 1 to 512 characters without control characters, and neither . nor ..', 'invalid_value'],
+    [{ subject: { subject_type: 'entity', subject_id: '' } }, '/subject/subject_id', 'must be 1 to 512 characters without control characters, and not . or ..', 'invalid_value'],
+    [{ subject: { subject_type: 'entity', subject_id: '..' } }, '/subject/subject_id', 'must be 1 to 512 characters without control characters, and not . or ..', 'invalid_value'],
     [{ attributes: [] }, '/attributes', 'must be an object', 'invalid_type'],
     [{ evidence: {} }, '/evidence', 'must be an array', 'invalid_type'],
     [{ evidence: [{ ...ref, captured_at: date }] }, '/evidence/0/source', 'is required', 'required'],
@@ -244,15 +244,15 @@ describe('an envelope that is refused', () => {
   test('by the policy for evidence', () => {
     const next = { attributes: { a: 1 }, evidence: [], attribute_paths: { '/attributes/b': [ref] } };
     const unresolved = [
-      { path: '/attribute_paths/~1attributes~1b', message: 'names a path that the envelope does not have', code: 'unknown_path' },
-      { path: '/attribute_paths/~1attributes~1b/0', message: 'names evidence that the envelope does not have', code: 'unknown_evidence' },
+      { path: '/attribute_paths/~1attributes~1b', message: 'names a path that does not exist in the envelope', code: 'unknown_path' },
+      { path: '/attribute_paths/~1attributes~1b/0', message: 'names evidence that does not exist in the envelope', code: 'unknown_evidence' },
     ]; // prettier-ignore
-    const stale = { path: '/attributes/a', message: 'has a new value without evidence that is new for it', code: 'no_fresh_evidence' }; // prettier-ignore
+    const stale = { path: '/attributes/a', message: 'has a new value without new evidence for it', code: 'no_fresh_evidence' }; // prettier-ignore
     expect(policyProblems('open', null, next)).toEqual([]);
     expect(policyProblems('resolved', null, next)).toEqual(unresolved);
     expect(policyProblems('fresh', null, next)).toEqual([...unresolved, stale]);
     const item = { evidence_id: 'ev-new', evidence_type: 'x' };
-    const unreferenced = { path: '/evidence/1', message: 'is new, and no reference names it: add one to attribute_paths for the value that it backs', code: 'unreferenced_evidence' }; // prettier-ignore
+    const unreferenced = { path: '/evidence/1', message: 'is new, but no reference names it: add one to attribute_paths for the value that it supports', code: 'unreferenced_evidence' }; // prettier-ignore
     const before = { attributes: { a: 0 }, evidence: [{ evidence_id: 'old' }] };
     const added = { attributes: { a: 1 }, evidence: [{ evidence_id: 'old' }, item] };
     expect(policyProblems('fresh', before, added)).toEqual([stale, unreferenced]);
@@ -261,6 +261,8 @@ describe('an envelope that is refused', () => {
       policyProblems('fresh', added, { ...added, evidence: [...added.evidence, { evidence_id: 'more' }] }),
     ).toEqual([]);
     const error = againstPolicy('fresh', unresolved);
-    expect(error.message).toBe("The tenant's evidence_policy is fresh: correct the evidence at what details names.");
+    expect(error.message).toBe(
+      "The evidence does not meet the tenant's evidence_policy (fresh). Correct each place that details names.",
+    );
   });
 });

@@ -62,7 +62,10 @@ export class Disclosures {
         requestId,
       });
     } catch (error) {
-      const refusal = new DomainError('unavailable', 'The read could not be recorded, so it is refused. Try again.');
+      const refusal = new DomainError(
+        'unavailable',
+        'The read was refused because it could not be recorded. Try again.',
+      );
       refusal.cause = error;
       throw refusal;
     }

@@ -33,7 +33,8 @@ export class ErasedError extends DomainError {
   constructor(readonly erased: Erased) {
     super(
       'erased',
-      `Version ${erased.snapshot_version} was erased: its content is gone for good. Its place, its hash and the proof of the erasure stay.`,
+      `Version ${erased.snapshot_version} was erased, and its content cannot be recovered. Its number, its hash ` +
+        'and the proof of the erasure remain.',
     );
   }
 }

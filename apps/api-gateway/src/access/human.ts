@@ -9,5 +9,5 @@ export function requireHumanPrincipal(byRecord: PrincipalType | null, claimedTyp
 }
 
 export function humanRequired(what: string): DomainError {
-  return new DomainError('human_principal_required', `Only a human principal, with its own token, may ${what}.`);
+  return new DomainError('human_principal_required', `Only a human principal may ${what}. Send a human's own token.`);
 }

@@ -39,7 +39,7 @@ export class EventHandOver {
   wake(deliveries: readonly DeliveryRef[]): void {
     const waking = this.queue
       .wakeDelivery(deliveries)
-      .catch((error: unknown) => this.warn('The queue does not take deliveries; the sweep will make them', error))
+      .catch((error: unknown) => this.warn('The queue does not take deliveries; the sweep will create them', error))
       .finally(() => this.waking.delete(waking));
     this.waking.add(waking);
   }

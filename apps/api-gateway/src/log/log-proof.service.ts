@@ -84,8 +84,12 @@ export class LogProofService {
       async () => {
         const { facts, exists, isSo, entry } = await this.entries.ofGrant(actor, grantId, fact);
         requireAccess(facts, RULES.readGrants);
-        if (!exists) throw new DomainError('not_found', 'No such grant that this tenant made or was given.');
-        if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}.`);
+        if (!exists)
+          throw new DomainError(
+            'not_found',
+            'No such grant that this tenant issued or received. List its grants for their ids.',
+          );
+        if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}. Ask for another fact.`);
         return entry === null ? null : asHashed(entry);
       },
       options,
@@ -100,7 +104,10 @@ export class LogProofService {
         const { facts, entry } = await this.entries.ofOwnerChange(actor, logIndex);
         requireAccess(facts, RULES.readTenant);
         if (entry === null)
-          throw new DomainError('not_found', 'No change of this tenant’s owner stands there in the log.');
+          throw new DomainError(
+            'not_found',
+            'The log has no change of this tenant’s owner at this index. List the owner history for the indexes.',
+          );
         return asHashed(entry);
       },
       options,
@@ -112,7 +119,10 @@ export class LogProofService {
     const { facts, erasure } = await this.erasures.find(ref);
     requireAccess(facts, RULES.readErasures);
     if (erasure?.status !== 'erased')
-      throw new DomainError('not_found', 'No such erasure of this subject, or none that was done.');
+      throw new DomainError(
+        'not_found',
+        "No such completed erasure of this subject. List the subject's erasures for their ids.",
+      );
     return this.prove(
       ref,
       async () => {
@@ -197,7 +207,7 @@ export function inclusionProof({ origin, entry, size, inclusion, checkpoint }: L
 }
 
 function asHashed({ logIndex, fact, salt }: LogEntry): LoggedEntry {
-  if (salt === null) throw notLoggedYet('The version was erased meanwhile.');
+  if (salt === null) throw notLoggedYet('The version was erased during this request.');
   const text = logEntryText(fact, salt);
   return { logIndex, salt, text, leaf: leafHash(text) };
 }

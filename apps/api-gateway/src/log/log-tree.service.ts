@@ -61,7 +61,7 @@ export class LogTreeService {
   /** The published checkpoint. Throws `not_logged_yet` before the first one. */
   async requireCheckpoint(): Promise<LogCheckpoint> {
     const checkpoint = await this.checkpoint();
-    if (checkpoint === null) throw notLoggedYet('The log has published no checkpoint yet.');
+    if (checkpoint === null) throw notLoggedYet('The log has no published checkpoint yet. Try again shortly.');
     return checkpoint;
   }
 

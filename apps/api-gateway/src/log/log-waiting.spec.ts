@@ -25,7 +25,7 @@ it('lets so many wait and no more, counts them, and lets all go when the log has
   await waits(quarter);
   await expect(of('another', 'acme')).rejects.toMatchObject({
     code: 'not_logged_yet',
-    message: expect.stringMatching(/many wait/),
+    message: expect.stringMatching(/many requests wait/),
   });
   const others = [of('q', 'beta'), of('r', null)];
   await waits(quarter + others.length);

@@ -27,7 +27,7 @@ export class LogWaiting {
     const count = (): number => this.places.held;
     new Gauge({
       name: 'log_requests_waiting',
-      help: `Requests that wait for the published log to have what they ask for; at most ${MAX_WAITING}`,
+      help: `Requests that wait for a fact to appear in the published log; at most ${MAX_WAITING}`,
       registers: [metrics],
       collect() {
         this.set(count());
@@ -48,7 +48,10 @@ export class LogWaiting {
       // Where no tenant acts, the principal does.
       const founderId = tenantId === null ? principalId : await this.founders.of(tenantId);
       const leave = this.places.take(principalId, founderId);
-      if (leave === null) throw notLoggedYet('This is not in the published log yet, and many wait for it, or you do.');
+      if (leave === null)
+        throw notLoggedYet(
+          'This is not in the published log yet, and too many requests wait for it, in total or by you.',
+        );
       const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(leave);
       if (!isGrown) throw notLoggedYet('This is not in the published log yet.');
     }

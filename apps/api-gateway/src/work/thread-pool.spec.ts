@@ -119,7 +119,7 @@ describe('ThreadPool', () => {
     open({ resourceLimits: { maxOldGenerationSizeMb: 16 } });
     await expect(refusalOf(run('a', DEEP))).resolves.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('more memory'),
+      message: expect.stringContaining('too much memory'),
     });
     await expect(run('a')).resolves.toMatchObject({ kind: 'done' });
   });

@@ -193,27 +193,31 @@ function outOfMemory(error: Error): boolean {
 }
 
 function busy(): DomainError {
-  return new DomainError('unavailable', 'Too much heavy work waits in this process. Try again as Retry-After says.');
+  return new DomainError(
+    'unavailable',
+    'Too much heavy work is waiting in this process. Wait for the seconds in Retry-After and try again.',
+  );
 }
 
 function tooMany(): DomainError {
   return new DomainError(
     'unavailable',
-    'Half of the heavy work that may wait here is yours. Wait for its answers, then try again; send less at once.',
+    'Half of the heavy work that may wait here is yours. Wait for its responses, then try again with fewer ' +
+      'requests.',
   );
 }
 
 function tooLong(deadlineMs: number): DomainError {
   return new DomainError(
     'unavailable',
-    `The work took longer than ${deadlineMs} ms and was given up. Send a smaller document, or ask for less at once.`,
+    `The work was stopped after ${deadlineMs} ms. Send a smaller document, or ask for less at once.`,
   );
 }
 
 function tooLarge(): DomainError {
   return new DomainError(
     'unavailable',
-    'The work took more memory than it may and was given up. Send a smaller document, or ask for less at once.',
+    'The work was stopped because it needed too much memory. Send a smaller document, or ask for less at once.',
   );
 }
 

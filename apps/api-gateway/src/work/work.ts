@@ -39,7 +39,7 @@ export class Work implements OnApplicationShutdown {
     });
     const refused = new Counter({
       name: 'work_tasks_refused_total',
-      help: 'Tasks that found no place, or took longer than they may',
+      help: 'Tasks that found no free place, or exceeded their time limit',
       labelNames: ['why'],
       registers,
     });

@@ -15,7 +15,7 @@ export const askRequest: Command = {
       isRepeated: true,
     },
     reason: { value: 'CODE', about: 'Why, as a code of your own.' },
-    message: { value: 'TEXT', about: 'Words to the owner.' },
+    message: { value: 'TEXT', about: 'A message to the owner.' },
     due: { value: 'T', about: 'When the answer is wanted: a moment, a day, or how long, as 14d.' },
     expires: { value: 'T', about: 'When the request expires, if nobody has answered it: as --due.' },
     every: {

@@ -62,21 +62,25 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
 
 const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
   not_a_member: () =>
-    'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use a tenant that you belong to.',
+    'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use one of ' +
+    'your own tenants.',
   invitation_pending: () =>
     'You were invited to this tenant. Accept the invitation first: POST /v1/tenants/{tenant_id}/membership/accept.',
   member_removed: () => 'Your membership of this tenant was removed. Ask one of its tenant_admins to restore it.',
   role_too_low: (rule) => `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
   not_owner: () =>
-    'Owner required: no such subject, or the tenant does not own it. Check type and id (GET /v1/tenants/{tenant_id}/subjects lists what it owns), and act for the tenant that owns it.',
+    'Owner required: the subject does not exist, or the tenant does not own it. Check type and id (GET ' +
+    '/v1/tenants/{tenant_id}/subjects lists the owned subjects), and act for the tenant that owns it.',
   owner_or_grant_required: () =>
-    'Owner or grant required: no such subject, or no right to it. Check type and id: GET /v1/tenants/{tenant_id}/subjects lists what the tenant owns, and …/accessible-subjects what it may read. Act for the tenant that owns it, or ask its owner for a grant.',
+    'Owner or grant required: the subject does not exist, or the tenant may not read it. Check type and id: ' +
+    'GET /v1/tenants/{tenant_id}/subjects lists the subjects that the tenant owns, and …/accessible-subjects ' +
+    'those that it may read. Act for the tenant that owns it, or ask its owner for a grant.',
   scope_missing: (rule) =>
-    `The grant does not cover this read. Ask the subject's owner for a grant with ${
-      Array.isArray(rule.subject) ? rule.subject.join(' or ') : 'a wider scope'
-    }.`,
+    "The grant does not permit this read. Ask the subject's owner for a grant with " +
+    `${Array.isArray(rule.subject) ? rule.subject.join(' or ') : 'a wider scope'}.`,
   counterparty_access_off: () =>
-    'Your principal may not use grants: allow_counterparty_access is false. A human account_admin of your tenant can set it.',
+    'Your allow_counterparty_access is false, so you cannot use grants. Ask a human account_admin of your ' +
+    'tenant to set it.',
 };
 
 /** The verdict as an exception: 403 `forbidden` whose message names what is missing and how to get it. */

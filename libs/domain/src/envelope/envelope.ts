@@ -79,32 +79,32 @@ const SUBJECT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,512}$/u;
 export const subjectId: Check<string> = textThat(
   { minLength: 1, maxLength: 512, pattern: `^(?!\\.{1,2}$)[^${CONTROLS}]*$` },
   'invalid_value',
-  'must be 1 to 512 characters without control characters, and neither . nor ..',
+  'must be 1 to 512 characters without control characters, and not . or ..',
   (id) => SUBJECT_ID.test(id),
 );
 
 const evidenceMembers = {
-  evidence_id: described('Its id, by which `attribute_paths` refers to it.', anyText),
-  evidence_type: described('What kind of evidence it is.', anyText),
-  source: described('From where it comes.', anyText),
+  evidence_id: described('The id that `attribute_paths` uses to refer to this evidence.', anyText),
+  evidence_type: described('The kind of evidence.', anyText),
+  source: described('The source of the evidence.', anyText),
   captured_at: described('When it was captured.', dateTime),
   retrieved_at: optional(described('When it was retrieved from its source.', dateTime)),
   hash: optional(
     described(
-      'The hash of what was captured.',
+      'The hash of the captured content.',
       objectOf({
         alg: described('The algorithm of the hash.', anyText),
-        value: described('The hash, as its algorithm is usually written.', anyText),
+        value: described('The hash in the usual notation of its algorithm.', anyText),
       }),
     ),
   ),
-  locator: optional(described('Where to find it at its source.', anyText)),
-  notes: optional(described('What else there is to say of it.', anyText)),
+  locator: optional(described('The location at the source.', anyText)),
+  notes: optional(described('Additional remarks.', anyText)),
 };
 const evidence = named('Evidence', objectOf(evidenceMembers));
 
 const referenceRole = optional(
-  described('How it backs the value.', enumOf(['primary', 'corroborating', 'conflicting'])),
+  described('The way in which the evidence supports the value.', enumOf(['primary', 'corroborating', 'conflicting'])),
 );
 
 /** What backs a value: specification, "EvidenceRef". */
@@ -123,8 +123,8 @@ export const backingEvidence = named('BackingEvidence', objectOf({ ...evidenceMe
 const PATCH_OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
 type PatchOp = (typeof PATCH_OPS)[number];
 
-const path = described('Where: an RFC 6901 JSON Pointer into the envelope.', pointer);
-const from = described('For `move` and `copy`: where the value is, as an RFC 6901 JSON Pointer.', pointer);
+const path = described('The target: a JSON Pointer (RFC 6901) into the envelope.', pointer);
+const from = described('For `move` and `copy`: the source, as a JSON Pointer (RFC 6901).', pointer);
 const value = described('For `add`, `replace` and `test`: any JSON.', anyValue);
 
 /** The schema of an operation of RFC 6902, out of `ops`: which other members it must have depends on its `op`. */
@@ -132,7 +132,7 @@ export function patchOperationSchema(title: string, ops: readonly PatchOp[]): Sc
   const moving = ops.filter((one) => one === 'move' || one === 'copy');
   const telling = ops.filter((one) => one === 'add' || one === 'replace' || one === 'test');
   const members: Record<string, Check> = {
-    op: described('What is done.', enumOf(ops)),
+    op: described('The operation.', enumOf(ops)),
     path,
     value: optional(value),
     ...(moving.length > 0 ? { from: optional(from) } : {}),
@@ -142,7 +142,7 @@ export function patchOperationSchema(title: string, ops: readonly PatchOp[]): Sc
 }
 
 function requiring(member: Readonly<Record<string, Check>>, ops: readonly PatchOp[]): Schema {
-  return { if: objectOf({ op: described('One of these.', enumOf(ops)) }).schema, then: objectOf(member).schema };
+  return { if: objectOf({ op: described('The operation.', enumOf(ops)) }).schema, then: objectOf(member).schema };
 }
 
 const operation = { op: enumOf(PATCH_OPS), path };
@@ -168,9 +168,10 @@ export const patchOperation: Check<JsonObject> = {
   },
 };
 
-const SUBJECT = 'Whom or what the snapshot is about.';
+const SUBJECT = 'The person, organization or entity that the snapshot describes.';
 const subjectWith = <T>(type: Check<T>) => described('The namespace of the subject’s id.', type);
-const ATTRIBUTES = 'What is known of the subject.';
+const ATTRIBUTES =
+  'The attributes of the subject. [/docs/how-to/model](/docs/how-to/model) shows how to structure them.';
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
 const name = inTurn(
@@ -184,7 +185,7 @@ const name = inTurn(
       })),
     },
     'required',
-    `must have at least one of ${NAME_PARTS.join(', ')}, not empty`,
+    `must have at least one non-empty member of ${NAME_PARTS.join(', ')}`,
     hasNamePart,
   ),
 );
@@ -193,15 +194,15 @@ const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
   organization: attributesWith(
     'legal',
     described(
-      'What the law knows of an organization.',
-      objectOf({ legal_name: described('Its name in law.', nonEmptyText) }),
+      'The legal facts of an organization.',
+      objectOf({ legal_name: described('The legal name.', nonEmptyText) }),
     ),
   ),
   individual: attributesWith(
     'biographic',
     described(
-      'Who an individual is.',
-      objectOf({ name: described(`One of ${NAME_PARTS.join(', ')} at least.`, name) }),
+      'The facts of an individual.',
+      objectOf({ name: described(`At least one of ${NAME_PARTS.join(', ')}.`, name) }),
     ),
   ),
   entity: anyValue,
@@ -211,8 +212,8 @@ const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
 const structure = objectOf({
   envelope_version: described('The version of this format.', enumOf([ENVELOPE_VERSION])),
   snapshot_id: described('The id of the snapshot, chosen by its writer.', uuidText),
-  snapshot_version: described("The snapshot's number in its subject's chain.", snapshotVersion),
-  generated_at: described('When its writer made it.', dateTime),
+  snapshot_version: described('The number of the snapshot in the subject’s chain, from 1.', snapshotVersion),
+  generated_at: described('When the writer made the snapshot.', dateTime),
   subject: described(
     SUBJECT,
     objectOf({
@@ -221,29 +222,29 @@ const structure = objectOf({
     }),
   ),
   attributes: described(ATTRIBUTES, anyObject),
-  evidence: described('From where it is known.', arrayOf(evidence)),
+  evidence: described('The sources of the attributes.', arrayOf(evidence)),
   audit: described(
-    'Who wrote it.',
+    'The author of the snapshot.',
     named(
       'Audit',
       objectOf({
-        created_by: described('Who made it.', anyText),
+        created_by: described('The principal or system that made it.', anyText),
         created_at: described('When it was made.', dateTime),
-        source: described('By which system or process.', anyText),
+        source: described('The system or process that made it.', anyText),
         request_id: optional(described('The request that made it.', anyText)),
-        correlation_id: optional(described('What else belongs to the same course of events.', anyText)),
+        correlation_id: optional(described('An id that connects related requests.', anyText)),
       }),
     ),
   ),
   attribute_paths: optional(
     described(
-      'The attribution: from an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there.',
+      'The attribution: maps a JSON Pointer (`/attributes/…`) to the evidence that supports the value there.',
       mapOf(pointer, arrayOf(evidenceRef)),
     ),
   ),
   diff: optional(
     described(
-      'What an applied update changed.',
+      'The changes of the applied update.',
       objectOf({
         format: described('RFC 6902 operations.', enumOf(['rfc6902'])),
         ops: described('The operations, in order.', arrayOf(patchOperation)),
@@ -279,7 +280,7 @@ export function validateEnvelope(value: JsonValue): Envelope {
   if (problems.length > 0) {
     throw new DomainError(
       'validation_error',
-      `This is not a valid ${ENVELOPE_VERSION} document: correct what details names.`,
+      `This is not a valid ${ENVELOPE_VERSION} document. Correct each place that details names.`,
       problems.slice(0, MAX_PROBLEMS),
     );
   }
@@ -313,7 +314,7 @@ function contentProblems(value: JsonValue): ErrorDetail[] | null {
 function schemeProblems(value: JsonValue): ErrorDetail[] {
   return schemesSpeltTwice(isJsonObject(value) ? value : {}).map(([key, again]) => ({
     path: formatPointer(['attributes', 'identifiers', again]),
-    message: `is another spelling of the scheme ${JSON.stringify(key.slice(0, 64))}: keep one of them`,
+    message: `is another spelling of the scheme ${JSON.stringify(key.slice(0, 64))}: keep only one`,
     code: 'conflict',
   }));
 }

@@ -128,7 +128,7 @@ function requireValid(
     valid = validateEnvelope(envelope);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    const message = 'The patch makes an envelope that is not valid. See details for each operation and place.';
+    const message = 'The patch produces an invalid envelope. See details for each operation and place.';
     throw new DomainError(error.code, message, ofPatch(error.details ?? []));
   }
   const problems = policyProblems(policy, base, envelope);
@@ -174,7 +174,9 @@ function requireSize(maxBytes: number, result: JsonObject, at: string): void {
   const lasting = { ...result };
   delete lasting['diff'];
   if (Buffer.byteLength(canonicalize(lasting)) <= maxBytes) return;
-  throw new DomainError('validation_error', `The patch makes an envelope of more than ${maxBytes} bytes.`, [
-    { path: at, message: 'makes the envelope too large', code: 'too_large' },
-  ]);
+  throw new DomainError(
+    'validation_error',
+    `The patch produces an envelope of more than ${maxBytes} bytes. Shorten it.`,
+    [{ path: at, message: 'makes the envelope too large', code: 'too_large' }],
+  );
 }

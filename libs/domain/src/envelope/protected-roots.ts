@@ -31,7 +31,8 @@ export function requirePatchAllowed(operations: readonly PatchOperation[], at: s
   if (problems.length === 0) return;
   throw new DomainError(
     'validation_error',
-    'A patch may change attributes, evidence, attribute_paths and additional members; the server sets the others.',
+    'A patch can change only attributes, evidence, attribute_paths and additional members. The server sets ' +
+      'the others.',
     problems.slice(0, MAX_PROBLEMS),
   );
 }

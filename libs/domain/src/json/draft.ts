@@ -74,7 +74,7 @@ export class Draft {
       case 'test': {
         const value = getAt(this.root, tokens);
         if (value === undefined) throw new PatchFault('test_failed', 'there is no value to test.');
-        if (!jsonEquals(value, operation.value)) throw new PatchFault('test_failed', 'the value is another.');
+        if (!jsonEquals(value, operation.value)) throw new PatchFault('test_failed', 'the value is different.');
       }
     }
   }
@@ -92,7 +92,7 @@ export class Draft {
     const where = shortPointer(formatPointer(place));
     return new PatchFault(
       'too_deep',
-      `arrays and objects would be nested more than ${this.limits.maxDepth} deep at "${where}".`,
+      `arrays and objects would be nested more than ${this.limits.maxDepth} levels deep at "${where}".`,
     );
   }
 
@@ -135,7 +135,8 @@ export class Draft {
     const parent = this.ownParent(tokens);
     if (Array.isArray(parent)) {
       const index = last === '-' ? parent.length : arrayIndex(last, parent.length + 1);
-      if (index < 0) throw new PatchFault('index_out_of_range', `"path" ends in no index from 0 to ${parent.length}.`);
+      if (index < 0)
+        throw new PatchFault('index_out_of_range', `"path" does not end in an index from 0 to ${parent.length}.`);
       this.shift(parent.length - index);
       parent.splice(index, 0, value);
       this.note('add', tokens.with(-1, String(index)), true);
@@ -239,7 +240,7 @@ export class Draft {
     const { maxShifted } = this.limits;
     this.shifted += elements;
     if (this.shifted <= maxShifted) return;
-    const message = `the operations of this patch shift array elements more than ${maxShifted} times: replace the array.`;
+    const message = `the operations of this patch shift array elements more than ${maxShifted} times: replace the whole array.`;
     throw new PatchFault('too_large', message);
   }
 
@@ -295,5 +296,5 @@ function pointer(text: string, name: 'path' | 'from'): string[] {
 }
 
 function missing(name: 'path' | 'from'): PatchFault {
-  return new PatchFault('path_not_found', `"${name}" names nothing in the document at that point.`);
+  return new PatchFault('path_not_found', `"${name}" does not exist in the document at that point.`);
 }

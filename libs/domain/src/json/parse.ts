@@ -150,7 +150,7 @@ class Parser {
   #enter(container: JsonValue[] | JsonObject, end: number): JsonValue | undefined {
     // The path holds one token for each array and object around this one.
     if (this.#path.length >= this.maxDepth) {
-      const message = `Arrays and objects are nested more than ${this.maxDepth} deep`;
+      const message = `Arrays and objects are nested more than ${this.maxDepth} levels deep`;
       throw this.#fault('too_deep', message, this.#position);
     }
     this.#position++;
@@ -202,11 +202,11 @@ class Parser {
     try {
       string = String(JSON.parse(this.text.slice(start, end)));
     } catch {
-      throw this.#fault('invalid_json', 'The string holds an escape that JSON does not know', start);
+      throw this.#fault('invalid_json', 'The string contains an escape that JSON does not know', start);
     }
     // Only an escape can make one: UTF-8 has no surrogates.
     if (/\p{Surrogate}/u.test(string)) {
-      throw this.#fault('lone_surrogate', 'The string holds half of a surrogate pair', start);
+      throw this.#fault('lone_surrogate', 'The string contains half of a surrogate pair', start);
     }
     return string;
   }
@@ -253,7 +253,7 @@ function numberFault(token: string, value: number): string | undefined {
   const sent = decimal(token);
   if (sent.digits === '') return undefined;
   if (!Number.isFinite(value)) return 'The number is larger than a double can hold';
-  if (value === 0) return 'The number is nearer to zero than a double can hold';
+  if (value === 0) return 'The number is closer to zero than a double can hold';
   if (sent.exponent < 0) return sent.digits.length <= 17 ? undefined : 'The number has more than 17 significant digits';
   const carried = isSameDecimal(sent, decimal(String(value))) || isSameDecimal(sent, decimal(String(BigInt(value))));
   return carried ? undefined : 'A double cannot hold this integer exactly';

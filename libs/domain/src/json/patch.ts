@@ -26,7 +26,7 @@ export function parsePatch(
   if (!Array.isArray(value)) {
     details.push({ path: at, message: 'Must be an array of JSON Patch operations (RFC 6902).', code: 'invalid_type' });
   } else if (value.length > maxOperations) {
-    const message = `At most ${maxOperations} operations are accepted in one patch; this one has ${value.length}.`;
+    const message = `A patch can have at most ${maxOperations} operations; this one has ${value.length}.`;
     details.push({ path: at, message, code: 'too_many_operations' });
   } else {
     for (let index = 0; index < value.length && details.length < MAX_PROBLEMS; index++) {
@@ -35,7 +35,11 @@ export function parsePatch(
     }
   }
   if (details.length > 0) {
-    throw new DomainError('validation_error', 'The patch is not valid: see details.', details.slice(0, MAX_PROBLEMS));
+    throw new DomainError(
+      'validation_error',
+      'The patch is not valid. See details for each operation.',
+      details.slice(0, MAX_PROBLEMS),
+    );
   }
   return operations;
 }

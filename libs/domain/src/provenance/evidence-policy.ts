@@ -28,7 +28,7 @@ export function holdToPolicy({ policy, base, text }: TextToHold): void {
 }
 
 export function againstPolicy(policy: EvidencePolicy, problems: readonly ErrorDetail[]): DomainError {
-  const message = `The tenant's evidence_policy is ${policy}: correct the evidence at what details names.`;
+  const message = `The evidence does not meet the tenant's evidence_policy (${policy}). Correct each place that details names.`;
   return new DomainError('validation_error', message, problems);
 }
 
@@ -55,11 +55,11 @@ function unresolvedProblems(envelope: JsonValue): ErrorDetail[] {
   for (const { path, references } of new Attribution(envelope).covers) {
     const at = formatPointer(['attribute_paths', path]);
     if (getAt(envelope, parsePointer(path)) === undefined) {
-      problems.push({ path: at, message: 'names a path that the envelope does not have', code: 'unknown_path' });
+      problems.push({ path: at, message: 'names a path that does not exist in the envelope', code: 'unknown_path' });
     }
     references.forEach(({ item }, index) => {
       if (item !== null) return;
-      const message = 'names evidence that the envelope does not have';
+      const message = 'names evidence that does not exist in the envelope';
       problems.push({ path: `${at}/${index}`, message, code: 'unknown_evidence' });
     });
   }
@@ -68,14 +68,14 @@ function unresolvedProblems(envelope: JsonValue): ErrorDetail[] {
 
 /** What a value lacks under `fresh`, and how its writer mends that. */
 const LACKS = {
-  changed: { message: 'has a new value without evidence that is new for it', code: 'no_fresh_evidence' },
+  changed: { message: 'has a new value without new evidence for it', code: 'no_fresh_evidence' },
   shifted: {
     message: 'moved in its array without its evidence: move its path in attribute_paths too',
     code: 'shifted_evidence',
   },
   reduced: {
     message:
-      'lost a value without new evidence: name new evidence for this path, or for one around it, in attribute_paths',
+      'lost a value without new evidence: in attribute_paths, name new evidence for this path or for a path above it',
     code: 'no_fresh_evidence',
   },
 };
@@ -107,7 +107,7 @@ function staleProblems(base: JsonValue | null, next: JsonValue): ErrorDetail[] {
 
 /** Evidence that was added for a value, and is not named for any: most likely a reference was forgotten. */
 function unreferencedProblems(evidence: FreshEvidence, next: JsonValue): ErrorDetail[] {
-  const message = 'is new, and no reference names it: add one to attribute_paths for the value that it backs';
+  const message = 'is new, but no reference names it: add one to attribute_paths for the value that it supports';
   return unreferencedItems(next)
     .filter(({ item }) => evidence.isNew(item))
     .map(({ index }) => ({ path: formatPointer(['evidence', String(index)]), message, code: 'unreferenced_evidence' }));

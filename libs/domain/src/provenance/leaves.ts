@@ -79,5 +79,8 @@ export function attributesOf(envelope: JsonValue): JsonObject {
   const attributes = getMember(envelope, 'attributes');
   if (!isJsonObject(attributes)) return {};
   if (isWithinDepth(attributes, MAX_RECURSION)) return attributes;
-  throw new DomainError('validation_error', `Attributes nested more than ${MAX_RECURSION} deep have no provenance.`);
+  throw new DomainError(
+    'validation_error',
+    `Attributes nested more than ${MAX_RECURSION} levels deep have no provenance.`,
+  );
 }

@@ -193,7 +193,7 @@ function textsOf(cover: Cover): Pick<LeafProvenance, 'evidence' | 'unresolved'> 
 }
 
 function noSuchPath(): DomainError {
-  return new DomainError('not_found', 'This version has nothing at path. Read the snapshot for its attributes.', [
-    { path: '/query/path', message: 'names nothing in this version', code: 'not_found' },
+  return new DomainError('not_found', 'This version has nothing at path. Read the snapshot to see its attributes.', [
+    { path: '/query/path', message: 'does not exist in this version', code: 'not_found' },
   ]);
 }

@@ -117,7 +117,7 @@ describe('verifyWebhook', () => {
   ])('%s: %#', (_, change, reason) => expect(reasonOf(change)).toBe(reason));
 
   it.each([
-    [{ secret: newWebhookSecret() }, 'No signature fits the body and this secret.'],
+    [{ secret: newWebhookSecret() }, 'No signature matches the body and this secret.'],
     [{ nowSeconds: nowSeconds + 301 }, 'webhook-timestamp is more than 300 s off.'],
     [{ headers: {} }, 'webhook-id is missing.'],
     [{ headers: { ...headers, 'webhook-timestamp': '1e9' } }, 'webhook-timestamp is not a time in Unix seconds.'],
@@ -131,7 +131,7 @@ describe('verifyWebhook', () => {
     const other = Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), [name]: undefined }));
     const signed = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: nowSeconds, body: other });
     expect(() => verifyWebhook({ secret, headers: signed, body: other, nowSeconds })).toThrow(
-      expect.objectContaining({ message: 'The body is signed but is not an event.' }),
+      expect.objectContaining({ message: 'The signature is valid, but the body is not an event.' }),
     );
   });
 

@@ -90,12 +90,12 @@ export function verifyWebhook(delivery: {
   }
   const expected = standardMac(secret, id, timestamp, body);
   if (!signatures.some((signature) => isSignature(signature, expected))) {
-    throw new WebhookVerificationError('signature_mismatch', 'No signature fits the body and this secret.');
+    throw new WebhookVerificationError('signature_mismatch', 'No signature matches the body and this secret.');
   }
   if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) {
     throw new WebhookVerificationError(
       'timestamp_out_of_range',
-      `webhook-timestamp is more than ${toleranceSeconds} s off.`,
+      `webhook-timestamp is more than ${toleranceSeconds} s away from the current time.`,
     );
   }
   return requireEventBody(body);
@@ -121,8 +121,9 @@ function isSignature(signature: string, expected: Buffer): boolean {
 function requireHeader(headers: WebhookHeaders, name: string): string {
   const value = headerOf(headers, name);
   if (typeof value === 'string' && value !== '') return value;
-  if (Array.isArray(value)) throw new WebhookVerificationError('malformed_header', `${name} is there more than once.`);
-  throw new WebhookVerificationError('missing_header', `${name} is missing.`);
+  if (Array.isArray(value))
+    throw new WebhookVerificationError('malformed_header', `The request has more than one ${name}.`);
+  throw new WebhookVerificationError('missing_header', `The request has no ${name}.`);
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | readonly string[] | null | undefined {
@@ -137,7 +138,7 @@ function requireEventBody(body: Uint8Array): EventBody {
   } catch {
     // Falls through to the one error for a body that is no event.
   }
-  throw new WebhookVerificationError('malformed_body', 'The body is signed but is not an event.');
+  throw new WebhookVerificationError('malformed_body', 'The signature is valid, but the body is not an event.');
 }
 
 function isEventBody(value: unknown): value is EventBody {

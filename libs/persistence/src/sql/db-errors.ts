@@ -17,13 +17,11 @@ const CONFLICTS: Record<string, string> = {
   subjects_identity_key: 'The subject exists. Write later versions through updates.',
   snapshots_snapshot_id_key: 'A snapshot with this snapshot_id exists. Use a fresh UUID.',
   snapshots_version_key:
-    'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
-  updates_applied_snapshot_key: 'The update was applied meanwhile.',
-  updates_request_key: 'An update with this request_id exists.',
-  erasures_pending_key:
-    'An erasure of this subject is pending. Have it confirmed or cancelled before you ask for another.',
-  transfer_offers_pending_key:
-    'The tenant has a pending transfer offer. Have it answered or cancelled before you make another.',
+    'The base snapshot is stale: another version was written in the meantime. Read the latest and propose again.',
+  updates_applied_snapshot_key: 'The update was applied in the meantime. Read the latest snapshot.',
+  updates_request_key: 'An update with this request_id exists. Use a fresh one.',
+  erasures_pending_key: 'This subject has a pending erasure. Confirm or cancel it before you request another.',
+  transfer_offers_pending_key: 'The tenant has a pending transfer offer. Answer or cancel it before you make another.',
 };
 
 /** A partition's constraint is named after that of its table (tools/trials/partitions/1-prepare.sql). */
@@ -72,7 +70,7 @@ export function isUnavailable(error: unknown): boolean {
 /** The server gave the statement up since it took too long. Unlike of what is `unavailable` otherwise, nothing was kept. */
 export class StatementGivenUp extends DomainError {
   constructor(cause?: unknown) {
-    super('unavailable', 'The database did not answer in time. Try again shortly.', undefined, { cause });
+    super('unavailable', 'The database did not respond in time. Try again shortly.', undefined, { cause });
   }
 }
 
@@ -84,7 +82,7 @@ export function toDomainError(error: unknown): unknown {
   if (isRetryable(error)) {
     return new DomainError(
       'conflict',
-      'Concurrent writes collided and retries ran out. Read the latest and try again.',
+      'Concurrent writes conflicted, and all retries failed. Read the latest and try again.',
     );
   }
   if (isDatabaseError(error) && error.code === UNIQUE_VIOLATION && error.constraint !== undefined) {
@@ -93,7 +91,7 @@ export function toDomainError(error: unknown): unknown {
   }
   if (isDatabaseError(error) && error.code === QUERY_CANCELED) return new StatementGivenUp(error);
   if (isUnavailable(error)) {
-    const message = 'The database cannot be reached at the moment. Try again shortly.';
+    const message = 'The database cannot be reached. Try again shortly.';
     return new DomainError('unavailable', message, undefined, { cause: error });
   }
   return error;

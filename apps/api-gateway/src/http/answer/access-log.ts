@@ -25,7 +25,7 @@ export class AccessLog {
     this.writeProbe = lineWriter(logger, 'debug', 'request');
     this.durations = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer',
+      help: 'Time from the start of a request to the end of its response',
       labelNames: ['method', 'route', 'status'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers: [metrics],

@@ -17,7 +17,7 @@ export class EndedRequests {
     const { counts } = this;
     new Counter({
       name: 'http_requests_ended_total',
-      help: 'Requests that were ended since their clients sent or read too slowly, by cause',
+      help: 'Requests that were closed because their clients sent or read too slowly, by cause',
       labelNames: ['cause'],
       registers: [metrics],
       collect() {

@@ -5,7 +5,7 @@ import { hash, principalId, sentTime, SubjectRef, text, time, uuid, version } fr
 
 const ErasedMark = part({
   erasure_id: uuid.described('The erasure.'),
-  erased_at: time.described('When.'),
+  erased_at: time.described('When the content was destroyed.'),
 });
 
 /** The writer of a version, as the service knows it. */
@@ -13,7 +13,8 @@ export const WRITER = {
   written_by: principalId
     .nullable()
     .described(
-      'The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.',
+      'The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. ' +
+        'Null for versions that an earlier release wrote.',
     ),
   write_request_id: text.nullable().described('The `X-Request-Id` of the request that wrote it.'),
 };
@@ -22,17 +23,22 @@ export const WRITER = {
 export const SnapshotHeader = view('SnapshotHeader', {
   snapshot_id: uuid.described('The id of the snapshot.'),
   snapshot_version: version,
-  generated_at: sentTime.described('When its writer made it.'),
-  created_at: time.described('When it was stored.'),
+  generated_at: sentTime.described('When the writer made the snapshot.'),
+  created_at: time.described('When the service stored the version.'),
   envelope_hash: hash
     .nullable()
-    .described('The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.'),
-  prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
+    .described(
+      'The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.',
+    ),
+  prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
   ...WRITER,
   subject: SubjectRef.fromRecord(),
   erased: ErasedMark.from('erasure')
     .optional()
-    .described('By what its content was destroyed; absent where it was not. The envelope is absent then.'),
+    .described(
+      'The erasure that destroyed the content. Absent unless the version was erased; an erased version has no ' +
+        'envelope.',
+    ),
 });
 export type SnapshotHeader = ViewOf<typeof SnapshotHeader>;
 

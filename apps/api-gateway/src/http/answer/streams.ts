@@ -29,7 +29,7 @@ export class Streams {
   begin(response: ServerResponse, principalId: string): void {
     if (this.waitingSince.size >= MAX_STREAMS) this.endSlowest();
     if (!this.shares.admits(principalId)) {
-      throw new DomainError('unavailable', 'Too many long answers are being sent at the moment. Try again shortly.');
+      throw new DomainError('unavailable', 'Too many large responses are being sent. Try again shortly.');
     }
     this.waitingSince.set(response, Infinity);
     this.shares.take(principalId);

@@ -169,8 +169,9 @@ const KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes the request safe to send again: for 24 hours the same key with the same body gives the first answer again, ' +
-    'marked `Idempotency-Replayed: true`; with another body, or while the first request runs, 409.',
+    'Makes the request safe to retry. For 24 hours, the same key with the same body returns the first ' +
+    'response again, marked `Idempotency-Replayed: true`. The same key with another body returns 409, and so ' +
+    'does a retry while the first request is running.',
   schema: {
     type: 'string',
     minLength: 1,
@@ -194,47 +195,56 @@ const seconds = (description: string): Schema => ({ description, schema: { type:
 const HEADERS: Readonly<Record<string, Schema>> = {
   'X-Request-Id': {
     description:
-      'Names the request in logs, audit and events. It is the one that was sent, where that is a sane token.',
+      'Identifies the request in logs, audit records and events. The service keeps the id that you send if it ' +
+      'is a valid token.',
     schema: { type: 'string' },
     example: EXAMPLE_IDS.request_id,
   },
   ETag: {
-    description: 'For `If-None-Match`. Absent from an answer that was verified, or that filling in hashes may change.',
+    description:
+      'The tag to send as `If-None-Match`. Absent if the response was verified, or if an operator may still ' +
+      'fill in its hashes.',
     schema: { type: 'string' },
   },
   'Cache-Control': {
-    description: '`private, immutable` for what never changes, `private, no-cache` for the latest; else `no-store`.',
+    description:
+      '`private, immutable` for content that never changes, `private, no-cache` for the latest version, ' +
+      'otherwise `no-store`.',
     schema: { type: 'string' },
   },
   Link: {
-    description: '`rel="next"`: the next page of a list. `rel="help"`: what the code of an error means.',
+    description:
+      '`rel="next"` links to the next page of a list. `rel="help"` links to the explanation of an error code.',
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
-    description: 'Stands where this is the first answer to its `Idempotency-Key`, sent again.',
+    description: 'Present if this response was stored earlier under the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
   'WWW-Authenticate': {
     description:
-      'The challenge (RFC 6750), with `error="invalid_token"` if a token was sent. `resource_metadata` is the address of ' +
-      'the metadata of the service (RFC 9728).',
+      'The challenge (RFC 6750), with `error="invalid_token"` if a token was sent. `resource_metadata` is the ' +
+      'address of the service’s metadata (RFC 9728).',
     schema: { type: 'string' },
     example:
       'Bearer error="invalid_token", resource_metadata="https://identity.example.com/.well-known/oauth-protected-resource"',
   },
-  'Retry-After': seconds('Seconds to wait. With 409: the first request with this `Idempotency-Key` still runs.'),
+  'Retry-After': seconds(
+    'Seconds to wait before the next try. With 409, the first request with this `Idempotency-Key` is still running.',
+  ),
   'RateLimit-Limit': {
-    description: 'Requests a minute: of the principal, without a valid token of the address.',
+    description: 'Requests per minute for the principal, or for the client address if the request has no valid token.',
     schema: { type: 'integer', minimum: 1 },
   },
   'RateLimit-Remaining': {
     description:
-      'Requests left in this minute. A request counts as one, and as one more for each millisecond of processor time ' +
-      'begun beyond the first, which shows on the answers after its own.',
+      'Requests left in this minute. A request costs 1, plus 1 for each started millisecond of processor time ' +
+      'after the first. The extra cost shows in the responses to later requests. See ' +
+      '[/docs/limits](/docs/limits).',
     schema: { type: 'integer', minimum: 0 },
   },
-  'RateLimit-Reset': seconds('Seconds to the next minute.'),
-  'RateLimit-Policy': { description: 'The limit, and its window in seconds.', schema: { type: 'string' } },
+  'RateLimit-Reset': seconds('Seconds until the next minute begins.'),
+  'RateLimit-Policy': { description: 'The limit and its window in seconds.', schema: { type: 'string' } },
 };
 const RATE_LIMIT = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'];
 const HEADERS_OF_ERRORS: Partial<Record<ErrorCode, readonly string[]>> = {

@@ -95,42 +95,50 @@ function whoMayCall(who: WhoMayCall): string {
   const rule = 'anyTenant' in who ? who.anyTenant : who;
   const role = `**Role:** at least \`${rule.role}\` in the tenant`;
   if (rule.subject === undefined) return `${role}.`;
-  if (rule.subject === 'owner') return `${role}, which must own the subject.`;
-  if (rule.subject === 'owner_or_grantee') return `${role}, which must own the subject or hold a live grant on it.`;
+  if (rule.subject === 'owner') return `${role}. The tenant must own the subject.`;
+  if (rule.subject === 'owner_or_grantee')
+    return `${role}. The tenant must own the subject or hold a live grant on it.`;
   const scopes = rule.subject.map((scope) => `\`${scope}\``).join(' or ');
-  return `${role}, which must own the subject or hold a live grant with ${scopes} (then \`allow_counterparty_access\` too).`;
+  return (
+    `${role}. The tenant must own the subject or hold a live grant with ${scopes}. To use a grant, the caller ` +
+    'also needs `allow_counterparty_access`.'
+  );
 }
 
 const ErrorDetail = view('ErrorDetail', {
-  path: text.described('RFC 6901 JSON Pointer into the body, or `/query/…`, `/path/…`, `/headers/…`.'),
-  message: text.described('What is wrong there.'),
-  code: text.optional().described('The kind of fault, for programs.'),
+  path: text.described(
+    'The place in the request: a JSON Pointer (RFC 6901) into the body, or `/query/…`, `/path/…` or `/headers/…`.',
+  ),
+  message: text.described('The problem at this place.'),
+  code: text.optional().described('The kind of problem, for programs.'),
 });
 
 /** Specification, "Errors". */
 export const ErrorEnvelope = view('Error', {
   error: part({
-    code: oneOf(ERROR_CODES).described('What went wrong, for programs.'),
-    message: text.described('What to do.'),
-    details: listOf(ErrorDetail).optional().described('What is wrong, place by place.'),
-    request_id: text.described('Also in the header `X-Request-Id`.'),
+    code: oneOf(ERROR_CODES).described(
+      'The kind of error, for programs. [/docs/errors](/docs/errors) explains each code.',
+    ),
+    message: text.described('The problem and how to fix it.'),
+    details: listOf(ErrorDetail).optional().described('The problems, one for each place in the request.'),
+    request_id: text.described('The same id as in the header `X-Request-Id`.'),
     erased: part({
       erasure_id: uuid.described('The erasure.'),
       erased_at: time.described('When the content was destroyed.'),
-      snapshot_id: uuid.described('The version’s id.'),
+      snapshot_id: uuid.described('The id of the version.'),
       snapshot_version: version,
-      envelope_hash: hash.nullable().described('The hash of what it said.'),
-      prev_hash: hash.nullable().described('That of the version before; null for the first one.'),
+      envelope_hash: hash.nullable().described('The envelope hash of the erased content.'),
+      prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
       proof: anyObject
         .optional()
         .described(
-          'Where a proof was asked for: `log_index`, `leaf_hash` and `inclusion` of the version, and `erasure`, the proof that ' +
-            'the log says that it was erased.',
+          'Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; ' +
+            '`erasure` proves that the log records the erasure.',
         ),
     })
       .optional()
-      .described('What is left of an erased version. Only with the code `erased`.'),
-  }).described('What went wrong, and the way out.'),
+      .described('The remains of an erased version. Present only with the code `erased`.'),
+  }).described('The error and how to fix it.'),
 });
 export const ERROR_SCHEMA = ErrorEnvelope.facts.shown;
 
@@ -158,8 +166,8 @@ function errorExample(code: ErrorCode): object {
   };
 }
 
-const IF_NONE_MATCH = 'The `ETag` of an earlier answer: if it still holds, the answer is 304 without a body.';
-const UNCHANGED = 'Unchanged: `If-None-Match` names the current `ETag`.';
+const IF_NONE_MATCH = 'The `ETag` of an earlier response. If it is still current, the response is 304 without a body.';
+const UNCHANGED = 'Not modified: `If-None-Match` names the current `ETag`.';
 
 /** Documents that `If-None-Match` with the answer's `ETag`, for example this one, saves the answer. */
 function ApiConditional(etag: string): MethodDecorator {

@@ -43,33 +43,38 @@ const WITHOUT_SECRET = `.dialog-ux .wrapper:has(> label[for^="client_secret"]) {
 
 /** The specification's headings, in its order. */
 const TAGS = {
-  Utility: 'What probes, operators and integrators ask of the process itself.',
-  'Tenants, members, principals':
-    'Workspaces, who belongs to them in which role, what they own and how much they write.',
-  'Initial state': "A subject's first snapshot, which makes the writing tenant its owner.",
-  Updates: 'Later versions: RFC 6902 patches that are proposed, then applied.',
+  Utility: 'Health, readiness and metadata of the service itself.',
+  'Tenants, members, principals': 'Workspaces, their members and roles, the subjects that they own, and their usage.',
+  'Initial state': 'The first snapshot of a subject. The tenant that writes it becomes the subject’s owner.',
+  Updates: 'Later versions, written as RFC 6902 patches: first proposed, then applied.',
   'Snapshot reads':
-    'Latest, by version, by id, history, proofs, export. Each in a tenant-scoped form, and in a global one that answers for any tenant of the caller that may read.',
-  Diff: 'What changed between two snapshots of a subject.',
-  Grants: 'Lets another tenant read a subject, with named scopes.',
-  'Refresh requests': 'Asks the owner for a newer snapshot, or to confirm the latest one.',
-  'Webhook subscriptions': 'Signed notifications of events, and the log of their deliveries.',
+    'The latest version, a version by number or id, history, proofs and export. Each read has a form for one ' +
+    'tenant, and a global form that uses any tenant of the caller that may read.',
+  Diff: 'The difference between two snapshots of a subject.',
+  Grants: 'Permissions for another tenant to read a subject, with named scopes.',
+  'Refresh requests': 'Requests to the owner to publish a newer snapshot, or to confirm the latest one.',
+  'Webhook subscriptions':
+    'Signed notifications of events, and the log of their deliveries. See [/docs/webhooks](/docs/webhooks).',
   'Change feed':
-    'What changed of all that a tenant owns or may read, in one order, for ever: by pages, by waiting, or as a stream.',
+    'All changes to subjects that a tenant owns or may read, in one lasting order. Read them in pages, wait ' +
+    'for new ones, or stream them. See [/docs/feed](/docs/feed).',
   Erasure:
-    'Destroys what versions of a subject say, when two people of its owner want it; what was erased stays provable.',
+    'Destroys the content of versions after two people of the owner agree. The proof of an erased version ' +
+    'stays. See [/docs/erasure](/docs/erasure).',
   'Transparency log':
-    'Proofs that what was answered has not been changed since: signed checkpoints, tiles of hashes, and the place of each fact among them.',
-  Records: 'Who of other tenants was shown which versions of a subject, and who changed what in a tenant.',
-  'Transfer offers': 'Hands the ownership of a tenant over, with the consent of both sides.',
+    'Proofs that stored facts have not changed: signed checkpoints, hash tiles, and the place of each fact in ' +
+    'the log. See [/docs/log](/docs/log).',
+  Records: 'Disclosures of versions to other tenants, and the audit records of changes in a tenant.',
+  'Transfer offers': 'Hands the ownership of a tenant to another principal, if both agree.',
 };
 
-const DESCRIPTION = `Business identity state as immutable, hash-chained snapshots, one chain a subject.
-
-Every answer is JSON and carries \`X-Request-Id\`. Every error has one shape; what its \`code\` means stands at
-[/docs/errors](/docs/errors). A list answers \`next_cursor\`; null is the end. A POST with an \`Idempotency-Key\` is safe
-to send again. What arrives at the receivers of webhooks, and how to verify it, stands at
-[/docs/webhooks](/docs/webhooks).`;
+const DESCRIPTION =
+  'Business identity state as immutable, hash-chained snapshots, with one chain per subject.\n\nEvery ' +
+  'response is JSON and carries `X-Request-Id`. All errors have the same shape; ' +
+  '[/docs/errors](/docs/errors) explains each\n`code`. A list returns `next_cursor`, which is null on the ' +
+  'last page. A POST with an `Idempotency-Key` is safe to retry.\n[/docs/webhooks](/docs/webhooks) describes ' +
+  'the requests that webhook receivers get, and how to verify ' +
+  'them.\n[/docs/how-to/model](/docs/how-to/model) shows how to model a subject.';
 
 /** What receivers get of the service, by type of event: the `webhooks` of OpenAPI 3.1. */
 export type Webhooks = Readonly<Record<string, Schema>>;

@@ -26,30 +26,29 @@ export const ERRORS_PATH = '/docs/errors';
 
 /** What each code means to its caller, and the way out, in short. Shown in OpenAPI; more stands in `docs/errors.md`. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
-  validation_error:
-    'Something in the request is not valid, and nothing was changed. Mend each place that details names.',
-  unauthorized: 'No bearer token, or one that is not valid. Get a fresh one from the identity provider.',
+  validation_error: 'The request is not valid; nothing was changed. Correct each place that details names.',
+  unauthorized: 'The bearer token is missing or not valid. Get a fresh one from the identity provider.',
   forbidden:
-    'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing. ' +
-    'A subject that does not exist is answered alike: `GET /v1/tenants/{tenant_id}/subjects` lists what the tenant owns.',
+    'The caller may not do this. The message names the missing membership, role, ownership, scope or flag. A ' +
+    'subject that does not exist gets the same response: `GET /v1/tenants/{tenant_id}/subjects` lists the ' +
+    'subjects that the tenant owns.',
   limit_reached:
-    'The tenant or the principal holds as much as it may, and nothing was changed. The message names the limit, its value and the ways out.',
-  not_found: 'No such route or resource, or none that the caller may see.',
+    'The tenant or the principal has reached a limit; nothing was changed. The message names the limit, its ' +
+    'value and how to continue.',
+  not_found: 'The route or resource does not exist, or the caller may not see it. Check the path and the ids.',
   not_logged_yet:
-    'What was written is not in the published log yet. Try again after as many seconds as Retry-After says, or send wait=10.',
-  method_not_allowed: 'The path exists, the method does not. Allow lists the methods.',
-  conflict:
-    'The state does not allow it. The message says what stands in the way; read the latest state and try again.',
+    'The fact is not in the published log yet. Wait for the seconds in Retry-After and try again, or send wait=10.',
+  method_not_allowed: 'The path exists, but not with this method. Use a method that Allow lists.',
+  conflict: 'The current state does not allow this. The message says why. Read the latest state and try again.',
   erased:
-    'The version was there, and its content was erased on purpose. `erased` says by what and when; asking again does not help.',
+    'The content of this version was erased on purpose. `erased` names the erasure and its time. A retry does ' +
+    'not help.',
   payload_too_large: 'The body is too large. Send a smaller one.',
   unsupported_media_type: 'Send Content-Type: application/json in UTF-8, without Content-Encoding.',
-  human_principal_required: 'Only a human principal, with its own token, may do this.',
-  rate_limited: 'Too many requests. Wait for as many seconds as Retry-After says.',
+  human_principal_required: 'Only a human principal may do this. Send a human’s own token.',
+  rate_limited: 'Too many requests. Wait for the seconds in Retry-After.',
   request_header_fields_too_large: 'The headers exceed 16 KiB. Send fewer.',
-  internal_error: 'The service failed. Try again; if it persists, report the request_id.',
-  damaged:
-    'The stored text of a version is not the one that was written. The message names it; the operator has to restore it.',
-  unavailable:
-    'A dependency is down, or there is too much heavy work. Try again after as many seconds as Retry-After says.',
+  internal_error: 'The service failed. Try again; if the error persists, report the request_id.',
+  damaged: 'The stored text of a version was altered. The message names the version; the operator must restore it.',
+  unavailable: 'A dependency is down, or the service is overloaded. Wait for the seconds in Retry-After and try again.',
 };

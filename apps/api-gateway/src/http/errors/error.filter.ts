@@ -28,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
   ) {
     this.refusals = new Counter({
       name: 'http_errors_total',
-      help: 'Answers that are errors, by the code in their body',
+      help: 'Error responses, by the code in their body',
       labelNames: ['code'],
       registers: [registry],
     });
@@ -74,12 +74,15 @@ export class ErrorFilter implements ExceptionFilter {
     if (error instanceof DomainError) {
       if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
       if (error.code === 'damaged')
-        this.logger.error({ err: error, ...traceFields(request) }, 'A damaged text was asked for');
+        this.logger.error({ err: error, ...traceFields(request) }, 'A damaged text was requested');
       return error;
     }
     if (error instanceof HttpException) return this.explainHttp(error, request, response);
     this.logger.error({ err: error, ...traceFields(request) }, 'request failed');
-    return new DomainError('internal_error', 'The service failed. Try again; if it persists, report the request_id.');
+    return new DomainError(
+      'internal_error',
+      'The service failed. Try again; if the error persists, report the request_id.',
+    );
   }
 
   /** Nest's own exceptions: no such route, or a path that cannot be decoded. */
@@ -90,7 +93,7 @@ export class ErrorFilter implements ExceptionFilter {
       if (methods.length === 0)
         return new DomainError('not_found', 'No such route. The OpenAPI document lists the routes.');
       response.setHeader('Allow', methods.join(', '));
-      const message = `${request.method} does not exist here. Use ${methods.join(' or ')}.`;
+      const message = `This path does not support ${request.method}. Use ${methods.join(' or ')}.`;
       return new DomainError('method_not_allowed', message);
     }
     if (status === 400) {

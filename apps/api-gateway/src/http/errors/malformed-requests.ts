@@ -14,21 +14,28 @@ interface Explanation {
 
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   HPE_HEADER_OVERFLOW: { code: 'request_header_fields_too_large', message: 'The headers exceed 16 KiB. Send fewer.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { code: 'validation_error', message: 'The request came too slowly.', status: 408 },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    code: 'validation_error',
+    message: 'The request arrived too slowly. Send it again, faster or in smaller parts.',
+    status: 408,
+  },
 };
-const MALFORMED: Explanation = { code: 'validation_error', message: 'This is not a well-formed HTTP/1.1 request.' };
+const MALFORMED: Explanation = {
+  code: 'validation_error',
+  message: 'This is not a well-formed HTTP/1.1 request. Check the request line and the headers.',
+};
 
 /** RFC 9110, section 10.1.1: an expectation that cannot be met. Node meets `100-continue` by itself. */
 const UNMET_EXPECTATION: Explanation = {
   code: 'validation_error',
-  message: 'Only Expect: 100-continue is understood. Leave the header out.',
+  message: 'The only supported value of Expect is 100-continue. Leave the header out.',
   status: 417,
 };
 
 /** RFC 9112, section 3.2. */
 const NO_HOST: Explanation = {
   code: 'validation_error',
-  message: 'A request of HTTP/1.1 needs the header Host. Send it.',
+  message: 'An HTTP/1.1 request needs the header Host. Send it.',
 };
 
 /** Hands on what names its host, as HTTP/1.1 demands and HTTP/1.0 does not; Node's own refusal has no error envelope. */

@@ -63,7 +63,7 @@ export class IdempotencyGuard implements CanActivate {
           'running',
         );
       case 'other_body':
-        throw conflict('This Idempotency-Key came with another body before. Use a fresh key.', 'mismatch');
+        throw conflict('This Idempotency-Key was used with another body. Use a fresh key.', 'mismatch');
       case 'refused':
         throw limitReached('idempotency_keys_per_day', limit);
     }
@@ -76,7 +76,7 @@ export class IdempotencyGuard implements CanActivate {
       // Its key has left the ring: the request must not run twice for that.
       if (error instanceof SecretBoxError) {
         throw conflict(
-          'The first answer to this Idempotency-Key can no longer be read. Use a fresh key.',
+          'The first response to this Idempotency-Key can no longer be read. Use a fresh key.',
           'unreadable',
         );
       }
@@ -115,10 +115,10 @@ function requireKey(key: string | string[]): string {
 }
 
 function keyNotTaken(): DomainError {
-  const message = 'is not taken here';
+  const message = 'is not allowed here';
   return new DomainError(
     'validation_error',
-    'This request is not kept as a whole. Leave Idempotency-Key out; each part of it says how it may be sent again.',
+    'This request takes no Idempotency-Key. Leave it out; the operation’s description says how to retry each part.',
     [{ path: '/headers/idempotency-key', message, code: 'unknown_field' }],
   );
 }

@@ -15,7 +15,7 @@ export function requireAllowance(response: Response, allowance: Allowance, hint 
   response.setHeader('Retry-After', resetSeconds);
   throw new DomainError(
     'rate_limited',
-    `More than ${limit} requests in a minute${hint}. Wait ${resetSeconds} s, as Retry-After says.`,
+    `More than ${limit} requests per minute${hint}. Wait ${resetSeconds} s (Retry-After), then try again.`,
   );
 }
 

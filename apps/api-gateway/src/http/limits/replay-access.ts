@@ -47,7 +47,11 @@ export class ReplayAccess {
     if (typeof subscription_id === 'string') {
       const uuid = uuidOf(subscription_id, { name: 'subscription_id', prefix: SUBSCRIPTION_PREFIX });
       const subscription = await this.subscriptions.find(uuid);
-      if (subscription === null) throw new DomainError('not_found', 'No such webhook subscription.');
+      if (subscription === null)
+        throw new DomainError(
+          'not_found',
+          "No such webhook subscription. List the tenant's subscriptions for their ids.",
+        );
       return this.memberOf(subscription.tenantId, request);
     }
     if (typeof refresh_request_id === 'string') {

@@ -25,7 +25,7 @@ export interface PageLimits {
 export const UNPAGED = { default: 1_000, max: 1_000 } as const satisfies PageLimits;
 
 /** Says in the description of a list with filters how its pages end. */
-export const SHORT_PAGES = 'With a filter a page may be short or empty and have a `next_cursor`.';
+export const SHORT_PAGES = 'A page of a filtered list may be short or empty and still have a `next_cursor`.';
 
 /** The page limits under the limits of the deployment. */
 export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
@@ -35,10 +35,10 @@ export function pageBounds({ default: preferred, max }: PageLimits, limits: Limi
 
 const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
 const place = {
-  limit: shown<number>({ type: 'integer', minimum: 1 }).described('The most items that the page may have.'),
+  limit: shown<number>({ type: 'integer', minimum: 1 }).described('The maximum number of items on the page.'),
   next_cursor: cursor.described('Alias of the outer next_cursor.').deprecated(),
 };
-const members = { next_cursor: cursor, has_more: flag.described('Whether there is another page.') };
+const members = { next_cursor: cursor, has_more: flag.described('True if there is another page.') };
 
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
 export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
@@ -149,13 +149,11 @@ export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): P
 /** The fields of a list's answer. */
 export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
   const page =
-    orders === undefined
-      ? part(place)
-      : part({ order: oneOf(orders).described('In which order the items come.'), ...place });
+    orders === undefined ? part(place) : part({ order: oneOf(orders).described('The order of the items.'), ...place });
   return {
     items: listOf(item).described('The items of the page.'),
     ...members,
-    page: shown<PageView['page']>(page.facts.shown).described('The same of the page, wrapped.'),
+    page: shown<PageView['page']>(page.facts.shown).described('The same page, wrapped.'),
   };
 }
 

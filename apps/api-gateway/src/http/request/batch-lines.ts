@@ -164,7 +164,8 @@ function isBeginOfDocument({ line, bytes }: Line): boolean {
 function notLines(): DomainError {
   return new DomainError(
     'validation_error',
-    'This is one JSON document, and not NDJSON: nothing of it was read. Send each envelope on a line of its own, as jq -c writes it.',
+    'The body is one JSON document, not NDJSON; no part of it was processed. Send each envelope on its own ' +
+      'line, as jq -c writes it.',
   );
 }
 
@@ -174,28 +175,30 @@ function notRead(line: number, error: DomainError): SentLine {
 
 function tooSlow(line: number, ms: number): SentLine {
   const message =
-    `The batch came too slowly: no line ended in ${ms} ms. This line and those after it were not read: ` +
-    'send what has no other result in another batch.';
+    `The batch arrived too slowly: no line ended within ${ms} ms. This line and the later ones were not read. ` +
+    'Send every line without a result in another batch.';
   return { line, refusal: { error: new DomainError('validation_error', message), status: TOO_SLOW } };
 }
 
 function rateLimited(limit: number, retryAfterSeconds: number): LineRefusal {
-  const message = `More than ${limit} requests in a minute: a line counts as one. Send this line again in ${retryAfterSeconds} s.`;
+  const message =
+    `More than ${limit} requests per minute; each line counts as one. Send this line again in ` +
+    `${retryAfterSeconds} s.`;
   return { error: new DomainError('rate_limited', message), retryAfterSeconds };
 }
 
 function tooLong(maxBytes: number): LineRefusal {
-  return { error: tooLarge(`The line exceeds ${maxBytes} bytes. Send a smaller one.`) };
+  return { error: tooLarge(`The line is larger than ${maxBytes} bytes. Send a smaller one.`) };
 }
 
 function tooManyLines(max: number): DomainError {
   return tooLarge(
-    `A batch has at most ${max} lines. This one and those after it were not read: send them in another batch.`,
+    `A batch has at most ${max} lines. This line and the later ones were not read. Send them in another batch.`,
   );
 }
 
 function tooManyBytes(max: number): DomainError {
-  return tooLarge(`A batch has at most ${max} bytes. Send what has no result in another batch.`);
+  return tooLarge(`A batch has at most ${max} bytes. Send every line without a result in another batch.`);
 }
 
 function tooLarge(message: string): DomainError {

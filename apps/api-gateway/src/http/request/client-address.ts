@@ -23,7 +23,7 @@ export class ClientAddresses {
     if (!this.isTrusted(address)) {
       // A caller on the internet may write any header. A proxy of ours is near.
       if (decideAddress(address.replace(/^::ffff:/i, '')) !== 'public')
-        this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was not believed');
+        this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was ignored');
       return address;
     }
     const hops = String(forwarded).split(',');

@@ -9,15 +9,16 @@ export const CONTENT = {
     .optional()
     .example('lei:529900T8BM49AURSDO55')
     .described(
-      '`scheme:value`: those whose latest version has this member of `attributes.identifiers`. However it is written: ' +
-        'schemes in either case; values in either case, with or without spaces, hyphens and dots.',
+      '`scheme:value`: only subjects whose latest version has this member of `attributes.identifiers`. The ' +
+        'comparison ignores case in schemes and values, and spaces, hyphens and dots in values.',
     ),
   q: prefix(128)
     .optional()
     .example('acme')
     .described(
-      'How the name begins, in either case: of the latest version the legal name, else the name of the individual. ' +
-        'By name in place of by id. `identifier` and `q` are each sent without the other, `subject_id_prefix` and `evidence`.',
+      'The beginning of the name, in either case: the legal name in the latest version, otherwise the ' +
+        'individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and ' +
+        'neither with `subject_id_prefix` or `evidence`.',
     ),
 };
 
@@ -42,10 +43,11 @@ export function contentSearch(
   requireAlone('identifier', others);
   const identifier = parseIdentifier(text);
   if (identifier !== null) return { by: 'identifier', identifier };
-  throw invalidQuery('identifier', 'must be scheme:value, as in lei:529900T8BM49AURSDO55', 'invalid_value');
+  throw invalidQuery('identifier', 'must be scheme:value, for example lei:529900T8BM49AURSDO55', 'invalid_value');
 }
 
 function requireAlone(search: string, others: Readonly<Record<string, string | undefined>>): void {
   const other = Object.keys(others).find((name) => others[name] !== undefined);
-  if (other !== undefined) throw invalidQuery(search, `is a search of its own: send it without ${other}`, 'mismatch');
+  if (other !== undefined)
+    throw invalidQuery(search, `cannot be combined with ${other}: send only one of them`, 'mismatch');
 }

@@ -67,7 +67,7 @@ export const dayOrInstant = textOf(
 /** An ISO 8601 duration after which something recurs. */
 export const recurrence = textOf(
   { pattern: RECURRENCE.source },
-  'must be an ISO 8601 duration of whole days from P1D to P5Y, as P1Y, P3M or P1Y6M',
+  'must be an ISO 8601 duration of whole days from P1D to P5Y, for example P1Y, P3M or P1Y6M',
   isRecurrence,
 );
 export const hash = shown<string>({ ...TEXT, pattern: '^[0-9a-f]{64}$' });
@@ -77,16 +77,18 @@ export const anyObject = shown<object>({ type: 'object', additionalProperties: t
 
 export const tenantId = textOf(
   { maxLength: 128, pattern: TENANT_ID.source },
-  'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
+  'must be 1-128 characters of [A-Za-z0-9._-] and start with a letter or digit',
   (id) => TENANT_ID.test(id),
 ).described('The id of a tenant.');
 export const principalId = textOf({ pattern: PRINCIPAL_ID.source }, 'must be oidc:{project_id}#{user_id}', (id) =>
   PRINCIPAL_ID.test(id),
-).described('A principal: whoever calls, as its access token names it.');
+).described('A principal, as its access token names it: `oidc:{project_id}#{user_id}`.');
 export const subjectId = field(subjectIdCheck)
   .shownAs(TEXT)
-  .described('The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.');
-export const version = field(snapshotVersion).described('A snapshot’s number in its subject’s chain.');
+  .described(
+    'The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.',
+  );
+export const version = field(snapshotVersion).described('The number of the snapshot in the subject’s chain.');
 
 /** One of some strings. */
 export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
@@ -99,12 +101,14 @@ export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
 export const subjectType = oneOf<string>(SUBJECT_TYPES).described('The namespace of the subject’s id.');
 /** What a grant is on: a subject, or all of its grantor's. */
 export const grantedType = oneOf<string>([...SUBJECT_TYPES, ALL_SUBJECTS.subjectType]).described(
-  'The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.',
+  'The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.',
 );
-export const grantedId = subjectId.described('The subject’s id, compared byte for byte; `*` with the type `*`.');
-export const role = oneOf(ROLES).described('What the member may do in the tenant.');
-export const tenancyRole = oneOf(TENANCY_ROLES).described('Whether the member administers the account.');
-export const principalType = oneOf(PRINCIPAL_TYPES).described('What kind of caller the principal is.');
+export const grantedId = subjectId.described('The subject’s id, compared byte for byte. With the type `*` it is `*`.');
+export const role = oneOf(ROLES).described('The member’s role in the tenant.');
+export const tenancyRole = oneOf(TENANCY_ROLES).described(
+  '`account_admin` if the member administers the account, otherwise `member`.',
+);
+export const principalType = oneOf(PRINCIPAL_TYPES).described('The kind of caller.');
 
 /**
  * Some of `values`, each once, one at least. One rule that looks at the length first: over the length of an array that
@@ -129,7 +133,7 @@ export function setOf<const T extends string>(values: readonly T[], bounds: Sche
     .madeOf((stored: readonly T[]) => [...stored]);
 }
 
-export const scopes = setOf(SCOPES).described('What the grant lets its grantee read.');
+export const scopes = setOf(SCOPES).described('The reads that the grant permits.');
 
 /** A list of anything, whose items are looked at by whoever takes it. */
 export function arrayWith(items: Schema): Field<JsonValue[]> {
@@ -169,14 +173,14 @@ const PROSE_NOT_BLANK = `${PROSE.slice(0, -1)}[^\\s\\u0000-\\u001f\\u007f-\\u009
 /** 1 to `max` characters, in lines, that are not all spaces. */
 export function someProse(max: number): Field<string> {
   const pattern = new RegExp(`^(?=.*\\S)[\\P{Cc}\\t\\n\\r]{1,${max}}$`, 'su');
-  const message = `must be 1 to ${max} characters, and not blank, without control characters but tabs and line ends`;
+  const message = `must be 1 to ${max} characters, not blank, and without control characters except tabs and line breaks`;
   return textOf({ minLength: 1, maxLength: max, pattern: PROSE_NOT_BLANK }, message, (sent) => pattern.test(sent));
 }
 
 /** At most `max` characters, in lines. */
 export function prose(max: number): Field<string> {
   const pattern = new RegExp(`^[\\P{Cc}\\t\\n\\r]{0,${max}}$`, 'u');
-  const message = `must be at most ${max} characters without control characters but tabs and line ends`;
+  const message = `must be at most ${max} characters without control characters except tabs and line breaks`;
   return textOf({ maxLength: max, pattern: PROSE }, message, (sent) => pattern.test(sent));
 }
 
@@ -220,10 +224,12 @@ export function matching(pattern: RegExp, message: string): Field<string> {
 /** What every list takes. The bounds of `limit` are the list's: `PageOf`. */
 export const PAGE = {
   limit: field<string>({ ...anyText, schema: { ...INTEGER, minimum: 1 } })
-    .described('Items of a page, at most. A page of large items ends at 8 MiB; `next_cursor` leads on.')
+    .described(
+      'The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`.',
+    )
     .optional(),
   cursor: textOf({ maxLength: 4096 }, 'must be at most 4096 characters', (sent) => sent.length <= 4096)
-    .described('`next_cursor` of the page before, with the same order and filters.')
+    .described('The `next_cursor` of the previous page. Keep the same order and filters.')
     .optional(),
 };
 
@@ -231,5 +237,5 @@ export const PAGE = {
 export const SubjectRef = view(
   'SubjectRef',
   { subject_type: subjectType, subject_id: subjectId },
-  'The individual, organization or entity about which something is known.',
+  'The individual, organization or entity that the snapshots describe.',
 );

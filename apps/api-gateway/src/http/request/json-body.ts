@@ -37,7 +37,7 @@ export async function readBody(request: Request): Promise<Buffer> {
 
 function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   const tooLarge = (): DomainError =>
-    new DomainError('payload_too_large', `The body exceeds ${maxBytes} bytes. Send a smaller one.`);
+    new DomainError('payload_too_large', `The body is larger than ${maxBytes} bytes. Send a smaller one.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     if (request.complete) {
@@ -58,7 +58,7 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
       }
     });
     request.on('end', () => resolve(joined(chunks)));
-    const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send it whole.'));
+    const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send all of it.'));
     request.on('error', cut);
     request.on('aborted', cut);
     // Cut off while the caller was looked up: nothing of this will be heard any more.

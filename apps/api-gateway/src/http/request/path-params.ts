@@ -20,9 +20,9 @@ const subscriptionId = shown<string>({
 
 /** Every parameter of a path, as the document describes it. */
 export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<number>>> = {
-  tenant_id: tenantId.described('The tenant that is acted for.').example('acme'),
+  tenant_id: tenantId.described('The tenant for which the caller acts.').example('acme'),
   subject_type: subjectType.described('The namespace of the subject’s id.').example('organization'),
-  subject_id: subjectId.described('The subject, byte for byte; percent-encoded.').example('acme-corp'),
+  subject_id: subjectId.described('The subject’s id, percent-encoded.').example('acme-corp'),
   snapshot_version: version.described('A version of the subject.').example(1),
   snapshot_id: uuid.described('A snapshot.').example(EXAMPLE_IDS.snapshot_id),
   from_snapshot_id: uuid.described('A snapshot.').example(EXAMPLE_IDS.snapshot_id),
@@ -32,12 +32,14 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   refresh_request_id: uuid.described('A refresh request of the subject.').example(EXAMPLE_IDS.refresh_request_id),
   erasure_id: uuid.described('An erasure of the subject.').example(EXAMPLE_IDS.erasure_id),
   offer_id: uuid.described('A transfer offer.').example(EXAMPLE_IDS.offer_id),
-  log_index: shown<number>({ type: 'integer', minimum: 0 }).described('A place in the log, from 0.').example(3),
+  log_index: shown<number>({ type: 'integer', minimum: 0 })
+    .described('The index of an entry in the log, from 0.')
+    .example(3),
   principal_id: principalId
-    .described('A principal; percent-encoded: `:` as `%3A`, `#` as `%23`.')
+    .described('A principal, percent-encoded: `:` as `%3A`, `#` as `%23`.')
     .example('oidc:dev#carol'),
   subscription_id: subscriptionId
-    .described(`A webhook subscription; the UUID without \`${SUBSCRIPTION_PREFIX}\` will do too.`)
+    .described(`A webhook subscription. The UUID without \`${SUBSCRIPTION_PREFIX}\` is accepted too.`)
     .example(SUBSCRIPTION_PREFIX + EXAMPLE_IDS.subscription_id),
   delivery_id: uuid.described('A delivery to the subscription.').example(EXAMPLE_IDS.delivery_id),
 };
@@ -62,7 +64,9 @@ const problem = (name: string, message: string): ErrorDetail[] => [
 /** A tenant id of a path. Throws `validation_error`. */
 export function tenantIdOf(text: unknown): string {
   if (typeof text === 'string' && TENANT_ID.test(text)) return text;
-  throw invalidPath(problem('tenant_id', 'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric'));
+  throw invalidPath(
+    problem('tenant_id', 'must be 1-128 characters of [A-Za-z0-9._-] and start with a letter or digit'),
+  );
 }
 
 /** A subject of a path. Throws `validation_error`. */

@@ -139,8 +139,8 @@ export type SentOf<S> = S extends { sent: infer Sent } ? Sent : never;
 /** For bodies in which each field may be left out, but not all of them. Throws `validation_error`. */
 export function requireAField(sent: object): void {
   if (Object.keys(sent).length > 0) return;
-  throw new DomainError('validation_error', 'The body changes nothing. Send at least one field.', [
-    { path: '', message: 'must hold at least one field', code: 'required' },
+  throw new DomainError('validation_error', 'The body contains no field to change. Send at least one.', [
+    { path: '', message: 'must have at least one field', code: 'required' },
   ]);
 }
 
@@ -149,7 +149,7 @@ function unknownParameter(name: string, known: string): string {
 }
 
 function unknownField(name: string, known: string): string {
-  return `Unknown field \`${name}\`. ${known === '' ? 'No field is known here' : `Known are ${known}`}.`;
+  return `Unknown field \`${name}\`. ${known === '' ? 'No field is allowed here' : `Allowed are ${known}`}.`;
 }
 
 function entryOf(fields: Fields, name: string): Entry {
@@ -240,7 +240,9 @@ function unite(value: JsonObject, name: string, alias: string): void {
   if (other === undefined) return;
   const primary = (value[name] ??= other);
   if (other === null || JSON.stringify(primary) === JSON.stringify(other)) return;
-  throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [
-    { path: `/${alias}`, message: `differs from ${name}`, code: 'mismatch' },
-  ]);
+  throw new DomainError(
+    'validation_error',
+    `${name} and ${alias} are names of the same field, but their values differ. Send only one.`,
+    [{ path: `/${alias}`, message: `differs from ${name}`, code: 'mismatch' }],
+  );
 }

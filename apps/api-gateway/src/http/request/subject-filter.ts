@@ -18,7 +18,7 @@ export function subjectSent(sent: SubjectSent, { isTypeEnough = false } = {}): S
   if (subjectId === undefined && subjectType !== undefined && !isTypeEnough)
     throw invalidQuery('subject_id', 'is required with subject_type', 'required');
   if (subjectType === ALL_SUBJECTS.subjectType && subjectId !== ALL_SUBJECTS.subjectId)
-    throw invalidQuery('subject_id', 'must be left out, or *, with the subject_type *', 'mismatch');
+    throw invalidQuery('subject_id', 'must be left out, or be *, if subject_type is *', 'mismatch');
   return subjectType === undefined || subjectId === undefined ? null : { subjectType, subjectId };
 }
 

@@ -32,7 +32,9 @@ import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../../http/answer/snapshot-head
 export const CHANGES_LIMIT = { default: 100, max: 1_000 };
 
 const place = {
-  log_index: count.described('Its place in the log, from 0. Its proof names it, and `after` takes it.'),
+  log_index: count.described(
+    'The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.',
+  ),
 };
 const granted = {
   grant_id: uuid.described('The grant.'),
@@ -47,7 +49,9 @@ const about = {
 
 /** What a grant is on, which may be all subjects of its grantor. */
 const aboutGranted = {
-  subject: part({ subject_type: grantedType, subject_id: grantedId }).fromRecord().described('What the grant is on.'),
+  subject: part({ subject_type: grantedType, subject_id: grantedId })
+    .fromRecord()
+    .described('The subject of the grant.'),
   subject_type: grantedType,
   subject_id: grantedId,
 };
@@ -62,52 +66,52 @@ const CHANGES = {
     snapshot_id: uuid.described('The new snapshot.'),
     snapshot_version: version,
     envelope_hash: hash.described('The envelope hash of the snapshot.'),
-    prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
-    created_at: time.described('When it was written.'),
+    prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
+    created_at: time.described('When the snapshot was stored.'),
     ...WRITER,
   }),
   'grant.created': view('GrantCreatedChange', {
     ...place,
-    type: constant('grant.created').described('A tenant may read a subject of another one.'),
+    type: constant('grant.created').described('A tenant may read a subject of another tenant.'),
     ...granted,
     ...aboutGranted,
-    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read, as it was made; sorted.'),
-    expires_at: time.nullable().described('From when on it is no longer live, as it was made; null: never.'),
+    scopes: listOf(oneOf<string>(SCOPES)).described('The reads that the grant permitted when it was created; sorted.'),
+    expires_at: time.nullable().described('When the grant expires, as set at its creation; null: never.'),
     created_at: time.described('When it was made.'),
   }),
   'grant.changed': view('GrantChangedChange', {
     ...place,
-    type: constant('grant.changed').described('A grant gives something else from now on, or until another time.'),
+    type: constant('grant.changed').described('The scopes or the end of a grant changed.'),
     ...granted,
     ...aboutGranted,
-    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read from now on; sorted.'),
-    expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
-    changed_at: time.described('When.'),
+    scopes: listOf(oneOf<string>(SCOPES)).described('The reads that the grant permits after the change; sorted.'),
+    expires_at: time.nullable().described('When the grant expires; null: never.'),
+    changed_at: time.described('When the grant changed.'),
   }),
   'grant.revoked': view('GrantRevokedChange', {
     ...place,
-    type: constant('grant.revoked').described('A grant was taken back.'),
+    type: constant('grant.revoked').described('A grant was revoked.'),
     ...granted,
     ...aboutGranted,
-    revoked_at: time.described('From when on no read sees it.'),
+    revoked_at: time.described('When the grant was revoked.'),
   }),
   'tenant.owner_changed': view('OwnerChangedChange', {
     ...place,
-    type: constant('tenant.owner_changed').described('Who owns the tenant changed.'),
+    type: constant('tenant.owner_changed').described('The owner of the tenant changed.'),
     tenant_id: tenantId.described('The tenant.'),
-    principal_id: principalId.nullable().described('Who became an owner; null: nobody followed.'),
-    from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
-    changed_at: time.described('When.'),
+    principal_id: principalId.nullable().described('The new owner; null if nobody replaced the previous one.'),
+    from_principal_id: principalId
+      .nullable()
+      .described('The previous owner; null if the tenant was founded, or if it gained a further owner.'),
+    changed_at: time.described('When the owner changed.'),
   }),
   'subject.erased': view('SubjectErasedChange', {
     ...place,
-    type: constant('subject.erased').described('Versions of a subject were erased: erase what you keep of them.'),
+    type: constant('subject.erased').described('Versions of a subject were erased. Erase your copies of them.'),
     tenant_id: tenantId.described('The owner of the subject.'),
     ...about,
-    erased_indexes: listOf(count).described(
-      'Where the log has the versions that were erased, ascending: their `log_index`.',
-    ),
-    erased_at: time.described('When.'),
+    erased_indexes: listOf(count).described('The `log_index` of each erased version, ascending.'),
+    erased_at: time.described('When the content was destroyed.'),
   }),
 };
 type Views = typeof CHANGES;
@@ -161,17 +165,19 @@ const item = shown<ChangeItem>({
 
 /** A page of the feed. */
 export const ChangePage = view('ChangePage', {
-  items: listOf(item).described('In the order of the log. Fewer than `limit` do not say that there are no more.'),
+  items: listOf(item).described(
+    'The entries, in the order of the log. A page with fewer than `limit` items is not always the last one.',
+  ),
   next_after: text
     .nullable()
     .described(
-      'Send it as `after` next time, also when there was nothing; null: nothing concerns you so far. It is opaque: it may ' +
-        'stand for an entry that you may not know of. It never expires, and is good for the feed of this tenant alone.',
+      'The value to send as `after` in the next request, even if this page is empty. Null if no entry concerns ' +
+        'the tenant yet. It is opaque, never expires, and works only in the feed of this tenant.',
     ),
-  has_more: flag.described('Whether there is more at this moment.'),
+  has_more: flag.described('True if more entries exist now.'),
   complete: flag.described(
-    'False: a tenant granted all of its subjects lately, and a worker still adds older entries before `next_after`. ' +
-      'To get them, read again later from where you began.',
+    'False while a worker still adds older entries, because a tenant recently granted all of its subjects. To ' +
+      'get them, read again later from your starting point. See [/docs/feed](/docs/feed).',
   ),
 });
 export type ChangePage = ViewOf<typeof ChangePage>;
@@ -198,27 +204,32 @@ function textOf(change: Change): string {
 
 /** Query of the feed. */
 export const ChangesQuery = query({
-  after: matching(PLACE, 'must be `next_after` of an answer, or the `log_index` of an item')
+  after: matching(PLACE, 'must be the next_after of a response, or the log_index of an item')
     .optional()
     .example('41')
-    .described('`next_after` of the previous answer, or `log_index` of the last item. Absent: from the first one on.'),
-  limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default).optional().described('Items of a page, at most.'),
+    .described(
+      'The `next_after` of the previous response, or the `log_index` of the last item. Defaults to the start of ' +
+        'the log.',
+    ),
+  limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default)
+    .optional()
+    .described('The maximum number of items on the page.'),
   wait: matching(/^(?:[0-9]|[12][0-9]|30)$/, 'must be a number of seconds from 0 to 30')
     .optional()
     .byDefault('0')
-    .described('Seconds to wait for something where there is nothing.'),
+    .described('Seconds to wait for a new entry if there is none.'),
   subject_type: oneOf(SUBJECT_TYPES)
     .optional()
     .example('organization')
-    .described('Only what is about subjects of this kind.'),
+    .described('Only entries about subjects of this type.'),
   subject_id: subjectId
     .optional()
     .example('acme-corp')
-    .described('Only what is about this subject, with `subject_type`; byte for byte.'),
+    .described('Only entries about this subject; send `subject_type` too.'),
   from: dayOrInstant
     .optional()
     .example('2026-01-15')
-    .described('Only what happened then or later: RFC 3339 with its timezone, or a UTC date.'),
+    .described('Only entries from this moment on: an RFC 3339 date-time with a timezone, or a UTC date.'),
   type: oneOf(CHANGE_TYPES).optional().example('snapshot.created').described('Only entries of this type.'),
 });
 export type ChangesQuery = SentOf<typeof ChangesQuery>;

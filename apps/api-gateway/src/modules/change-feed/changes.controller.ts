@@ -26,7 +26,7 @@ import {
 const LAST_EVENT_ID = 'Last-Event-ID';
 
 const { description, content } = answer(
-  'The next items. As a stream, they and all that come.',
+  'The next entries. A stream sends them and then each new entry.',
   ChangePage,
   CHANGES_EXAMPLE,
 );
@@ -46,18 +46,23 @@ export class ChangesController {
   ) {}
 
   @Get('changes')
-  @ApiRoute('What changed of all that the tenant owns or may read, in the order of the log', RULES.readChanges, {
-    description:
-      'Every entry of the transparency log about a subject that the tenant owns or may read at this moment, from the first ' +
-      'one on; grants to and by the tenant; its changes of owner. What others own is shown by a live grant with `read_latest` or ' +
-      '`read_lineage`, to principals whose `allow_counterparty_access` is on. With `Accept: text/event-stream` the items, and ' +
-      'whatever comes, as server-sent events.',
-    answers: { 200: CHANGES },
-  })
+  @ApiRoute(
+    'List the changes to subjects that the tenant owns or may read, in the order of the log',
+    RULES.readChanges,
+    {
+      description:
+        'The feed has every entry of the transparency log about a subject that the tenant now owns or may read. ' +
+        'It also has the grants to and from the tenant, and its changes of owner. Entries about another tenant’s ' +
+        'subject need a live grant with `read_latest` or `read_lineage`, and `allow_counterparty_access` for the ' +
+        'caller. With `Accept: text/event-stream`, the response is a stream of server-sent events that stays ' +
+        'open. See [/docs/feed](/docs/feed).',
+      answers: { 200: CHANGES },
+    },
+  )
   @ApiHeader({
     name: LAST_EVENT_ID,
     required: false,
-    description: 'Of a stream that is taken up again: the `id` of the last event. It counts instead of `after`.',
+    description: 'The `id` of the last event, to resume a stream. It replaces `after`.',
     schema: { type: 'string', example: '41' },
   })
   async listChanges(

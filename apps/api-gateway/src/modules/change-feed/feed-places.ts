@@ -29,8 +29,9 @@ export class FeedPlaces {
       if (!(error instanceof SecretBoxError)) throw error;
       throw new DomainError(
         'validation_error',
-        'after is no place of this feed. Send `next_after` as this feed answered it, or the `log_index` of your last item.',
-        [{ path: '/query/after', message: 'must be a place of this feed', code: 'invalid_value' }],
+        'after is not a position in this feed. Send a `next_after` that this feed returned, or the `log_index` of ' +
+          'your last item.',
+        [{ path: '/query/after', message: 'must be a position in this feed', code: 'invalid_value' }],
       );
     }
   }

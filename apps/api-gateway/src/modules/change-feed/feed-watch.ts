@@ -40,7 +40,7 @@ export class FeedWatch {
     this.warn = rarely(warnTo(logger));
     watchFigure(metrics, {
       name: 'feed_lag_seconds',
-      help: 'For how long the oldest fact that is in the log and not in the change feeds has been committed',
+      help: 'Age of the oldest committed fact that is in the log but not in the change feeds',
       read: async () => (await feeds.lagMs()) / 1_000,
     });
     const count = (): number => this.followers.held;
@@ -101,9 +101,7 @@ export class FeedWatch {
   private lookSoon(): void {
     this.timer ??= setTimeout(() => {
       this.look()
-        .catch((error: unknown) =>
-          this.warn('Nobody can be told what is new in the change feeds; it is tried again', error),
-        )
+        .catch((error: unknown) => this.warn('New entries of the change feeds cannot be announced; retrying', error))
         .finally(() => {
           this.timer = undefined;
           if (this.waiting.size > 0) this.lookSoon();
@@ -127,8 +125,8 @@ export class FeedWatch {
 export function tooManyFollow(): DomainError {
   return new DomainError(
     'unavailable',
-    `Too many follow change feeds at the moment, or you do: ${MAX_FOLLOWERS_PER_PRINCIPAL} of a principal at each gateway, ` +
-      'and a quarter of the places at most of all tenants that one principal founded. ' +
-      'End one, or ask without waiting.',
+    `Too many requests follow change feeds. A principal may have ${MAX_FOLLOWERS_PER_PRINCIPAL} at each ` +
+      'gateway, and all tenants of one founder a quarter of the places. End one of yours, or read without ' +
+      'waiting.',
   );
 }

@@ -53,7 +53,7 @@ export interface ErasurePath {
   erasureId: string;
 }
 
-const TO_ERASE = 'ask for an erasure, or confirm one';
+const TO_ERASE = 'request or confirm an erasure';
 
 /** Destroys what versions of a subject say, when two people of its owner want it (docs/erasure.md). */
 @Injectable()
@@ -122,7 +122,10 @@ export class ErasureService {
       const erasure = requireErasure(move.erasure);
       if (erasure.status !== 'pending') throw hasEnded(erasure);
       if (erasure.requestedBy === caller.principalId) {
-        throw new DomainError('forbidden', 'Another human than the one who asked has to confirm the erasure.');
+        throw new DomainError(
+          'forbidden',
+          'The human who requested the erasure cannot confirm it. Another human must confirm it.',
+        );
       }
     };
     const ref = { ...refOf(caller, path), requestId: trace.requestId };
@@ -180,11 +183,11 @@ function requireEraser({ facts, principalType }: Eraser, { claimedType }: Princi
 
 function requireErasure<Found>(erasure: Found | null): Found {
   if (erasure !== null) return erasure;
-  throw new DomainError('not_found', 'No such erasure of this subject. List its erasures for their ids.');
+  throw new DomainError('not_found', "No such erasure of this subject. List the subject's erasures for their ids.");
 }
 
 function hasEnded({ status }: ErasureRecord): DomainError {
-  return new DomainError('conflict', `The erasure is ${status}; only a pending one can be confirmed or cancelled.`);
+  return new DomainError('conflict', `The erasure is ${status}. Only a pending erasure can be confirmed or cancelled.`);
 }
 
 function requireVersions(sent: JsonValue, limit: number): number[] | 'all' {
@@ -204,10 +207,10 @@ function unloggedOf({ headVersion, versions }: ErasureRequestMove, isAll: boolea
   const missing = versions.find(({ exists }) => !exists);
   if (missing !== undefined) throw noSuchVersion(missing.version, headVersion ?? 0, '/versions');
   const erased = versions.find(({ isErased }) => isErased);
-  if (erased !== undefined) throw new DomainError('conflict', `Version ${erased.version} is erased already.`);
-  if (versions.length === 0) throw new DomainError('conflict', 'Every version of the subject is erased already.');
+  if (erased !== undefined) throw new DomainError('conflict', `Version ${erased.version} is already erased.`);
+  if (versions.length === 0) throw new DomainError('conflict', 'Every version of the subject is already erased.');
   if (isAll && versions.length > limit) {
-    throw invalid('/versions', `names more than ${limit} versions: name them in parts, an erasure each`, 'too_many');
+    throw invalid('/versions', `names more than ${limit} versions: split them among several erasures`, 'too_many');
   }
   return versions.findLast(({ isLogged }) => !isLogged)?.version;
 }

@@ -23,33 +23,38 @@ import {
 import { LogProofQuery } from '../transparency-log/log.views';
 import { body, query, type SentOf } from '../../http/request/shape';
 
-const reference = prose(200).nullable().described('Where the request for it is kept: a file number, never a name.');
-const logIndex = count.nullable().described('Where the log says that it was done; null until it does.');
+const reference = prose(200)
+  .nullable()
+  .described('A reference to the request, such as a file number. Never put a name here.');
+const logIndex = count.nullable().described('The index of the erasure’s entry in the log; null until the log has it.');
 
 const FIELDS = {
   erasure_id: uuid.described('The id of the erasure.'),
   tenant_id: tenantId,
   subject_type: subjectType,
   subject_id: subjectId,
-  versions: listOf(version).described(
-    'The versions that are to be erased, or were, ascending: those that stood at the request.',
-  ),
-  status: oneOf(ERASURE_STATUSES).described('Where it stands.'),
+  versions: listOf(version).described('The versions to erase, ascending, as they existed at the request.'),
+  status: oneOf(ERASURE_STATUSES).described('The state of the erasure.'),
   confirmation: oneOf(CONFIRMATIONS).described(
-    'Whether a second human had to confirm it: the tenant’s setting at the request.',
+    '`required` if a second human had to confirm the erasure: the tenant’s setting at the request.',
   ),
   reason: prose(500)
     .nullable()
-    .described('Why, for who confirms it. Deleted when it is not pending any more: null then.'),
+    .described(
+      'The reason, for the human who confirms. Null once the erasure is no longer pending, because the service ' +
+        'deletes it then.',
+    ),
   reference,
-  requested_by: principalId.described('Who asked for it.'),
-  requested_at: time.described('When it was asked for.'),
-  confirm_by: time.described('Until when it can be confirmed; `expired` from then on.'),
-  confirmed_by: principalId.nullable().described('Who confirmed it; null: nobody did, or nobody had to.'),
+  requested_by: principalId.described('The principal that requested the erasure.'),
+  requested_at: time.described('When the erasure was requested.'),
+  confirm_by: time.described('The deadline for the confirmation. After it, the erasure is `expired`.'),
+  confirmed_by: principalId
+    .nullable()
+    .described('The principal that confirmed the erasure; null if nobody did or had to.'),
   confirmed_at: time.nullable().described('When it was confirmed.'),
-  cancelled_by: principalId.nullable().described('Who cancelled it; null: nobody did.'),
+  cancelled_by: principalId.nullable().described('The principal that cancelled the erasure; null if nobody did.'),
   cancelled_at: time.nullable().described('When it was cancelled.'),
-  erased_at: time.nullable().described('When the content was destroyed; null: it was not.'),
+  erased_at: time.nullable().described('When the content was destroyed; null if it was not.'),
   log_index: logIndex,
 };
 
@@ -63,12 +68,12 @@ export const ErasureWithReceipt = view('ErasureReceipt', {
   erased_versions: listOf(
     part({
       snapshot_version: version,
-      snapshot_id: uuid.described('The version’s id.'),
-      envelope_hash: hash.nullable().described('The hash of what it said.'),
-      prev_hash: hash.nullable().described('That of the version before; null for the first one.'),
-      log_index: count.described('The place of its entry in the log, which the entry of the erasure names.'),
+      snapshot_id: uuid.described('The id of the version.'),
+      envelope_hash: hash.nullable().described('The envelope hash of the erased content.'),
+      prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
+      log_index: count.described('The index of the version’s entry in the log. The entry of the erasure names it.'),
     }),
-  ).described('What was erased, version by version: what is left of it. Empty before it is done.'),
+  ).described('The remains of each erased version. Empty until the erasure is done.'),
   recipients: listOf(
     part({
       tenant_id: tenantId.described('The tenant that was shown one of the versions.'),
@@ -115,10 +120,12 @@ export const RequestErasureBody = body(
   'RequestErasureBody',
   {
     versions: versions
-      .described('`all`: those that stand at the request. A version that is written later is not erased.')
+      .described(
+        'The versions to erase. `all` means the versions that exist at the request; later versions are not erased.',
+      )
       .example([1]),
     reason: someProse(500)
-      .described('Why, for who confirms it. Deleted when the erasure ends.')
+      .described('The reason, for the human who confirms. The service deletes it when the erasure ends.')
       .example('Asked for by the person concerned.'),
     reference: reference.optional().example('DPO-2026-017'),
   },

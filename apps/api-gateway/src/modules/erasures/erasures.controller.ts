@@ -33,7 +33,7 @@ export class ErasuresController {
   constructor(private readonly erasures: ErasureService) {}
 
   @Post('erasure')
-  @ApiRoute('Ask for versions of a subject to be erased', RULES.requestErasure, {
+  @ApiRoute('Request the erasure of versions of a subject', RULES.requestErasure, {
     description:
       'By a human owner (422 otherwise). Nothing is erased before a second human confirms it, within a day; where the tenant’s ' +
       '`erasure_confirmation` is `off`, it is done at once. A subject has one pending erasure at a time (409). A version that is not in ' +
@@ -54,7 +54,7 @@ export class ErasuresController {
   }
 
   @Get('erasures')
-  @ApiRoute('Erasures of a subject, newest first', RULES.readErasures, {
+  @ApiRoute('List the erasures of a subject, newest first', RULES.readErasures, {
     answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
   })
   async listErasures(
@@ -66,7 +66,7 @@ export class ErasuresController {
   }
 
   @Get('erasures/:erasure_id')
-  @ApiRoute('One erasure; once it is done, its receipt', RULES.readErasures, {
+  @ApiRoute('Read an erasure; once it is done, the response is its receipt', RULES.readErasures, {
     answers: { 200: erasureAnswer('The erasure.', PENDING) },
     errors: ['not_found'],
   })
@@ -80,10 +80,10 @@ export class ErasuresController {
   }
 
   @Post('erasures/:erasure_id/confirm')
-  @ApiRoute('Confirm an erasure, which does it', RULES.confirmErasure, {
+  @ApiRoute('Confirm and carry out an erasure', RULES.confirmErasure, {
     description:
-      'By another human than the one who asked (403, 422 otherwise). From the answer on what the versions said is gone; this cannot be ' +
-      'undone. 409 unless it is pending.',
+      'Needs another human than the one who requested the erasure (403, or 422 if not human). The content is ' +
+      'destroyed when the response is sent; this cannot be undone. 409 unless the erasure is pending.',
     answers: { 200: erasureAnswer('The receipt.', DONE) },
     errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],
   })
@@ -99,7 +99,8 @@ export class ErasuresController {
 
   @Post('erasures/:erasure_id/cancel')
   @ApiRoute('Cancel an erasure that was not confirmed', RULES.confirmErasure, {
-    description: 'An `expired` one too, which deletes its reason. 409 where it has ended otherwise.',
+    description:
+      'An `expired` erasure can be cancelled too, which deletes its reason. 409 if the erasure ended in another way.',
     answers: { 200: erasureAnswer('The cancelled erasure.', CANCELLED) },
     errors: ['not_found', 'conflict'],
   })

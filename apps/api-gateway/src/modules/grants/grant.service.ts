@@ -91,7 +91,10 @@ export class GrantService {
         const grant = toCreate(actor, request);
         const pair = JSON.stringify([grant.granteeTenantId, grant.subjectType, grant.subjectId]);
         if (pairs.has(pair)) {
-          throw granteeConflict('The pair of subject and grantee stands here twice.', 'stands here already');
+          throw granteeConflict(
+            'The request contains this pair of subject and grantee twice.',
+            'is already in this request',
+          );
         }
         pairs.add(pair);
         return grant;
@@ -146,7 +149,8 @@ export class GrantService {
   async find(actor: Actor, grantId: string): Promise<GrantRecord> {
     const { facts, grant } = await this.grants.find(actor, grantId);
     requireAccess(facts, RULES.readGrants);
-    if (grant === null) throw new DomainError('not_found', 'No such grant of or to this tenant.');
+    if (grant === null)
+      throw new DomainError('not_found', 'No such grant from or to this tenant. List its grants for their ids.');
     return grant;
   }
 
@@ -154,7 +158,8 @@ export class GrantService {
   async accept(actor: Acting, grantId: string): Promise<GrantRecord> {
     const { facts, grant } = await this.grants.accept(actor, grantId, rolesFrom(RULES.acceptGrants.role));
     requireAccess(facts, RULES.acceptGrants);
-    if (grant === null) throw new DomainError('not_found', 'No such grant to this tenant.');
+    if (grant === null)
+      throw new DomainError('not_found', 'No such grant to this tenant. List its received grants for their ids.');
     if (grant.acceptedAt === null) throw notActive(grant, 'accepted');
     return grant;
   }
@@ -235,12 +240,12 @@ export function requireGranted(
   if (outcome.kind === 'granted') return outcome.grant;
   requireAccess(outcome.facts, RULES.manageGrants);
   if (!outcome.granteeExists) {
-    throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
+    throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'is not an existing tenant');
   }
   if (outcome.isGranted) {
     throw granteeConflict(
-      'An active grant exists for this subject and grantee. Revoke it first, or change it.',
-      'has an active grant',
+      'The grantee already has an active grant on this subject. Change that grant, or revoke it first.',
+      'already has an active grant',
     );
   }
   const isToAll = subjectType === ALL_SUBJECTS.subjectType;
@@ -261,7 +266,7 @@ function settled<T>(index: number, work: () => T): T | DomainError {
 /** Throws `validation_error`. */
 function requireCount(count: number, max: number): void {
   if (count >= 1 && count <= max) return;
-  const message = `must hold from 1 to ${max.toLocaleString('en')} grants`;
+  const message = `must contain 1 to ${max.toLocaleString('en')} grants`;
   throw new DomainError('validation_error', `grants ${message}.`, [{ path: '/grants', message, code: 'out_of_range' }]);
 }
 
@@ -269,7 +274,7 @@ function requireCount(count: number, max: number): void {
 function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord | null }): GrantRecord {
   if (grant === null) {
     requireAccess(facts, { role: RULES.manageGrants.role });
-    throw new DomainError('not_found', 'No such grant of this tenant.');
+    throw new DomainError('not_found', 'No such grant of this tenant. List its issued grants for their ids.');
   }
   requireAccess(facts, RULES.manageGrants);
   return grant;
@@ -278,7 +283,7 @@ function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord |
 /** Found active and yet not done: a revocation came first. */
 function notActive({ status }: GrantRecord, done: 'accepted' | 'changed' | 'revoked'): DomainError {
   const what = status === 'expired' ? 'expired' : 'revoked';
-  return new DomainError('conflict', `The grant is ${what} already; only an active one can be ${done}.`);
+  return new DomainError('conflict', `The grant is already ${what}. Only an active grant can be ${done}.`);
 }
 
 function granteeConflict(message: string, problem: string): DomainError {

@@ -45,29 +45,34 @@ import {
 import { body, query, type SentOf } from '../../http/request/shape';
 import { invalidQuery, subjectSent } from '../../http/request/subject-filter';
 
-const grantedBy = principalId.nullable().described('Who made it; null: it was made before this was kept.');
-const purpose = prose(500).nullable().described('What it is for, in the grantor’s words. In no event and no log.');
+const grantedBy = principalId
+  .nullable()
+  .described('The principal that created the grant; null for grants from before this was recorded.');
+const purpose = prose(500)
+  .nullable()
+  .described('The purpose, in the grantor’s words. It appears in no event and no log.');
 
-const status = oneOf(GRANT_STATUSES).described('Whether it is live, and why not.');
+const status = oneOf(GRANT_STATUSES).described('`active`, or the reason why the grant is no longer live.');
 
 /** Specification, "Grant". */
 export const Grant = view('Grant', {
   grant_id: uuid.described('The id of the grant.'),
-  grantor_tenant_id: tenantId.described('The tenant that gives the grant.'),
-  grantee_tenant_id: tenantId.described('The tenant that gets the grant.'),
+  grantor_tenant_id: tenantId.described('The tenant that issued the grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that received the grant.'),
   subject_type: grantedType,
   subject_id: grantedId,
   scopes,
-  expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+  expires_at: time.nullable().described('When the grant expires; null: never.'),
   created_at: time.described('When it was made.'),
-  revoked_at: time.nullable().described('When it was revoked; null: it was not.'),
+  revoked_at: time.nullable().described('When the grant was revoked; null if it was not.'),
   status,
   granted_by: grantedBy,
   purpose,
   accepted_at: time
     .nullable()
     .described(
-      'When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.',
+      'When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears ' +
+        'in the grantee’s lists and feed only after that.',
     ),
 });
 export type Grant = ViewOf<typeof Grant>;
@@ -110,15 +115,15 @@ export const AccessibleSubject = view('AccessibleSubject', {
   subject_id: subjectId,
   granted_by_tenant_id: tenantId.from('grantorTenantId').described('The tenant that gave the grant.'),
   grant_id: uuid.described(
-    'The id of the grant: of the one on this subject, where there is one on all of the tenant’s too.',
+    'The id of the grant. If there is a grant on this subject and one on all subjects, the id of the former.',
   ),
-  scopes: scopes.described('What the grants let their grantee read.'),
-  expires_at: time.nullable().described('From when on that grant is no longer live; null: never.'),
+  scopes: scopes.described('The reads that the grants permit.'),
+  expires_at: time.nullable().described('When that grant expires; null: never.'),
   granted_by: grantedBy,
   purpose,
   latest_snapshot: SnapshotHeader.optional()
     .from('latest')
-    .described('The header of the latest snapshot. Only with `read_latest`.'),
+    .described('The header of the latest snapshot. Present only with `read_latest`.'),
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 
@@ -128,17 +133,20 @@ export const GrantsQuery = query({
   direction: oneOf(GRANT_DIRECTIONS)
     .optional()
     .described(
-      '`issued`, unless it is sent: those that the tenant gave. `received`: those that it was given. `offered`: those on all subjects of other tenants that it has neither used nor accepted.',
+      '`issued`: grants that the tenant issued (the default). `received`: grants that it received. `offered`: ' +
+        'grants on all subjects of other tenants that it has neither used nor accepted.',
     )
     .example('issued'),
-  status: status.optional().example('active').described('Only those with this status now.'),
-  grantee_tenant_id: tenantId.optional().example('beta').described('Only those to this tenant.'),
-  grantor_tenant_id: tenantId.optional().example('acme').described('Only those that this tenant issued.'),
+  status: status.optional().example('active').described('Only grants that have this status now.'),
+  grantee_tenant_id: tenantId.optional().example('beta').described('Only grants to this tenant.'),
+  grantor_tenant_id: tenantId.optional().example('acme').described('Only grants that this tenant issued.'),
   subject_type: grantedType
     .optional()
     .example('organization')
-    .described('Only those on this subject, with `subject_id`; `*` alone: those on all subjects of their grantor.'),
-  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
+    .described(
+      'Only grants on this subject; send `subject_id` too. `*` alone: only grants on all subjects of their grantor.',
+    ),
+  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, compared byte for byte.'),
 });
 export type GrantsQuery = SentOf<typeof GrantsQuery>;
 
@@ -155,10 +163,16 @@ export function grantFilter(sent: GrantsQuery): GrantFilter {
 /** Query of the list of accessible subjects. */
 export const AccessibleListQuery = query({
   ...PAGE,
-  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type.'),
-  subject_id: subjectId.optional().example('acme-corp').described('Only this subject, with `subject_type`.'),
-  subject_id_prefix: prefix(512).optional().example('acme-').described('How the ids begin, byte for byte.'),
-  granted_by_tenant_id: tenantId.optional().example('acme').described('Only what this tenant granted.'),
+  subject_type: oneOf(SUBJECT_TYPES)
+    .optional()
+    .example('organization')
+    .described('Only subjects of this type. Absent: all types.'),
+  subject_id: subjectId.optional().example('acme-corp').described('Only this subject; send `subject_type` too.'),
+  subject_id_prefix: prefix(512)
+    .optional()
+    .example('acme-')
+    .described('The beginning of the id, compared byte for byte.'),
+  granted_by_tenant_id: tenantId.optional().example('acme').described('Only subjects that this tenant granted.'),
   ...CONTENT,
 });
 export type AccessibleListQuery = SentOf<typeof AccessibleListQuery>;
@@ -185,7 +199,7 @@ function subjectProblems({ subject_type: type, subject_id: id = null }: JsonObje
   if (type !== ALL_SUBJECTS.subjectType) {
     return id === null ? [{ path: '/subject_id', message: 'subject_id is required', code: 'required' }] : [];
   }
-  const message = 'subject_id must be left out, or *, with the subject_type *';
+  const message = 'subject_id must be left out, or be *, if subject_type is *';
   return id === null || id === ALL_SUBJECTS.subjectId ? [] : [{ path: '/subject_id', message, code: 'invalid_value' }];
 }
 
@@ -197,13 +211,13 @@ export const CreateGrantBody = body(
     subject_type: grantedType.example('organization'),
     subject_id: subjectId
       .optional()
-      .described('The subject’s id, compared byte for byte. Left out with the type `*`.')
+      .described('The subject’s id, compared byte for byte. Leave it out with the type `*`.')
       .example('acme-corp'),
     scopes: scopes.example(['read_latest']),
     expires_at: time
       .nullable()
       .optional()
-      .described('In the future. Absent or null: the grant does not expire.')
+      .described('When the grant expires; must be in the future. Null or absent: never.')
       .example('2099-01-01T00:00:00Z'),
     purpose: purpose.optional().example('Onboarding of 2026'),
   },
@@ -227,8 +241,8 @@ export const CreateGrantBody = body(
       anyOf: [
         {
           properties: {
-            subject_type: { type: 'string', enum: SUBJECT_TYPES, description: 'The subject’s.' },
-            subject_id: { type: 'string', description: 'The subject’s.' },
+            subject_type: { type: 'string', enum: SUBJECT_TYPES, description: 'The type of the subject.' },
+            subject_id: { type: 'string', description: 'The id of the subject.' },
           },
           required: ['subject_type', 'subject_id'],
         },
@@ -254,7 +268,8 @@ export const CreateGrantsBody = body(
   'CreateGrantsBody',
   {
     grants: listOfShaped(arrayWith(CreateGrantBody.schema), CreateGrantBody.names).described(
-      'Each as the body of a request of its own. At most 1,000, unless the deployment says else.',
+      'The grants to create, each like the body of a single request. At most 1,000 by default ' +
+        '([/docs/limits](/docs/limits)).',
     ),
   },
   {
@@ -289,7 +304,7 @@ type GrantResult = ViewOf<typeof GrantResult>;
 
 /** The answer to a batch. */
 export const GrantResults = view('GrantResults', {
-  items: listOf(GrantResult).described('One for each of `grants`, in their order.'),
+  items: listOf(GrantResult).described('One result for each of `grants`, in the same order.'),
 });
 export type GrantResults = ViewOf<typeof GrantResults>;
 
@@ -311,17 +326,17 @@ export function grantResults(results: readonly GrantResultRecord[], requestId: s
 export const ChangeGrantBody = body(
   'ChangeGrantBody',
   {
-    scopes: scopes.optional().described('What the grant lets its grantee read from now on.').example(['read_latest']),
+    scopes: scopes.optional().described('The reads that the grant permits from now on.').example(['read_latest']),
     expires_at: time
       .nullable()
       .optional()
-      .described('In the future: until when, from now on. Null: it does not expire.')
+      .described('When the grant expires; must be in the future. Null: never.')
       .example('2099-01-01T00:00:00Z'),
     purpose: purpose.optional().example('Onboarding of 2026'),
     reason: prose(500)
       .nullable()
       .optional()
-      .described('Why it is changed; kept with the change.')
+      .described('The reason for the change, stored with it.')
       .example('Wider review'),
   },
   {
@@ -388,7 +403,7 @@ export const GRANT_RESULTS_EXAMPLE: GrantResults = {
       error: {
         code: 'conflict',
         message: 'The grantee tenant does not exist. Check its tenant_id.',
-        details: [{ path: '/grants/1/grantee_tenant_id', message: 'names no tenant', code: 'conflict' }],
+        details: [{ path: '/grants/1/grantee_tenant_id', message: 'is not an existing tenant', code: 'conflict' }],
         request_id: EXAMPLE_IDS.request_id,
       },
     },

@@ -39,7 +39,7 @@ export class GrantsController {
   constructor(private readonly grants: GrantService) {}
 
   @Post('grants')
-  @ApiRoute('Let another tenant read a subject that this tenant owns, or all of them', RULES.manageGrants, {
+  @ApiRoute('Let another tenant read one subject or all subjects that this tenant owns', RULES.manageGrants, {
     description:
       'A subject has at most one active grant to a tenant (409); the tenant must exist (409). With the `subject_type` `*` it ' +
       'is on all subjects that this tenant owns, now or later: of those too a tenant has at most one. Scopes of both add up. ' +
@@ -63,11 +63,12 @@ export class GrantsController {
   }
 
   @Post('grants/batch')
-  @ApiRoute('Make many grants, each with an outcome of its own', RULES.manageGrants, {
+  @ApiRoute('Create many grants, each with its own result', RULES.manageGrants, {
     description:
-      'One that is refused does not stop the others. Each counts as a request of its rate. The same pair of subject and ' +
-      'grantee stands once. Where the service fails midway (503), what was made stays, and the rest says so: send it again.',
-    answers: { 200: answer('What became of each, in their order.', GrantResults, GRANT_RESULTS_EXAMPLE) },
+      'If one grant is refused, the others are still created. Each grant counts as one request against the rate ' +
+      'limit. The same pair of subject and grantee must appear only once. If the service fails midway (503), ' +
+      'grants already created stay, and the results name the others. Send the request again.',
+    answers: { 200: answer('The results, in the order of the grants.', GrantResults, GRANT_RESULTS_EXAMPLE) },
   })
   async createGrants(
     @ActorParam() actor: Acting,
@@ -80,8 +81,10 @@ export class GrantsController {
   }
 
   @Get('grants')
-  @ApiRoute('Grants that the tenant issued or received, newest first', RULES.readGrants, {
-    description: `Active, revoked and expired ones. Received grants on all subjects of another tenant are in a list of their own, \`offered\`, until the tenant has used or accepted them. ${SHORT_PAGES}`,
+  @ApiRoute('List grants that the tenant issued or received, newest first', RULES.readGrants, {
+    description:
+      'The list has active, revoked and expired grants. Received grants on all subjects of another tenant ' +
+      `appear under \`offered\` until the tenant uses or accepts them. ${SHORT_PAGES}`,
     answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], 50) },
   })
   async listGrants(
@@ -94,8 +97,8 @@ export class GrantsController {
   }
 
   @Get('grants/:grant_id')
-  @ApiRoute('One grant', RULES.readGrants, {
-    description: 'For members of the tenant that issued it, and for members of the tenant that received it.',
+  @ApiRoute('Read a grant', RULES.readGrants, {
+    description: 'Members of the issuing tenant and of the receiving tenant may read the grant.',
     answers: { 200: answer('The grant.', Grant, Grant.of(ACME_TO_BETA)) },
     errors: ['not_found'],
   })
@@ -106,7 +109,9 @@ export class GrantsController {
   @Post('grants/:grant_id/accept')
   @ApiRoute('Accept a grant that the tenant received', RULES.acceptGrants, {
     description:
-      'Whoever reads by a grant accepts it too. A grant on all subjects of another tenant shows in `accessible-subjects` and in `changes` from then on. 409 unless the grant is active. It changes nothing for one that is accepted.',
+      'Using a grant accepts it too. A grant on all subjects of another tenant then appears in ' +
+      '`accessible-subjects` and in `changes`. 409 unless the grant is active. Accepting it again changes ' +
+      'nothing.',
     answers: { 200: answer('The accepted grant.', Grant, Grant.of(TO_ACCEPT)) },
     errors: ['not_found', 'conflict'],
     examples: { tenant_id: 'beta' },
@@ -116,8 +121,10 @@ export class GrantsController {
   }
 
   @Get('subjects/:subject_type/:subject_id/grants')
-  @ApiRoute('Every grant on a subject, newest first', RULES.manageGrants, {
-    description: 'Active, revoked and expired ones, and those on all of the tenant’s. Paged only beyond 1000.',
+  @ApiRoute('List all grants on a subject, newest first', RULES.manageGrants, {
+    description:
+      'The list has active, revoked and expired grants, and those on all of the tenant’s subjects. It is paged ' +
+      'only beyond 1000 grants.',
     answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], UNPAGED.default) },
   })
   async listSubjectGrants(
@@ -129,7 +136,7 @@ export class GrantsController {
   }
 
   @Patch('grants/:grant_id')
-  @ApiRoute('Change what a grant lets its grantee read, until when, or what for', RULES.manageGrants, {
+  @ApiRoute('Change the scopes, end or purpose of a grant', RULES.manageGrants, {
     description:
       'From the answer on the grantee reads by what it became. A change of scopes or end is kept and logged with what was ' +
       'before: `…/access-history` lists the periods. What changes nothing is not kept. 409 unless the grant is active, and for a wider ' +
@@ -149,8 +156,10 @@ export class GrantsController {
   }
 
   @Post('grants/:grant_id/revoke')
-  @ApiRoute('End a grant at once', RULES.manageGrants, {
-    description: 'From the answer on the grantee reads nothing by it. 409 unless the grant is active.',
+  @ApiRoute('Revoke a grant', RULES.manageGrants, {
+    description:
+      'The grantee loses access through this grant immediately. It keeps what it has already read. 409 unless ' +
+      'the grant is active.',
     answers: { 200: answer('The revoked grant.', Grant, Grant.of(REVOKED)) },
     errors: ['not_found', 'conflict'],
   })
@@ -159,12 +168,12 @@ export class GrantsController {
   }
 
   @Get('accessible-subjects')
-  @ApiRoute('Subjects of other tenants that this tenant may read by grants', RULES.readAccessibleSubjects, {
+  @ApiRoute('List subjects of other tenants that this tenant may read', RULES.readAccessibleSubjects, {
     description:
-      "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held. " +
-      'First those that are granted one by one, then all subjects of each tenant whose grant on all of its own this tenant has used or accepted. ' +
-      '`identifier` and `q` only search subjects on which you hold `read_latest`. Each hit is recorded as a disclosure to you, ' +
-      '`via` `search`. ' +
+      'The caller needs `allow_counterparty_access`. The list has only subjects with a live grant. Subjects ' +
+      'with their own grant come first, then all subjects of each tenant that granted all of them and whose ' +
+      'grant was used or accepted. `identifier` and `q` only search subjects on which the tenant holds ' +
+      '`read_latest`. Each hit is recorded as a disclosure to the caller, with `search` as `via`. ' +
       SHORT_PAGES,
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },

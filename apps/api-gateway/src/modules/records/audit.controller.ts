@@ -18,8 +18,12 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get('audit')
-  @ApiRoute('Who changed what in the tenant, newest first', RULES.readAudit, {
-    description: `Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A grant is in the trails of its grantor and of its grantee; one on all subjects is in that of its grantee from its acceptance on. A change and its record are written together; what changes nothing is not recorded. ${SHORT_PAGES}`,
+  @ApiRoute('List the audit records of the tenant, newest first', RULES.readAudit, {
+    description:
+      'The records cover settings, members, webhook subscriptions, transfer offers, grants, erasures and ' +
+      'limits. Both the grantor and the grantee have the records of a grant; for a grant on all subjects, the ' +
+      'grantee has them from its acceptance on. A change and its record are written together. A request that ' +
+      `changes nothing leaves no record. ${SHORT_PAGES}`,
     answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listAudit(

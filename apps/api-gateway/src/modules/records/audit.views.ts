@@ -7,33 +7,35 @@ import { query, type SentOf } from '../../http/request/shape';
 import { WINDOW } from './disclosure.views';
 
 const ACTIONS = Object.keys(AUDIT_ACTIONS).filter((name): name is AuditAction => name in AUDIT_ACTIONS);
-const action = oneOf(ACTIONS).described('What was done.');
+const action = oneOf(ACTIONS).described('The kind of change.');
 
 const change = {
   type: 'object',
   additionalProperties: false,
   required: ['before', 'after'],
   properties: {
-    before: { description: 'What it was; null: there was none.' },
-    after: { description: 'What it became; null: there is none.' },
+    before: { description: 'The previous value; null if there was none.' },
+    after: { description: 'The new value; null if there is none.' },
   },
 };
 
 /** One thing that was changed in a tenant. */
 export const AuditEntry = view('AuditRecord', {
-  audit_id: count.described('Its number, which no other record of the tenant has: each is one more than the last.'),
-  at: time.described('When.'),
+  audit_id: count.described('The number of the record in the tenant. Each record has the next number.'),
+  at: time.described('When the change was made.'),
   action,
-  principal_id: principalId.nullable().described('Who did it; null: the service itself, or its operator.'),
-  request_id: text.nullable().described('The request that did it; null: none did.'),
+  principal_id: principalId
+    .nullable()
+    .described('The principal that made the change; null: the service itself, or its operator.'),
+  request_id: text.nullable().described('The request that made the change; null: there was no request.'),
   target: shown<Readonly<Record<string, string>>>({
     type: 'object',
     additionalProperties: { type: 'string' },
-  }).described('The ids of what was changed.'),
+  }).described('The ids of the changed object.'),
   details: shown<Readonly<Record<string, { before: unknown; after: unknown }>>>({
     type: 'object',
     additionalProperties: change,
-  }).described('Each member that changed. Never a secret, a message or an attribute.'),
+  }).described('The members that changed. Never a secret, a message or an attribute.'),
 });
 export type AuditEntry = ViewOf<typeof AuditEntry>;
 
@@ -41,19 +43,22 @@ export type AuditEntry = ViewOf<typeof AuditEntry>;
 export const AuditQuery = query({
   ...PAGE,
   ...WINDOW,
-  action: action.optional().example('grant.created').described('Only this.'),
-  principal_id: principalId.optional().example('oidc:dev#alice').described('Only what this principal did.'),
+  action: action.optional().example('grant.created').described('Only changes of this kind.'),
+  principal_id: principalId.optional().example('oidc:dev#alice').described('Only changes by this principal.'),
   target_id: line(512)
     .optional()
     .example(EXAMPLE_IDS.grant_id)
     .described(
-      'Only what was done to this: the id of a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit.',
+      'Only changes to this object: the id of a member, grant, erasure, transfer offer or webhook subscription, ' +
+        'or the name of a limit.',
     ),
   subject_type: grantedType
     .optional()
     .example('organization')
-    .described('Only grants on this subject and erasures of it, with `subject_id`; `*` alone: grants on all subjects.'),
-  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
+    .described(
+      'Only grants on this subject and erasures of it; send `subject_id` too. `*` alone: grants on all subjects.',
+    ),
+  subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, compared byte for byte.'),
 });
 export type AuditQuery = SentOf<typeof AuditQuery>;
 

@@ -29,21 +29,22 @@ export const Disclosure = view('Disclosure', {
   subject_type: subjectType,
   subject_id: subjectId,
   from_version: version.described('The first version that was shown.'),
-  to_version: version.described('The last one; all between them were shown too.'),
-  grantee_tenant_id: tenantId.described('The tenant by whose grant it was read.'),
+  to_version: version.described('The last version that was shown. All versions between the two were shown too.'),
+  grantee_tenant_id: tenantId.described('The tenant whose grant was used.'),
   grant_id: uuid
     .nullable()
     .described(
-      'The grant by which it was first read that day: on the subject, or else on all of the owner’s. Null: not kept then.',
+      'The grant that was used first on that day: the grant on the subject, otherwise the one on all of the ' +
+        'owner’s subjects. Null if it was not recorded then.',
     ),
-  purpose: prose(500).nullable().described('What that grant is for, as its grantor says now.'),
-  principal_id: principalId.described('Who read it.'),
+  purpose: prose(500).nullable().described('The purpose of that grant, as the grantor states it now.'),
+  principal_id: principalId.described('The principal that read the versions.'),
   via: shown<string>({ type: 'string', enum: DISCLOSURE_WAY_NAMES }).described(
-    `The way. ${WITHOUT_CONTENT} show hashes and times, and no content. ` +
-      '`search` tells that the version has the name or the identifier that was searched for.',
+    `The kind of read. ${WITHOUT_CONTENT} show hashes and times, but no content. \`search\` reveals that the ` +
+      'version has the name or identifier of the search.',
   ),
-  first_at: time.described('When it was recorded: the first time that day.'),
-  request_id: text.described('The request that was the first.'),
+  first_at: time.described('When it was recorded: the first read on that day.'),
+  request_id: text.described('The id of the first request.'),
 });
 export type Disclosure = ViewOf<typeof Disclosure>;
 
@@ -52,32 +53,38 @@ export const WINDOW = {
   from: dayOrInstant
     .optional()
     .example('2026-01-20')
-    .described('Only what was recorded then or later: RFC 3339 with its timezone, or a UTC date.'),
+    .described('Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date.'),
   to: dayOrInstant
     .optional()
     .example('2026-01-21')
-    .described('Only what was recorded then or before: the same, a date to the end of that day.'),
+    .described(
+      'Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for ' +
+        'the end of that day.',
+    ),
 };
 
 const FILTERS = {
   ...PAGE,
   ...WINDOW,
-  principal_id: principalId.optional().example('oidc:dev#bob').described('Only what this principal was shown.'),
-  via: oneOf(DISCLOSURE_WAY_NAMES).optional().example('snapshot').described('Only what was shown in this way.'),
+  principal_id: principalId.optional().example('oidc:dev#bob').described('Only disclosures to this principal.'),
+  via: oneOf(DISCLOSURE_WAY_NAMES).optional().example('snapshot').described('Only this kind of read.'),
 };
 
 /** Query of the disclosures to a tenant. */
 export const DisclosuresQuery = query({
   ...FILTERS,
-  subject_type: subjectType.optional().example('organization').described('Only of this subject, with `subject_id`.'),
-  subject_id: subjectId.optional().example('acme-corp').described('The subject’s id, byte for byte.'),
+  subject_type: subjectType
+    .optional()
+    .example('organization')
+    .described('Only disclosures of this subject; send `subject_id` too.'),
+  subject_id: subjectId.optional().example('acme-corp').described('The subject’s id, compared byte for byte.'),
 });
 export type DisclosuresQuery = SentOf<typeof DisclosuresQuery>;
 
 /** Query of the disclosures of a subject. */
 export const SubjectDisclosuresQuery = query({
   ...FILTERS,
-  grantee_tenant_id: tenantId.optional().example('beta').described('Only those to this tenant.'),
+  grantee_tenant_id: tenantId.optional().example('beta').described('Only grants to this tenant.'),
 });
 export type SubjectDisclosuresQuery = SentOf<typeof SubjectDisclosuresQuery>;
 

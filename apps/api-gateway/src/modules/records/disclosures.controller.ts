@@ -12,7 +12,8 @@ import { Disclosure, DISCLOSURE_EXAMPLE, DisclosuresQuery, SubjectDisclosuresQue
 const PAGE_LIMITS = { default: 50, max: 200 };
 const ANSWERS = { 200: pageAnswer('One page.', Disclosure, [DISCLOSURE_EXAMPLE], PAGE_LIMITS.default) };
 const WHAT_IS_RECORDED =
-  'The first time on a UTC day that a principal is shown a version, or a range of versions, in one way. It is recorded before the answer leaves; the same again that day is not.';
+  'The service records a disclosure when a principal is shown a version, or a range of versions, in one ' +
+  'way. It records each once per UTC day, before it sends the response.';
 
 /** Who of other tenants was shown what. */
 @ApiTags('Records')
@@ -22,7 +23,7 @@ export class DisclosuresController {
   constructor(private readonly disclosures: DisclosureService) {}
 
   @Get('subjects/:subject_type/:subject_id/disclosures')
-  @ApiRoute('Who of other tenants was shown versions of a subject, newest first', RULES.readDisclosures, {
+  @ApiRoute('List the disclosures of a subject to other tenants, newest first', RULES.readDisclosures, {
     description: `${WHAT_IS_RECORDED} ${SHORT_PAGES}`,
     answers: ANSWERS,
   })
@@ -38,7 +39,7 @@ export class DisclosuresController {
 
   @Get('disclosures')
   @ApiRoute(
-    "What the tenant's principals were shown of other tenants' subjects, newest first",
+    "List the versions of other tenants' subjects that the tenant's principals were shown, newest first",
     RULES.readOwnDisclosures,
     {
       description: `${WHAT_IS_RECORDED} ${SHORT_PAGES}`,

@@ -110,7 +110,7 @@ export class RefreshRequestService {
     if (requestingTenantId === null && !facts.ownsSubject) {
       throw new DomainError(
         'forbidden',
-        'Owner or grant required: only members of the owner list every request. Name your own tenant as requesting_tenant_id.',
+        'Owner or grant required: only members of the owner can list every request. Send your own tenant as requesting_tenant_id.',
       );
     }
     requireAccess(facts, RULES.requestRefresh);
@@ -209,11 +209,11 @@ export class RefreshRequestService {
     throw outcome.isSnapshotKnown
       ? new DomainError(
           'conflict',
-          'The snapshot is another subject’s. Name one of this subject, for example its latest.',
+          'The snapshot belongs to another subject. Name a snapshot of this subject, for example its latest.',
           [{ path: '/resolved_snapshot_id', message: 'is a snapshot of another subject', code: 'mismatch' }],
         )
-      : new DomainError('not_found', 'No such snapshot. Name one of this subject, for example its latest.', [
-          { path: '/resolved_snapshot_id', message: 'names no snapshot', code: 'not_found' },
+      : new DomainError('not_found', 'No such snapshot. Name a snapshot of this subject, for example its latest.', [
+          { path: '/resolved_snapshot_id', message: 'is not an existing snapshot', code: 'not_found' },
         ]);
   }
 }
@@ -233,7 +233,7 @@ function toEvent(
 /** The paths in the order in which they came, each once. */
 function requirePaths(paths: readonly JsonValue[], max: number): string[] {
   if (paths.length > max) {
-    throw invalid([{ path: '/requested_paths', message: `must hold at most ${max} paths`, code: 'too_many' }]);
+    throw invalid([{ path: '/requested_paths', message: `must have at most ${max} paths`, code: 'too_many' }]);
   }
   const problems = paths.flatMap((path, index) => {
     const message = pathProblem(path);
@@ -245,10 +245,10 @@ function requirePaths(paths: readonly JsonValue[], max: number): string[] {
 
 function pathProblem(path: JsonValue): string | null {
   if (typeof path !== 'string' || path === '' || !isPointer(path)) {
-    return 'must be a JSON Pointer, as "/attributes/legal/legal_name": write "~" as "~0" and "/" as "~1" in names';
+    return 'must be a JSON Pointer, for example "/attributes/legal/legal_name": write "~" as "~0" and "/" as "~1" in names';
   }
   if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters`;
-  return /\p{Cc}/u.test(path) ? 'must not hold control characters' : null;
+  return /\p{Cc}/u.test(path) ? 'must not contain control characters' : null;
 }
 
 function invalid(problems: ErrorDetail[]): DomainError {

@@ -26,10 +26,10 @@ import {
 import { body, query, type SentOf } from '../../http/request/shape';
 import { type ShownRequest, type Suggestion, withNoneToSuggest } from './suggestions.service';
 
-const reasonCode = line(128).nullable().described('Why it is asked for, as a code of the asking tenant’s own.');
-const message = prose(2000).nullable().described('Words to the owner.');
+const reasonCode = line(128).nullable().described('The reason, as a code that the requesting tenant chooses.');
+const message = prose(2000).nullable().described('A message to the owner.');
 const status = oneOf(REFRESH_REQUEST_STATUSES);
-const paths = listOf(text).described('The parts that are asked for: JSON Pointers (RFC 6901).');
+const paths = listOf(text).described('The requested parts: JSON Pointers (RFC 6901).');
 
 /** What events carry, with both names of each field. */
 export const RefreshRequestData = view(
@@ -40,38 +40,43 @@ export const RefreshRequestData = view(
     subject: SubjectRef.fromRecord(),
     subject_type: alias('subject.subject_type'),
     subject_id: alias('subject.subject_id'),
-    requesting_tenant_id: tenantId.described('The tenant that asks.'),
+    requesting_tenant_id: tenantId.described('The requesting tenant.'),
     origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
-      'Set by the server: whether the requesting tenant owns the subject.',
+      'Set by the server: `owner` if the requesting tenant owns the subject.',
     ),
-    status: status.described('Where it stands.'),
+    status: status.described('The state of the erasure.'),
     reason_code: reasonCode,
     requested_paths: paths,
     created_at: time.described('When it was made.'),
-    expires_at: time.nullable().described('When it expires, if it is still `pending` then; null: it does not expire.'),
-    resolved_at: time.nullable().described('When it was fulfilled; null while it is `pending`.'),
+    expires_at: time.nullable().described('When the request expires if it is still `pending`; null: never.'),
+    resolved_at: time.nullable().described('When the request was fulfilled; null unless it is `fulfilled`.'),
     fulfilled_at: alias('resolved_at'),
-    resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
+    resolved_snapshot_id: uuid
+      .nullable()
+      .described('The snapshot that fulfilled the request; null unless it is `fulfilled`.'),
     fulfilled_snapshot_id: alias('resolved_snapshot_id'),
     resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
-    due_at: time.nullable().described('When the answer is due; null: no time is set.'),
+    due_at: time.nullable().described('When the response is due; null: no time is set.'),
     overdue_at: time
       .nullable()
-      .described('Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.'),
+      .described('The `due_at`, if it passed while the request was `pending`; otherwise null.'),
     closed_at: time
       .nullable()
-      .described('When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.'),
-    every: recurrence.nullable().described('How often it recurs, as an ISO 8601 duration; null: it does not.'),
-    series_id: uuid.nullable().described('The first request of its series; null: it does not recur.'),
-    previous_request_id: uuid.nullable().described('The request before it in its series; null: it is the first.'),
-    next_request_id: uuid.nullable().described('The request after it in its series; null: none is opened yet.'),
+      .described('When the request was declined or cancelled, or expired; null while it is `pending` or `fulfilled`.'),
+    every: recurrence
+      .nullable()
+      .described('The interval at which the request recurs: an ISO 8601 duration; null: it does not recur.'),
+    series_id: uuid.nullable().described('The first request of the series; null: the request does not recur.'),
+    previous_request_id: uuid.nullable().described('The previous request of the series; null: this is the first.'),
+    next_request_id: uuid.nullable().described('The next request of the series; null: none is open yet.'),
     next_at: time
       .nullable()
-      .described('When the next request of the series is opened; null: this one is `pending`, or no other follows.'),
+      .described('When the next request of the series opens; null if this one is `pending`, or if none follows.'),
     series_end_reason: oneOf(REFRESH_SERIES_ENDS)
       .nullable()
       .described(
-        'Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.',
+        'The reason why no request follows: the requesting tenant cancelled the series, or neither owns the ' +
+          'subject nor holds a live grant on it any more. Null: the series has not ended here.',
       ),
   },
   'The refresh request, without its message.',
@@ -86,12 +91,14 @@ const Suggested = part({
 export const RefreshRequest = view('RefreshRequest', {
   ...RefreshRequestData.fields,
   message,
-  decline_reason: prose(500).nullable().described('Why the owner declined it; null: it did not.'),
+  decline_reason: prose(500).nullable().described('The reason why the owner declined; null unless it did.'),
   suggested_fulfilment: Suggested.nullable()
     .madeOf(({ snapshot }: Suggestion) => (snapshot === null ? null : Suggested.of(snapshot)))
     .optional()
     .described(
-      'The snapshot to fulfil it with, while it is `pending`: the latest, where each of `requested_paths` was changed after the request was made, and every value that was has `current` evidence. Null: there is none. Absent for others than the owner, and where it is not known (docs/provenance.md).',
+      'The snapshot to fulfil a `pending` request with: the latest, if each of `requested_paths` changed after ' +
+        'the request and every such value has `current` evidence. Null: there is none. Absent unless the caller ' +
+        'belongs to the owner, and if it is not known. See [/docs/provenance](/docs/provenance).',
     ),
 });
 
@@ -111,31 +118,35 @@ export const CreateRefreshRequestBody = body(
       .nullable()
       .optional()
       .example(['/attributes/legal/legal_name'])
-      .described(
-        'JSON Pointers (RFC 6901). Repeated ones are kept once. At most 100, unless the deployment says else.',
-      ),
+      .described('JSON Pointers (RFC 6901), at most 100 by default. Duplicates are removed.'),
     expires_at: time
       .nullable()
       .optional()
       .example('2099-01-01T00:00:00Z')
       .described(
-        'When it expires, if it is still `pending` then; in the future. Both sides get `refresh_request.expired`.',
+        'When the request expires if it is still `pending`; must be in the future. Both sides then get ' +
+          '`refresh_request.expired`.',
       ),
     due_at: time
       .nullable()
       .optional()
       .example('2099-01-01T00:00:00Z')
       .described(
-        'When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.',
+        'When the response is due; must be in the future. After it, the request is overdue, and both sides get ' +
+          '`refresh_request.overdue`.',
       ),
     every: recurrence
       .nullable()
       .optional()
       .example('P1Y')
       .described(
-        'How often the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. When the request is fulfilled or declined or has expired, the next one is opened at the next of these moments, counted in UTC from the first request, with the same content and as much time for the answer. A series ends when the requesting tenant cancels it, or neither owns the subject nor holds a live grant on it.',
+        'The interval at which the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, such ' +
+          'as `P1Y`, `P3M` or `P1Y6M`. Once the request is fulfilled, declined or expired, the next one opens at ' +
+          'the next multiple of the interval, counted in UTC from the first request. It has the same content and ' +
+          'the same time for the response. The series ends when the requesting tenant cancels it, or neither owns ' +
+          'the subject nor holds a live grant on it.',
       ),
-    origin_type: refused('is set by the server; leave it out'),
+    origin_type: refused('is set by the server: leave it out'),
   },
   {
     counterparty: {
@@ -163,7 +174,7 @@ export const FulfilRefreshRequestBody = body(
   'FulfilRefreshRequestBody',
   {
     resolved_snapshot_id: uuid
-      .described("A snapshot of the path's subject; the latest one confirms it.")
+      .described('A snapshot of the subject in the path. The latest one confirms the current state.')
       .example(EXAMPLE_IDS.snapshot_id),
     snapshot_id: alias('resolved_snapshot_id'),
   },
@@ -174,7 +185,7 @@ export type FulfilRefreshRequestBody = SentOf<typeof FulfilRefreshRequestBody>;
 /** Body of `POST …/{refresh_request_id}/decline`. */
 export const DeclineRefreshRequestBody = body(
   'DeclineRefreshRequestBody',
-  { reason: prose(500).example('Confirmed last week.').described('Words to whoever asked. May be empty.') },
+  { reason: prose(500).example('Confirmed last week.').described('A message to the requesting tenant. May be empty.') },
   { declined: { value: { reason: 'Confirmed last week.' } } },
 );
 export type DeclineRefreshRequestBody = SentOf<typeof DeclineRefreshRequestBody>;
@@ -185,18 +196,22 @@ export const TenantRefreshRequestsQuery = query({
   direction: oneOf(['incoming', 'outgoing'])
     .byDefault('incoming')
     .optional()
-    .described('`incoming`: of subjects that the tenant owns; `outgoing`: made by the tenant.'),
-  status: status.optional().example('pending').described('Absent: in every state.'),
-  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type of subjects.'),
+    .described('`incoming`: about subjects that the tenant owns. `outgoing`: made by the tenant.'),
+  status: status.optional().example('pending').described('Absent: all states.'),
+  subject_type: oneOf(SUBJECT_TYPES)
+    .optional()
+    .example('organization')
+    .described('Only requests about subjects of this type. Absent: all types.'),
   subject_id: subjectId
     .optional()
     .example('acme-corp')
-    .described('Only those on this subject, with `subject_type`; byte for byte.'),
+    .described('Only requests about this subject; send `subject_type` too.'),
   overdue: oneOf(['true'])
     .optional()
     .example('true')
     .described(
-      'Only pending ones whose `due_at` has passed. They come by `due_at`, the latest first, unless a subject is named.',
+      'Only pending requests whose `due_at` has passed. They are ordered by `due_at`, latest first, unless the ' +
+        'request names a subject.',
     ),
 });
 export type TenantRefreshRequestsQuery = SentOf<typeof TenantRefreshRequestsQuery>;
@@ -207,7 +222,7 @@ export const ListRefreshRequestsQuery = query({
   requesting_tenant_id: tenantId
     .optional()
     .example('beta')
-    .described("Requests of this tenant only. Required, and the caller's own, unless the caller belongs to the owner."),
+    .described('Only requests of this tenant. Callers outside the owner must send their own tenant.'),
 });
 export type ListRefreshRequestsQuery = SentOf<typeof ListRefreshRequestsQuery>;
 

@@ -42,7 +42,8 @@ export class RefreshRequestsController {
   @Post()
   @ApiRoute('Ask the owner for a newer snapshot, or to confirm the latest one', RULES.requestRefresh, {
     description:
-      'The tenant is `requesting_tenant_id`. `origin_type` is set by the server. When a counterparty asks, the owner’s subscriptions are told by `refresh_request.created`.',
+      '`requesting_tenant_id` must be a tenant of the caller. The server sets `origin_type`. If a counterparty ' +
+      'asks, the owner’s subscriptions get `refresh_request.created`.',
     answers: { 201: one('The pending request.') },
   })
   async createRefreshRequest(
@@ -64,9 +65,10 @@ export class RefreshRequestsController {
   }
 
   @Get()
-  @ApiRoute('Refresh requests of a subject, newest first', RULES.requestRefresh, {
+  @ApiRoute('List the refresh requests of a subject, newest first', RULES.requestRefresh, {
     description:
-      'Members of the owner see every request, or those of one tenant. Others give their own `requesting_tenant_id` and see that tenant’s requests.',
+      'Members of the owner see every request, or those of one tenant. Other callers must send their own ' +
+      '`requesting_tenant_id` and see only that tenant’s requests.',
     answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
   })
   async listRefreshRequests(
@@ -80,9 +82,9 @@ export class RefreshRequestsController {
   }
 
   @Get(`:${ID}`)
-  @ApiRoute('One refresh request', RULES.requestRefresh, {
+  @ApiRoute('Read a refresh request', RULES.requestRefresh, {
     description:
-      'For members of the owner, and for members of the requesting tenant while that tenant holds a live grant.',
+      'Allowed for members of the owner, and for members of the requesting tenant while it holds a live grant.',
     answers: { 200: one('The request.', ASKED) },
     errors: ['not_found'],
   })
@@ -97,7 +99,9 @@ export class RefreshRequestsController {
   @Post(`:${ID}/fulfill`)
   @ApiRoute('Fulfil a refresh request with a snapshot of its subject', RULES.fulfilRefresh, {
     description:
-      'Name the latest snapshot to confirm it, or apply an update first and name the new one. A request may be fulfilled once, and not after it has expired. The requesting tenant’s subscriptions are told by `refresh_request.fulfilled`.',
+      'To confirm the current state, name the latest snapshot. Otherwise apply an update first and name the new ' +
+      'snapshot. A request can be fulfilled once, and only before it expires. The requesting tenant’s ' +
+      'subscriptions get `refresh_request.fulfilled`.',
     answers: { 200: one('The fulfilled request.', FULFILLED) },
     errors: ['not_found', 'conflict'],
   })
@@ -116,7 +120,8 @@ export class RefreshRequestsController {
   @Post(`:${ID}/decline`)
   @ApiRoute('Decline a refresh request', RULES.fulfilRefresh, {
     description:
-      'For members of the owner. The requesting tenant’s subscriptions are told by `refresh_request.declined`, without the reason.',
+      'Allowed for members of the owner. The requesting tenant’s subscriptions get `refresh_request.declined`, ' +
+      'without the reason.',
     answers: { 200: one('The declined request.', DECLINED) },
     errors: ['not_found', 'conflict'],
   })
@@ -133,7 +138,10 @@ export class RefreshRequestsController {
   @Post(`:${ID}/cancel`)
   @ApiRoute('Cancel a refresh request', RULES.cancelRefresh, {
     description:
-      'For members of the requesting tenant, also when its grant has ended. It also ends the series of a request that recurs: after the request was fulfilled or declined or has expired, and before the next one is opened, that is all it does. The owner’s subscriptions get `refresh_request.cancelled` for a request that was pending.',
+      'Allowed for members of the requesting tenant, even after its grant has ended. It also ends the series of ' +
+      'a recurring request. If the request is no longer pending and the next one is not open yet, it only ends ' +
+      'the series. The owner’s subscriptions get `refresh_request.cancelled` only for a request that was ' +
+      'pending.',
     answers: { 200: one('The cancelled request.', CANCELLED) },
     replayFor: RULES.requestRefresh,
     errors: ['not_found', 'conflict'],
@@ -155,7 +163,7 @@ export class TenantRefreshRequestsController {
   constructor(private readonly requests: RefreshRequestService) {}
 
   @Get()
-  @ApiRoute('Refresh requests that a tenant is asked, or that it made, newest first', RULES.readRefreshRequests, {
+  @ApiRoute('List the refresh requests to or from a tenant, newest first', RULES.readRefreshRequests, {
     answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
   })
   async listTenantRefreshRequests(

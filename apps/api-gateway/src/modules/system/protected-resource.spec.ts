@@ -52,7 +52,7 @@ it.each([
   'x, y',
   '[::zz]',
 ])('refuses the Host %p', (host) => {
-  expect(() => read(host)).toThrow('The Host header names no host.');
+  expect(() => read(host)).toThrow('The Host header names no host. Send the host of the service.');
 });
 
 it('prefers PUBLIC_ORIGIN to the Host', () => {

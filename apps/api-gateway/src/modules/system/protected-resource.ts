@@ -11,7 +11,7 @@ export function readProtectedResource(
 ): ProtectedResource {
   const resource = ownOrigin(request, settings.auth);
   if (resource === null) {
-    throw new DomainError('validation_error', 'The Host header names no host.', [
+    throw new DomainError('validation_error', 'The Host header names no host. Send the host of the service.', [
       { path: '/headers/host', message: 'must be a host, with or without a port', code: 'invalid_format' },
     ]);
   }

@@ -31,7 +31,7 @@ export class SystemController {
 
   @Get('health')
   @Public()
-  @ApiRoute('Liveness: says only that the process lives', 'anyone', {
+  @ApiRoute('Liveness: 200 while the process runs', 'anyone', {
     answers: { 200: answer('Alive.', Health, { status: 'ok' }) },
   })
   getHealth(): Health {
@@ -40,7 +40,7 @@ export class SystemController {
 
   @Get('v1/ops/readiness')
   @Public()
-  @ApiRoute('Readiness: each dependency; 503 when requests should go elsewhere', 'anyone', {
+  @ApiRoute('Readiness: the state of each dependency; 503 when requests should go elsewhere', 'anyone', {
     answers: {
       200: answer('Ready.', Readiness, { status: 'ready', checks: ALL_OK }),
       503: answer('Not ready.', Readiness, {
@@ -57,8 +57,8 @@ export class SystemController {
 
   @Get('v1/meta')
   @Public()
-  @ApiRoute('What runs here', 'anyone', {
-    description: 'Unless `META_REQUIRES_AUTH` is true: then it takes a token.',
+  @ApiRoute('Read the version and environment of the service', 'anyone', {
+    description: 'Needs a token only if `META_REQUIRES_AUTH` is true.',
     answers: { 200: answer('Version and environment.', Meta, META_EXAMPLE) },
     errors: ['unauthorized'],
   })
@@ -69,10 +69,11 @@ export class SystemController {
 
   @Get(METADATA_PATH)
   @Public()
-  @ApiRoute('The metadata of the service as a protected resource (RFC 9728)', 'anyone', {
+  @ApiRoute('Read the metadata of the service as a protected resource (RFC 9728)', 'anyone', {
     description:
-      'Names the issuer whose tokens the service accepts, and the origin that a token is for. A client uses the metadata ' +
-      'only if `resource` equals the origin that it asked. It sends that origin as `resource` (RFC 8707) to the issuer.',
+      'Names the issuer whose tokens the service accepts, and the origin for which a token must be issued. A ' +
+      'client uses the metadata only if `resource` equals the origin of its request. It sends that origin to ' +
+      'the issuer as `resource` (RFC 8707).',
     answers: { 200: answer('The metadata.', ProtectedResource, PROTECTED_RESOURCE_EXAMPLE) },
   })
   getProtectedResource(@Req() request: Request): ProtectedResource {

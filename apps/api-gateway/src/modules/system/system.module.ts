@@ -37,7 +37,7 @@ export class SystemModule implements OnApplicationShutdown {
     watchReplica(metrics, database);
     watchFigure(metrics, {
       name: 'log_lag_seconds',
-      help: 'For how long the oldest fact that is not in the published log has been committed',
+      help: 'Age of the oldest committed fact that is not in the published log',
       read: async () => (await log.lagMs()) / 1_000,
     });
     this.tell = damagedTexts(metrics, logger);
@@ -53,7 +53,7 @@ export class SystemModule implements OnApplicationShutdown {
 function damagedTexts(metrics: Registry, logger: Logger): (found: unknown) => void {
   const damaged = new Counter({
     name: 'damaged_texts_total',
-    help: 'Times that a stored text was read that is not the one that was written',
+    help: 'Reads of a stored text that differs from the text that was written',
     registers: [metrics],
   });
   return (found) => {
@@ -78,7 +78,7 @@ function watchReplica(metrics: Registry, { replica }: Database): void {
   if (replica === null) return;
   new Counter({
     name: 'database_replica_reads_total',
-    help: 'Reads that a replica could answer, by what became of them; but for answered, the primary did',
+    help: 'Reads that a replica could answer, by outcome; the primary served all but the answered ones',
     labelNames: ['outcome'],
     registers: [metrics],
     collect() {
@@ -88,7 +88,7 @@ function watchReplica(metrics: Registry, { replica }: Database): void {
   });
   watchFigure(metrics, {
     name: 'database_replica_lag_seconds',
-    help: 'For how long the oldest change that the replica lacks has been on the primary',
+    help: 'Age of the oldest change on the primary that the replica lacks',
     read: async () => replica.lagSeconds ?? Number.NaN,
   });
 }

@@ -3,53 +3,54 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import { oneOf, sentTime, text } from '../../http/request/fields';
 
 export const Health = view('Health', {
-  status: shown<'ok'>({ type: 'string', const: 'ok' }).described('The process answers.'),
+  status: shown<'ok'>({ type: 'string', const: 'ok' }).described('The process responds.'),
 });
 export type Health = ViewOf<typeof Health>;
 
 const Check = view('Check', {
-  status: oneOf(['ok', 'degraded', 'failed']).described('`degraded`: it works, and needs a look.'),
-  detail: text.optional().described('What is wrong.'),
+  status: oneOf(['ok', 'degraded', 'failed']).described('`degraded`: the dependency works but needs attention.'),
+  detail: text.optional().described('The problem.'),
 });
 
 export const Readiness = view('Readiness', {
-  status: oneOf(['ready', 'not_ready']).described('Whether this process can do its work.'),
+  status: oneOf(['ready', 'not_ready']).described('The readiness of this process.'),
   checks: part({
     database: Check.described('PostgreSQL answers.'),
-    replica: Check.optional().described('A copy of PostgreSQL answers long reads; absent where none is configured.'),
+    replica: Check.optional().described('A copy of PostgreSQL serves long reads. Absent if none is configured.'),
     migrations: Check.described('The schema is the one that this code needs.'),
-    schema: Check.described('Role, privileges, policies and triggers stand as the migrations leave them.'),
-    clock: Check.described("The database's clock and this machine's agree to within seconds."),
+    schema: Check.described('Role, privileges, policies and triggers match the migrations.'),
+    clock: Check.described('The clocks of the database and of this machine agree to within seconds.'),
     issuer: Check.described('The signing keys of the identity provider are known.'),
     queue: Check.described('Redis answers.'),
-    outbox: Check.described('Events leave the outbox.'),
-    log: Check.described('What is written gets into the published transparency log.'),
-    feed: Check.described('What is in the log gets into the change feeds.'),
+    outbox: Check.described('Events leave the outbox in time.'),
+    log: Check.described('Facts reach the published transparency log in time.'),
+    feed: Check.described('Log entries reach the change feeds in time.'),
     connections: Check.optional().described(
-      'PostgreSQL has connections for all processes at their maxima; absent where those are not configured.',
+      'PostgreSQL has enough connections for all processes at their maximum. Absent if the maximums are not ' +
+        'configured.',
     ),
-  }).described('What the work needs.'),
+  }).described('The dependencies of the process.'),
 });
 
 /** Specification, "Utility": what runs here. */
 export const Meta = view('Meta', {
   service: text.described('The name of the service.'),
-  ts: sentTime.described('The time at the service.'),
+  ts: sentTime.described('The current time at the service.'),
   version: text.described('The version of the service.'),
-  node: text.described('The version of Node.'),
-  env: text.described('The environment that it runs in.'),
-  gitSha: text.described('The commit that it was built from.'),
-  builtAt: sentTime.described('When it was built.'),
+  node: text.described('The version of Node.js.'),
+  env: text.described('The environment in which the service runs.'),
+  gitSha: text.described('The commit from which the service was built.'),
+  builtAt: sentTime.described('When the service was built.'),
 });
 export type Meta = ViewOf<typeof Meta>;
 
 /** The metadata of a protected resource (RFC 9728, section 2). */
 export const ProtectedResource = view('ProtectedResource', {
-  resource: text.described('The origin of the service, as its callers know it.'),
+  resource: text.described('The origin of the service, as callers see it.'),
   authorization_servers: listOf(text).optional().described('The issuer of tokens; absent without authentication.'),
   scopes_supported: listOf(text)
     .optional()
-    .described('The scopes to ask the issuer for; absent without authentication.'),
+    .described('The scopes to request from the issuer; absent without authentication.'),
   bearer_methods_supported: listOf(shown<'header'>({ type: 'string', const: 'header' })).described(
     'The ways to send a token: the header `Authorization`.',
   ),

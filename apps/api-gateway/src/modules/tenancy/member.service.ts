@@ -61,7 +61,10 @@ export class MemberService {
       const record = { tenantId, principalId, ...changed(current, change), status };
       requireMayPut(current, caller, change, record);
       if (current.isBlocked && current.target?.status !== 'active') {
-        throw new DomainError('conflict', 'This principal blocks the tenant. Only the principal itself can lift that.');
+        throw new DomainError(
+          'conflict',
+          'This principal blocks the tenant. Only the principal itself can lift the block.',
+        );
       }
       return record;
     });
@@ -83,7 +86,10 @@ export class MemberService {
     return this.tenancy.changeMembership(acting, acting.principalId, ({ target }) => {
       const held = standingOf(target);
       if (held === null)
-        throw new DomainError('not_found', 'This tenant has not invited you. Ask one of its tenant_admins.');
+        throw new DomainError(
+          'not_found',
+          'This tenant has not invited you. Ask one of its tenant_admins for an invitation.',
+        );
       return { ...held, status: 'active' };
     });
   }
@@ -93,7 +99,10 @@ export class MemberService {
     return this.tenancy.changeMembership(acting, acting.principalId, (current) => {
       const left = leaving(current);
       if (left === null)
-        throw new DomainError('not_found', 'You are no member of this tenant, and it has not invited you.');
+        throw new DomainError(
+          'not_found',
+          'You are not a member of this tenant and have no invitation from it. List your tenants for their ids.',
+        );
       return left;
     });
   }
@@ -119,7 +128,8 @@ export class MemberService {
     await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
       const held = standingOf(current.target);
-      if (held === null) throw new DomainError('not_found', 'No such member of this tenant.');
+      if (held === null)
+        throw new DomainError('not_found', 'No such member of this tenant. List its principals for their ids.');
       requireMayTouchOwner(admin, held);
       requireOwnerRemains(current, false);
       return { ...held, status: 'removed' };
@@ -174,13 +184,13 @@ function requireMayPut(
 
   const makesHuman = target !== null && target.principalType !== 'human' && record.principalType === 'human';
   if (makesHuman && caller.principalId === record.principalId) {
-    throw new DomainError('forbidden', 'Nobody makes itself human. Ask a human account_admin.');
+    throw new DomainError('forbidden', 'A principal cannot make itself human. Ask a human account_admin.');
   }
   const isAboveCaller = !isAtLeast(caller.role, record.role);
   if (isAboveCaller && !isAccountAdmin) {
     throw new DomainError(
       'forbidden',
-      `You hold ${caller.role} and cannot assign a role above it. Ask a tenant_owner, or a human account_admin.`,
+      `You hold ${caller.role} and cannot assign a higher role. Ask a tenant_owner, or a human account_admin.`,
     );
   }
   const forAccountAdmin =
@@ -209,7 +219,10 @@ function concernsFlagAlone({ role, tenancyRole, principalType }: PrincipalChange
 /** An owner's record is changed by owners alone; its flag by an account_admin too, as that of any principal. */
 function requireMayTouchOwner(caller: MembershipRecord, held: MembershipRecord | null): void {
   if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
-    throw new DomainError('forbidden', `You hold ${caller.role}; only a tenant_owner changes an owner's record.`);
+    throw new DomainError(
+      'forbidden',
+      `You hold ${caller.role}. Only a tenant_owner can change the record of an owner.`,
+    );
   }
 }
 

@@ -20,7 +20,8 @@ const status = oneOf(MEMBER_STATUSES);
 const sentType = principalType
   .optional()
   .described(
-    'Left out: as recorded; for a new record what the principal’s token said when it last called, else `human`. From another type back to `human`: by a human `account_admin` only, never for oneself.',
+    'Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only ' +
+      'a human `account_admin` can change another type back to `human`, and never for itself.',
   );
 
 /** What the member upsert answers. */
@@ -29,7 +30,7 @@ export const Member = view('Member', {
   principal_id: principalId,
   api_functional_role: role.from('role'),
   status: status.described(
-    '`pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.',
+    '`pending`: invited, without any right until it accepts. `removed`: no longer a member; its token is refused.',
   ),
 });
 export type Member = ViewOf<typeof Member>;
@@ -39,8 +40,8 @@ export const Principal = view('Principal', {
   ...Member.fields,
   tenancy_role: tenancyRole,
   principal_type: principalType,
-  allow_counterparty_access: flag.described('Whether the member may use the grants that its tenant holds.'),
-  created_at: time.described('When it was first invited, or became a member.'),
+  allow_counterparty_access: flag.described('True if the member may use grants to its tenant.'),
+  created_at: time.described('When the principal was invited or became a member.'),
 });
 export type Principal = ViewOf<typeof Principal>;
 
@@ -48,9 +49,11 @@ export type Principal = ViewOf<typeof Principal>;
 export const Invitation = view('Invitation', {
   tenant_id: tenantId,
   name: text.from('tenantName').described('The name that the tenant gave itself.'),
-  api_functional_role: role.from('role').described('What the caller would be.'),
+  api_functional_role: role.from('role').described('The caller’s role after acceptance.'),
   tenancy_role: tenancyRole,
-  invited_by: principalId.nullable().described('Who made it; null: the service, or its operator.'),
+  invited_by: principalId
+    .nullable()
+    .described('The principal that sent the invitation; null: the service, or its operator.'),
   invited_at: time.described('When it was made.'),
 });
 export type Invitation = ViewOf<typeof Invitation>;
@@ -58,7 +61,7 @@ export type Invitation = ViewOf<typeof Invitation>;
 /** A tenant that may not add the caller. */
 export const BlockedTenant = view('BlockedTenant', {
   tenant_id: tenantId,
-  blocked_at: time.described('Since when.'),
+  blocked_at: time.described('When the caller blocked the tenant.'),
 });
 export type BlockedTenant = ViewOf<typeof BlockedTenant>;
 
@@ -66,7 +69,7 @@ export type BlockedTenant = ViewOf<typeof BlockedTenant>;
 export const PutMemberBody = body(
   'PutMemberBody',
   {
-    role: role.example('tenant_editor').described('`tenant_owner`: by a human only.'),
+    role: role.example('tenant_editor').described('Only a human can be made `tenant_owner`.'),
     principal_type: sentType,
   },
   {
@@ -80,10 +83,10 @@ export type PutMemberBody = SentOf<typeof PutMemberBody>;
 export const PutPrincipalBody = body(
   'PutPrincipalBody',
   {
-    api_functional_role: role.optional().described('`tenant_owner`: by a human only.'),
+    api_functional_role: role.optional().described('Only a human can be made `tenant_owner`.'),
     principal_type: sentType,
-    allow_counterparty_access: flag.optional().described('`true`: by a human `account_admin` only.').example(true),
-    tenancy_role: tenancyRole.optional().described('Changed by a human `account_admin` only.'),
+    allow_counterparty_access: flag.optional().described('Only a human `account_admin` can set `true`.').example(true),
+    tenancy_role: tenancyRole.optional().described('Only a human `account_admin` can change it.'),
   },
   { counterparty: { value: { allow_counterparty_access: true } } },
 );
@@ -92,7 +95,7 @@ export type PutPrincipalBody = SentOf<typeof PutPrincipalBody>;
 /** Query of `GET …/principals`. */
 export const ListPrincipalsQuery = query({
   ...PAGE,
-  status: status.optional().described('Left out: all.').example('active'),
+  status: status.optional().described('Only members with this status. Absent: all.').example('active'),
 });
 export type ListPrincipalsQuery = SentOf<typeof ListPrincipalsQuery>;
 

@@ -13,7 +13,14 @@ import { MemberService } from './member.service';
 import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
 
 const WHO_MAY_WHAT =
-  'A human `account_admin` may do it too, whatever its role, and give any role. Nobody else assigns a role above its own. Only an owner, or a human `account_admin`, changes the record of a `tenant_owner`; an `account_admin` who is no owner changes its `allow_counterparty_access` alone. The last `tenant_owner` stays (409). Assigning `tenant_owner`, and what only a human `account_admin` may do, takes a human by its record and by its token (422). A principal that is no member, or was removed, is invited (`status` is `pending`) and has no right until it accepts; with `MEMBERSHIP_CONSENT=trusted` one of the deployment’s identity project becomes a member at once. What is not given is then `tenant_reader`, `member`, no counterparty access. A principal that blocks the tenant is not added (409).';
+  'A caller cannot assign a role above its own. Only an owner can change the record of a `tenant_owner`. A ' +
+  'human `account_admin` is exempt from both rules; an `account_admin` who is no owner can change only ' +
+  '`allow_counterparty_access` of a `tenant_owner`. The last `tenant_owner` cannot be removed (409). ' +
+  'Assigning `tenant_owner`, and everything reserved for a human `account_admin`, needs a human by record ' +
+  'and by token (422).\n\nA new or removed principal is invited: it is `pending` and has no right until it ' +
+  'accepts. With `MEMBERSHIP_CONSENT=trusted`, a principal of the deployment’s identity project becomes a ' +
+  'member immediately. Missing fields default to `tenant_reader`, `member` and no counterparty access. A ' +
+  'principal that blocks the tenant is not added (409). See [/docs/membership](/docs/membership).';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
@@ -37,9 +44,11 @@ export class MembersController {
   }
 
   @Delete('members/:principal_id')
-  @ApiRoute('Remove a member, or take an invitation back', RULES.manageMembers, {
+  @ApiRoute('Remove a member, or withdraw an invitation', RULES.manageMembers, {
     description:
-      'Its token is refused from then on; transfer offers that it made or got are cancelled. The record stays, with status `removed`. An owner is removed by owners alone, the last `tenant_owner` by nobody (409).',
+      'The tenant refuses the member’s token immediately. Its transfer offers, made or received, are cancelled. ' +
+      'The record stays, with status `removed`. Only an owner can remove an owner, and nobody the last ' +
+      '`tenant_owner` (409).',
     answers: { 204: { description: 'Removed.' } },
     errors: ['not_found', 'conflict'],
   })
@@ -48,8 +57,10 @@ export class MembersController {
   }
 
   @Put('principals/:principal_id')
-  @ApiRoute("Change a principal's access record, field by field", RULES.manageMembers, {
-    description: `${WHO_MAY_WHAT} \`allow_counterparty_access: true\`, a change of \`tenancy_role\`, and making a record \`human\` again take a human \`account_admin\`: 403 for other admins, 422 for an \`account_admin\` that is not human.`,
+  @ApiRoute("Change single fields of a principal's access record", RULES.manageMembers, {
+    description:
+      `${WHO_MAY_WHAT} \`allow_counterparty_access: true\`, a change of \`tenancy_role\`, and a change back to ` +
+      '`human` need a human `account_admin`: 403 for other admins, 422 for an `account_admin` that is not human.',
     answers: { 200: answer('The record.', Principal, Principal.of(CAROL)) },
     errors: ['limit_reached', 'conflict', 'human_principal_required'],
   })
@@ -70,8 +81,8 @@ export class MembersController {
   }
 
   @Get('principals')
-  @ApiRoute("The tenant's principals, removed ones included, by principal_id", RULES.readMembers, {
-    description: '`status` says who is removed, as a filter too.',
+  @ApiRoute("List the tenant's principals, including removed ones, by principal_id", RULES.readMembers, {
+    description: '`status` shows if a principal was removed; it is also a filter.',
     answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], UNPAGED.default) },
   })
   async listPrincipals(

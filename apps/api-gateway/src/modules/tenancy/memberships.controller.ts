@@ -10,7 +10,7 @@ import { MemberService } from './member.service';
 import { BLOCKED, BlockedTenant, CAROL, Invitation, Principal, TO_BETA } from './member.views';
 
 const PAGE_LIMITS = { default: 50, max: 1_000 };
-const LAST_OWNER = 'The last `tenant_owner` stays (409).';
+const LAST_OWNER = 'The last `tenant_owner` cannot leave (409).';
 
 /** Says yes or no to a tenant as the caller itself. */
 @ApiTags('Tenants, members, principals')
@@ -20,8 +20,8 @@ export class MembershipsController {
   constructor(private readonly members: MemberService) {}
 
   @Get('invitations')
-  @ApiRoute('The tenants that invited the caller', 'any_principal', {
-    description: 'By `tenant_id`. An invited caller has no right in the tenant until it accepts.',
+  @ApiRoute('List the tenants that invited the caller', 'any_principal', {
+    description: 'Ordered by `tenant_id`. An invited caller has no right in the tenant until it accepts.',
     answers: { 200: pageAnswer('One page.', Invitation, [Invitation.of(TO_BETA)], PAGE_LIMITS.default) },
   })
   async listInvitations(
@@ -33,7 +33,7 @@ export class MembershipsController {
 
   @Post('tenants/:tenant_id/membership/accept')
   @ApiRoute('Accept an invitation', 'any_principal', {
-    description: 'Makes the caller a member at once. It changes nothing for an active member.',
+    description: 'The caller becomes a member immediately. The request has no effect for an active member.',
     answers: { 200: answer('The record.', Principal, Principal.of(CAROL)) },
     errors: ['not_found'],
   })
@@ -43,7 +43,7 @@ export class MembershipsController {
 
   @Post('tenants/:tenant_id/membership/leave')
   @ApiRoute('Leave a tenant, or decline its invitation', 'any_principal', {
-    description: `Transfer offers that the caller made or got are cancelled. ${LAST_OWNER}`,
+    description: `Transfer offers that the caller made or received are cancelled. ${LAST_OWNER}`,
     answers: { 200: answer('The record.', Principal, Principal.of({ ...CAROL, status: 'removed' })) },
     errors: ['not_found', 'conflict'],
   })
@@ -52,8 +52,8 @@ export class MembershipsController {
   }
 
   @Put('tenants/:tenant_id/membership/block')
-  @ApiRoute('Leave a tenant, and keep it from adding the caller', 'any_principal', {
-    description: `Also for a tenant to which the caller never belonged. ${LAST_OWNER}`,
+  @ApiRoute('Leave a tenant and block it from adding the caller', 'any_principal', {
+    description: `This also works for a tenant to which the caller never belonged. ${LAST_OWNER}`,
     answers: { 204: { description: 'Blocked.' } },
     errors: ['not_found', 'conflict'],
   })
@@ -63,16 +63,16 @@ export class MembershipsController {
 
   @Delete('tenants/:tenant_id/membership/block')
   @ApiRoute('Let a tenant add the caller again', 'any_principal', {
-    description: 'It changes nothing where the caller does not block the tenant.',
-    answers: { 204: { description: 'Not blocked.' } },
+    description: 'The request has no effect if the caller does not block the tenant.',
+    answers: { 204: { description: 'The tenant is not blocked.' } },
   })
   async unblockTenant(@ActorParam() actor: Actor): Promise<void> {
     await this.members.unblock(actor);
   }
 
   @Get('blocked-tenants')
-  @ApiRoute('The tenants that may not add the caller', 'any_principal', {
-    description: 'By `tenant_id`.',
+  @ApiRoute('List the tenants that the caller blocks', 'any_principal', {
+    description: 'Ordered by `tenant_id`.',
     answers: {
       200: pageAnswer('One page.', BlockedTenant, [BlockedTenant.of(BLOCKED)], PAGE_LIMITS.default),
     },

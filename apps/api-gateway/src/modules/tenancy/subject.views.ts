@@ -30,13 +30,20 @@ export type Ownership = ViewOf<typeof Ownership>;
 /** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export const SubjectListQuery = query({
   ...PAGE,
-  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type.'),
-  subject_id_prefix: prefix(512).optional().described('How the ids begin, byte for byte.').example('acme-'),
+  subject_type: oneOf(SUBJECT_TYPES)
+    .optional()
+    .example('organization')
+    .described('Only subjects of this type. Absent: all types.'),
+  subject_id_prefix: prefix(512)
+    .optional()
+    .described('The beginning of the id, compared byte for byte.')
+    .example('acme-'),
   evidence: oneOf(EVIDENCE_TO_MEND)
     .optional()
     .example('carried')
     .described(
-      'Only those whose latest version has values with such evidence: `missing` or `carried` (docs/provenance.md).',
+      'Only subjects whose latest version has values with this evidence status: `missing` or `carried`. See ' +
+        '[/docs/provenance](/docs/provenance).',
     ),
   ...CONTENT,
 });

@@ -16,10 +16,12 @@ export class SubjectsController {
 
   @Get()
   @ApiRoute(
-    'Subjects that the tenant owns, by type and id; or those with a name or an identifier',
+    'List the subjects that the tenant owns, by type and id, or search them by name or identifier',
     RULES.readSubjects,
     {
-      description: `Pages of ${UNPAGED.default} unless \`limit\` says otherwise. It tells what does not exist from what another tenant owns: to reads under a tenant both are 403.`,
+      description:
+        `Pages have ${UNPAGED.default} subjects by default. Use it to see if a subject exists: a read of a ` +
+        'subject that does not exist returns 403, like a read of another tenant’s subject.',
       answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], UNPAGED.default) },
     },
   )
@@ -32,7 +34,7 @@ export class SubjectsController {
   }
 
   @Get(':subject_type/:subject_id/owners')
-  @ApiRoute('The tenant that owns a subject, which is one', RULES.readOwners, {
+  @ApiRoute('Read the tenant that owns a subject', RULES.readOwners, {
     answers: { 200: pageAnswer('The owner.', Ownership, [OWNERSHIP_EXAMPLE], UNPAGED.default) },
   })
   async listOwners(

@@ -18,14 +18,14 @@ import {
 import { body, query, type SentOf } from '../../http/request/shape';
 
 const name = line(256).described('The name of the tenant.');
-const slugOf = 'A short name for addresses; null: it has none.';
+const slugOf = 'A short name for URLs; null if there is none.';
 
 const POLICY =
-  'What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of ' +
-  '`attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is ' +
-  'covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.';
+  'The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in ' +
+  '`attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs ' +
+  'evidence that the previous version did not have, or a reference that is newly `corroborating`.';
 const confirmation = oneOf(CONFIRMATIONS).described(
-  'Whether a second human has to confirm an erasure; `off` is for tenants of one person.',
+  '`required` if a second human must confirm an erasure. `off` is for tenants of one person.',
 );
 const grantConfirmation = oneOf(CONFIRMATIONS).described(
   '`required`: a second human has to confirm a grant on all subjects.',
@@ -33,9 +33,9 @@ const grantConfirmation = oneOf(CONFIRMATIONS).described(
 
 const PendingChange = part({
   setting: oneOf(CONFIRMATION_SETTINGS).described('The setting that becomes `off`.'),
-  requested_by: principalId.nullable().described('Who requested it; null: the operator.'),
+  requested_by: principalId.nullable().described('The principal that requested the change; null: the operator.'),
   requested_at: sentTime.described('When it was requested.'),
-  effective_at: sentTime.described('When it takes effect, unless another human confirms it before.'),
+  effective_at: sentTime.described('When the change takes effect, unless another human confirms it earlier.'),
 });
 
 const TenantFields = part({
@@ -43,20 +43,21 @@ const TenantFields = part({
   name,
   slug: tenantId.nullable().described(slugOf),
   created_at: time.described('When it was made.'),
-  chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
+  chain_enforced: flag.described('True if an update cannot be applied to a parent without envelope_hash.'),
   evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
   erasure_confirmation: confirmation,
   grant_confirmation: grantConfirmation,
   pending_changes: listOf(PendingChange).described(
-    'Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.',
+    'Requests to switch a confirmation off. Another human confirms one by sending the same request; ' +
+      '`required` withdraws it.',
   ),
 });
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
 const caller = {
-  api_functional_role: role.from('role').described("The caller's."),
+  api_functional_role: role.from('role').described('The caller’s role.'),
   role: alias('api_functional_role'),
-  tenancy_role: tenancyRole.described("The caller's."),
+  tenancy_role: tenancyRole.described('The caller’s role.'),
 };
 const wrapped = { tenant: TenantFields.fromRecord().deprecated().described('The same fields, wrapped.') };
 
@@ -84,22 +85,22 @@ export function withCaller({
 export const Usage = view('Usage', {
   tenant_id: tenantId,
   window: part({
-    from: time.described('The first instant that is counted.'),
-    to: time.described('The last instant that is counted.'),
-  }).described('What is counted.'),
+    from: time.described('The first instant of the window.'),
+    to: time.described('The last instant of the window.'),
+  }).described('The counted period.'),
   usage: listOf(
     part({
       date: shown<string>({ type: 'string', format: 'date' }).described('A UTC date.'),
-      snapshot_writes: count.described('Snapshots that were written.'),
+      snapshot_writes: count.described('The number of snapshots written.'),
     }),
   )
     .from('days')
-    .described('A day each, ascending.'),
+    .described('One row per day, ascending.'),
 });
 export type Usage = ViewOf<typeof Usage>;
 
 const slug = tenantId.nullable().optional().described(slugOf);
-const REFUSE = 'Refuse to apply on a parent without envelope_hash.';
+const REFUSE = 'Refuse to apply updates to a parent without envelope_hash.';
 const chainEnforced = flag.optional().described(REFUSE);
 const evidencePolicy = oneOf(EVIDENCE_POLICIES).optional().described(POLICY).example('resolved');
 
@@ -110,8 +111,8 @@ export const CreateTenantBody = body(
     tenant_id: tenantId.example('acme'),
     name: name.example('Acme Corporation'),
     slug: slug.example('acme'),
-    chain_enforced: chainEnforced.described(`${REFUSE} True unless it is sent.`),
-    evidence_policy: evidencePolicy.described(`${POLICY} \`open\` unless it is sent.`),
+    chain_enforced: chainEnforced.described(`${REFUSE} Defaults to true.`),
+    evidence_policy: evidencePolicy.described(`${POLICY} Defaults to \`open\`.`),
   },
   { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );
@@ -122,7 +123,7 @@ export const PatchTenantBody = body(
   'PatchTenantBody',
   {
     name: name.optional().example('Acme Corporation'),
-    slug: slug.described('Null takes the slug away.').example('acme'),
+    slug: slug.described('Null removes the slug.').example('acme'),
     chain_enforced: chainEnforced,
     evidence_policy: evidencePolicy,
     erasure_confirmation: confirmation.optional(),
@@ -134,11 +135,11 @@ export type PatchTenantBody = SentOf<typeof PatchTenantBody>;
 
 /** Query of `GET /v1/tenants/{tenant_id}/usage`. */
 export const UsageQuery = query({
-  from: text.optional().example('2026-01-15').described('ISO 8601, with a timezone, or a UTC date.'),
+  from: text.optional().example('2026-01-15').described('An ISO 8601 date-time with a timezone, or a UTC date.'),
   to: text
     .optional()
     .example('2026-01-16')
-    .described('ISO 8601, with a timezone, or a UTC date, then to the end of that day.'),
+    .described('An ISO 8601 date-time with a timezone, or a UTC date for the end of that day.'),
 });
 export type UsageQuery = SentOf<typeof UsageQuery>;
 

@@ -35,7 +35,8 @@ export class TenantsController {
   @Post()
   @ApiRoute('Create a tenant', 'any_principal', {
     description:
-      'A human caller becomes its `tenant_owner`, any other its `tenant_admin`; both `account_admin`. The latter may hand the tenant over to a human owner by a transfer offer.',
+      'A human caller becomes its `tenant_owner`, any other caller its `tenant_admin`. Both become ' +
+      '`account_admin`. A caller that is not human can hand the tenant to a human owner by a transfer offer.',
     answers: { 201: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict'],
   })
@@ -55,8 +56,8 @@ export class TenantsController {
   }
 
   @Get()
-  @ApiRoute("The caller's tenants, with its role in each", 'any_principal', {
-    description: 'Those in which the caller is an active member, by `tenant_id`.',
+  @ApiRoute("List the caller's tenants, with its role in each", 'any_principal', {
+    description: 'The list has the tenants in which the caller is an active member, ordered by `tenant_id`.',
     answers: { 200: pageAnswer('One page.', TenantItem, [TenantItem.of(ACME_OF_ALICE)], 50) },
   })
   async listTenants(
@@ -68,7 +69,7 @@ export class TenantsController {
   }
 
   @Get(':tenant_id')
-  @ApiRoute("One of the caller's tenants", RULES.readTenant, {
+  @ApiRoute("Read one of the caller's tenants", RULES.readTenant, {
     answers: {
       200: answer(
         "The tenant, flat and wrapped, with the caller's role.",
@@ -110,9 +111,10 @@ export class TenantsController {
   }
 
   @Get(':tenant_id/usage')
-  @ApiRoute('Snapshots written, by UTC day', RULES.readUsage, {
+  @ApiRoute('Read the snapshots written per UTC day', RULES.readUsage, {
     description:
-      'One row for every UTC day that the window touches, zeros included; both bounds are counted. Send both or neither: without them the window is the 30 days before now. At most 366 days.',
+      'The response has one row for every UTC day in the window, including days without writes. Both bounds are ' +
+      'inclusive. Send both or neither: the default is the last 30 days. At most 366 days.',
     answers: { 200: answer('The usage.', Usage, USAGE_EXAMPLE) },
   })
   async getUsage(@ActorParam() actor: Actor, @QueryOf(UsageQuery) { from, to }: UsageQuery): Promise<Usage> {

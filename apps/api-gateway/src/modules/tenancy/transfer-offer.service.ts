@@ -86,7 +86,7 @@ export class TransferOfferService {
       if (offerer === null || !mayHandOver(offerer, hasOtherOwner)) {
         throw new DomainError(
           'conflict',
-          'The offerer may no longer hand the tenant over. Ask a tenant_owner for a new offer.',
+          'The offerer may no longer transfer the tenant. Ask a tenant_owner for a new offer.',
         );
       }
       const members = [newOwner(move, caller, acting.tenantId)];
@@ -109,7 +109,7 @@ export class TransferOfferService {
       requireMember(caller, RULES.readTenant);
       if (offer === null) throw unknownOffer();
       if (offer.fromPrincipalId !== actor.principalId) {
-        throw new DomainError('forbidden', 'Only the principal that made the offer may cancel it.');
+        throw new DomainError('forbidden', 'Only the principal that made the offer can cancel it.');
       }
       requirePending(offer);
       return { status: 'cancelled', members: [] };
@@ -127,7 +127,7 @@ function requireOffered({ offer, caller }: TransferOfferMove, principal: Princip
   if (offer?.toPrincipalId !== principal.principalId) {
     requireMember(caller, RULES.readTenant);
     if (offer === null) throw unknownOffer();
-    throw new DomainError('forbidden', 'Only the offered principal may answer the offer.');
+    throw new DomainError('forbidden', 'Only the offered principal can accept or decline the offer.');
   }
   requireHuman(caller, principal, TO_HAND_OVER);
   return offer;
@@ -135,7 +135,10 @@ function requireOffered({ offer, caller }: TransferOfferMove, principal: Princip
 
 function requirePending(offer: TransferOfferRecord): void {
   if (offer.status !== 'pending') {
-    throw new DomainError('conflict', `The offer is ${offer.status}; only a pending one can be answered or cancelled.`);
+    throw new DomainError(
+      'conflict',
+      `The offer is ${offer.status}. Only a pending offer can be accepted, declined or cancelled.`,
+    );
   }
 }
 
@@ -159,5 +162,5 @@ function invalid(path: string, message: string): DomainError {
 }
 
 function unknownOffer(): DomainError {
-  return new DomainError('not_found', 'No such transfer offer of this tenant.');
+  return new DomainError('not_found', 'No such transfer offer of this tenant. List its transfer offers for their ids.');
 }

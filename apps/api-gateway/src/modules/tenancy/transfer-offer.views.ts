@@ -7,20 +7,20 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import { oneOf, principalId, prose, tenantId, time, uuid } from '../../http/request/fields';
 import { body, type SentOf } from '../../http/request/shape';
 
-const message = prose(2000).nullable().described('Words to whom it is made.');
+const message = prose(2000).nullable().described('A message to the offered principal.');
 
 /** `offer_id` is the name that the path uses. */
 export const TransferOffer = view('TransferOffer', {
   transfer_offer_id: uuid.from('offerId').described('The id of the transfer offer.'),
   offer_id: alias('transfer_offer_id'),
   tenant_id: tenantId,
-  from_principal_id: principalId.described('The tenant owner who makes it.'),
-  to_principal_id: principalId.described('Who is to become owner.'),
+  from_principal_id: principalId.described('The tenant owner that makes the offer.'),
+  to_principal_id: principalId.described('The offered principal.'),
   message,
-  status: oneOf(TRANSFER_OFFER_STATUSES).described('Where it stands.'),
+  status: oneOf(TRANSFER_OFFER_STATUSES).described('The state of the erasure.'),
   created_at: time.described('When it was made.'),
-  expires_at: time.nullable().described('From when on it is `expired`; null: never.'),
-  resolved_at: time.nullable().described('When it left `pending`.'),
+  expires_at: time.nullable().described('When the offer becomes `expired`; null: never.'),
+  resolved_at: time.nullable().described('When the offer left `pending`; null while it is `pending`.'),
 });
 export type TransferOffer = ViewOf<typeof TransferOffer>;
 
@@ -33,15 +33,13 @@ export const CreateTransferOfferBody = body(
   {
     to_principal_id: principalId
       .example('oidc:dev#carol')
-      .described('Who is to become owner. Need not be a member yet.'),
+      .described('The principal that will become owner. It need not be a member yet.'),
     message: message.optional().example('Over to you.'),
     expires_at: time
       .nullable()
       .optional()
       .example('2099-01-01T00:00:00Z')
-      .described(
-        'In the future; from then on the offer is `expired`. Without it the offer stands until it is answered.',
-      ),
+      .described('When the offer expires; must be in the future. Absent: never.'),
   },
   {
     carol: {

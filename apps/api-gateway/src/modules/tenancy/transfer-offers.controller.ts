@@ -22,7 +22,9 @@ export class TransferOffersController {
   @Post()
   @ApiRoute('Offer the ownership of the tenant to another principal', RULES.offerTransfer, {
     description:
-      'By a human owner (422 otherwise). In a tenant without a `tenant_owner` by its `account_admin`, of whatever type: so a tenant that a machine founded gets its owner. The other principal need not be a member yet. A tenant has one pending offer at a time (409).',
+      'Needs a human owner (422 otherwise). In a tenant without a `tenant_owner`, an `account_admin` of any ' +
+      'type may offer it; this is how a tenant founded by a machine gets its owner. The other principal need ' +
+      'not be a member yet. A tenant has at most one pending offer (409).',
     answers: { 201: offerAnswer('The pending offer.', 'pending') },
     errors: ['conflict', 'human_principal_required'],
     replayFor: RULES.readTenant,
@@ -41,8 +43,8 @@ export class TransferOffersController {
   }
 
   @Get()
-  @ApiRoute('Transfer offers of the tenant, newest first', RULES.readTransferOffers, {
-    description: 'An offered principal, member or not, sees the offers made to it.',
+  @ApiRoute('List the transfer offers of the tenant, newest first', RULES.readTransferOffers, {
+    description: 'An offered principal sees the offers made to it, even if it is not a member.',
     answers: { 200: pageAnswer('One page.', TransferOffer, [TransferOffer.of(PENDING)], 50) },
   })
   async listTransferOffers(
@@ -53,8 +55,8 @@ export class TransferOffersController {
   }
 
   @Get(':offer_id')
-  @ApiRoute('One transfer offer', RULES.readTransferOffers, {
-    description: 'The offered principal, member or not, sees it too.',
+  @ApiRoute('Read a transfer offer', RULES.readTransferOffers, {
+    description: 'The offered principal can read it too, even if it is not a member.',
     answers: { 200: offerAnswer('The offer.', 'pending') },
     errors: ['not_found'],
   })
@@ -63,9 +65,11 @@ export class TransferOffersController {
   }
 
   @Post(':offer_id/accept')
-  @ApiRoute('Accept the offer', 'any_principal', {
+  @ApiRoute('Accept a transfer offer', 'any_principal', {
     description:
-      'By the offered principal alone, which must be human (422 otherwise). It becomes `tenant_owner` and `account_admin`, and an owner that offered `tenant_admin`, at once; any other offerer stays what it is. 409 unless the offer is pending and its offerer still could make it.',
+      'Only the offered principal can accept, and it must be human (422 otherwise). It becomes `tenant_owner` ' +
+      'and `account_admin` immediately. An offerer that is an owner becomes `tenant_admin`; any other offerer ' +
+      'keeps its role. 409 unless the offer is pending and the offerer may still make it.',
     answers: { 200: offerAnswer('The accepted offer.', 'accepted') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
@@ -78,9 +82,9 @@ export class TransferOffersController {
   }
 
   @Post(':offer_id/decline')
-  @ApiRoute('Decline the offer', 'any_principal', {
+  @ApiRoute('Decline a transfer offer', 'any_principal', {
     description:
-      'By the offered principal alone, which must be human (422 otherwise). 409 unless the offer is pending.',
+      'Only the offered principal can decline, and it must be human (422 otherwise). 409 unless the offer is pending.',
     answers: { 200: offerAnswer('The declined offer.', 'declined') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
@@ -93,8 +97,8 @@ export class TransferOffersController {
   }
 
   @Post(':offer_id/cancel')
-  @ApiRoute('Cancel the offer', RULES.readTenant, {
-    description: 'By the principal that made it. 409 unless the offer is pending.',
+  @ApiRoute('Cancel a transfer offer', RULES.readTenant, {
+    description: 'Only the principal that made the offer can cancel it. 409 unless the offer is pending.',
     answers: { 200: offerAnswer('The cancelled offer.', 'cancelled') },
     errors: ['not_found', 'conflict'],
   })

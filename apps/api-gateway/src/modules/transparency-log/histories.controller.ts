@@ -24,8 +24,8 @@ export class HistoriesController {
   constructor(private readonly histories: HistoryService) {}
 
   @Get('subjects/:subject_type/:subject_id/access-history')
-  @ApiRoute('Who could read a subject, from when to when, newest first', RULES.manageGrants, {
-    description: 'By grants, live and ended ones. Each is proved by `…/grants/{grant_id}/log-proof`.',
+  @ApiRoute('List the periods in which tenants could read a subject, newest first', RULES.manageGrants, {
+    description: 'The list has live and ended grants. `…/grants/{grant_id}/log-proof` proves each period.',
     answers: { 200: pageAnswer('One page.', AccessPeriodView, [ACCESS_PERIOD_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listAccessHistory(
@@ -38,8 +38,8 @@ export class HistoriesController {
   }
 
   @Get('owner-history')
-  @ApiRoute('Who owned the tenant, newest change first', RULES.readTenant, {
-    description: 'Founding, transfers, and every change of who is a `tenant_owner`.',
+  @ApiRoute('List the changes of the tenant’s owners, newest first', RULES.readTenant, {
+    description: 'The list has the founding, transfers, and every other change of the tenant’s owners.',
     answers: { 200: pageAnswer('One page.', OwnerChangeView, [OWNER_CHANGE_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listOwnerHistory(

@@ -29,8 +29,9 @@ import {
 const TEXT = 'text/plain';
 const proofOf = (example: InclusionProof, more: readonly ErrorCode[] = []): Route => ({
   description:
-    'With `Accept: text/plain` a C2SP tlog-proof file, whose extra data is the entry. 404 `not_logged_yet`, with ' +
-    '`Retry-After`, for what is not in the published log yet: a second or two after it was written.',
+    'With `Accept: text/plain`, the response is a C2SP tlog-proof file whose extra data is the entry. A fact ' +
+    'is published a second or two after it is written; until then, 404 `not_logged_yet` with `Retry-After`. ' +
+    'See [/docs/log](/docs/log).',
   answers: { 200: proofAnswer(example) },
   errors: ['not_found', 'not_logged_yet', ...more],
 });
@@ -70,7 +71,7 @@ export class LogProofsController {
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id/log-proof')
   @ApiRoute(
-    'Prove that a snapshot is in the transparency log, for any tenant of the caller that may read it',
+    'Prove that a snapshot is in the transparency log, through any tenant of the caller that may read it',
     inAnyTenant(RULES.readById),
     SNAPSHOT_PROOF,
   )
@@ -85,7 +86,7 @@ export class LogProofsController {
 
   @Get('tenants/:tenant_id/grants/:grant_id/log-proof')
   @ApiRoute(
-    'Prove that a grant, its newest change, or its revocation, is in the transparency log',
+    'Prove that the creation, newest change or revocation of a grant is in the transparency log',
     RULES.readGrants,
     proofOf(GRANT_PROOF_EXAMPLE),
   )
@@ -159,7 +160,7 @@ function inForm(proof: LogProof, request: Request): JsonText | TextStream {
   request.res?.vary('Accept');
   if (!wantsText(request)) return proofText(proof);
   if (proof.checkpoint === null) {
-    throw new DomainError('not_found', 'The checkpoint of this size is no longer kept. Leave tree_size out.');
+    throw new DomainError('not_found', 'The checkpoint of this size is no longer stored. Leave tree_size out.');
   }
   return new TextStream('text/plain; charset=utf-8', [[proofFile(proof, proof.checkpoint)]]);
 }

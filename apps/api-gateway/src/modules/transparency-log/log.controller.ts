@@ -35,7 +35,7 @@ export class LogController {
   @Hot()
   @Get('checkpoint')
   @Public()
-  @ApiRoute('The newest checkpoint: a signed statement of the whole log', 'anyone', {
+  @ApiRoute('Read the newest checkpoint: a signed statement of the whole log', 'anyone', {
     description: 'A signed note (C2SP tlog-checkpoint): origin, size and root hash.',
     answers: {
       200: {
@@ -46,15 +46,15 @@ export class LogController {
   })
   async getCheckpoint(): Promise<PublicFile> {
     const checkpoint = await this.tree.checkpoint();
-    if (checkpoint === null) return refusal('The log has published no checkpoint yet.');
+    if (checkpoint === null) return refusal('The log has no published checkpoint yet. Try again shortly.');
     return new PublicFile(PLAIN, checkpoint.note, 'no-store');
   }
 
   @Get('keys')
   @Public()
-  @ApiRoute('The keys that verify checkpoints, and who witnesses them', 'anyone', {
+  @ApiRoute('List the keys that verify checkpoints, and the witnesses', 'anyone', {
     answers: {
-      200: answer('Every key that ever signed, and whose cosignatures there are.', LogKeys, LOG_KEYS_EXAMPLE),
+      200: answer('Every key that ever signed, and the witnesses.', LogKeys, LOG_KEYS_EXAMPLE),
     },
   })
   async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
@@ -69,7 +69,7 @@ export class LogController {
 
   @Get('consistency')
   @Public()
-  @ApiRoute('The proof that the log of one size begins with that of another', 'anyone', {
+  @ApiRoute('Prove that the log of one size begins with the log of another size', 'anyone', {
     answers: { 200: answer('The proof.', ConsistencyProof, CONSISTENCY_EXAMPLE) },
     errors: ['not_logged_yet'],
   })
@@ -91,9 +91,10 @@ export class LogController {
   @ApiExcludeEndpoint()
   async getTile(@TileParam() tile: Tile | 'entries' | null): Promise<PublicFile> {
     if (tile === 'entries')
-      return refusal('Entries are not public. Whoever may read a fact gets its entry at …/log-proof.');
+      return refusal('Entries are not public. If you may read a fact, get its entry at …/log-proof.');
     const hashes = tile === null ? null : await this.tree.tile(tile);
-    if (hashes === null) return refusal('The published log has no such tile.');
+    if (hashes === null)
+      return refusal('The published log has no such tile. Check level and index against the size in the checkpoint.');
     return new PublicFile('application/octet-stream', hashes, IMMUTABLE);
   }
 }

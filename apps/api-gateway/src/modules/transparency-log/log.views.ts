@@ -24,36 +24,34 @@ import { query, type SentOf } from '../../http/request/shape';
 import type { LogProof } from '../../log/log-proof.service';
 
 const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
-const origin = text.described('The name of the log, in its checkpoints and keys.');
+const origin = text.described('The name of the log in its checkpoints and keys.');
 const proofHashes = listOf(base64);
-const logIndex = count.nullable().described('Its place in the log; null until it has one.');
+const logIndex = count.nullable().described('The index in the log; null until the log has it.');
 
 /** A verifier key of the log, and when it signed. */
 export const LogKeyView = view('LogKey', {
   vkey: text.described('C2SP signed-note verifier key: `<name>+<hash>+<key>`.'),
-  from: time.nullable().described('When it signed first; null: the key is announced and has not signed yet.'),
-  until: time.nullable().described('When the key was ended; null: it may sign.'),
+  from: time.nullable().described('When the key first signed; null if it is announced but has not signed yet.'),
+  until: time.nullable().described('When the key was retired; null while it may sign.'),
 });
 
 /** Somebody else's, who cosigns what continues what he saw before. */
 export const LogWitness = view('LogWitness', {
-  vkey: text.described('C2SP signed-note verifier key of its cosignatures.'),
+  vkey: text.described('The C2SP signed-note verifier key of its cosignatures.'),
   url: text
     .nullable()
-    .described('Where it takes checkpoints and shows the newest (C2SP tlog-witness); null: not told.'),
+    .described('The URL that takes checkpoints and shows the newest (C2SP tlog-witness); null if it is not published.'),
 });
 
 /** Whom to trust with what the log says. */
 export const LogKeys = view('LogKeys', {
   log_origin: origin,
   vkeys: listOf(LogKeyView).described(
-    'Every key that ever signed, and every announced key. Signatures of an ended key stay verifiable.',
+    'Every key that ever signed, and every announced key. Signatures of a retired key stay verifiable.',
   ),
-  witnesses: listOf(LogWitness).described('Whose cosignatures published checkpoints may have.'),
-  quorum: count.described('How many of them at least have cosigned each published checkpoint; 0: none need.'),
-  policy: text
-    .nullable()
-    .described('The same as a C2SP tlog-policy, which says which of them; null: there are no witnesses.'),
+  witnesses: listOf(LogWitness).described('The witnesses whose cosignatures published checkpoints may have.'),
+  quorum: count.described('The minimum number of cosignatures on each published checkpoint; 0: none needed.'),
+  policy: text.nullable().described('The quorum as a C2SP tlog-policy; null if there are no witnesses.'),
 });
 export type LogKeys = ViewOf<typeof LogKeys>;
 
@@ -80,14 +78,14 @@ export type ConsistencyProof = ViewOf<typeof ConsistencyProof>;
 /** That a fact is in the log. */
 export const InclusionProof = view('LogProof', {
   log_origin: origin,
-  log_index: count.described('The entry’s place in the log, from 0.'),
-  tree_size: count.described('The size of the tree that it is proved against.'),
+  log_index: count.described('The index of the entry in the log, from 0.'),
+  tree_size: count.described('The tree size of the proof.'),
   leaf_hash: hash.described('SHA-256 of 0x00 and the entry.'),
   entry: text.described('The entry as it was hashed: RFC 8785 text.'),
   inclusion: proofHashes.described('RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64.'),
   checkpoint: text
     .nullable()
-    .described('The signed note of that size (C2SP tlog-checkpoint); null where it is no longer kept.'),
+    .described('The signed note of that size (C2SP tlog-checkpoint); null if it is no longer stored.'),
 });
 export type InclusionProof = ViewOf<typeof InclusionProof>;
 
@@ -107,29 +105,37 @@ const size = positive({ example: 4 });
 /** Who could read a subject, from when to when. */
 export const AccessPeriodView = view('AccessPeriod', {
   grant_id: uuid.described('The grant.'),
-  grantee_tenant_id: tenantId.described('The tenant that could read.'),
+  grantee_tenant_id: tenantId.described('The tenant that could read the subject.'),
   subject_type: grantedType,
   subject_id: grantedId,
   scopes,
-  from: time.described('Since when: the grant was made, or changed.'),
-  until: time.nullable().described('Until when; null: it has no end.'),
+  from: time.described('The start: when the grant was created or changed.'),
+  until: time.nullable().described('The end; null: none.'),
   ended_by: oneOf(['revoked', 'expired', 'replaced'])
     .nullable()
-    .described('What ended it; null while it lives. `replaced`: a change, from which another period goes on.'),
+    .described(
+      'The cause of the end; null while the grant is live. `replaced`: the grant was changed, and the next ' +
+        'period begins.',
+    ),
   granted: part({ log_index: logIndex.from('grantedIndex') })
     .fromRecord()
-    .described('Where the log says so.'),
+    .described('The log entry of the start.'),
   ended: part({ log_index: logIndex.from('endedIndex') })
     .fromRecord()
-    .described('Where the log says that it was revoked or changed; that it expired follows from the grant.'),
+    .described(
+      'The log entry of the end, if the grant was revoked or changed. An expiry has no entry; it follows from ' +
+        'the grant.',
+    ),
 });
 export type AccessPeriodView = ViewOf<typeof AccessPeriodView>;
 
 /** Who became, and who ceased to be, an owner of a tenant. */
 export const OwnerChangeView = view('OwnerChange', {
-  principal_id: principalId.nullable().described('Who became an owner; null: nobody followed.'),
-  from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
-  changed_at: time.described('When.'),
+  principal_id: principalId.nullable().described('The new owner; null if nobody replaced the previous one.'),
+  from_principal_id: principalId
+    .nullable()
+    .described('The previous owner; null if the tenant was founded, or if it gained a further owner.'),
+  changed_at: time.described('When the owner changed.'),
   log_index: logIndex,
 });
 export type OwnerChangeView = ViewOf<typeof OwnerChangeView>;
@@ -141,14 +147,15 @@ export const AccessHistoryQuery = query({
     .optional()
     .example('2026-01-20T00:00:00Z')
     .described(
-      'RFC 3339, or a UTC date for the end of that day: only who could read at that moment. A page may be short or empty; `next_cursor` leads on.',
+      'An RFC 3339 date-time, or a UTC date for the end of that day: only tenants that could read at that ' +
+        'moment. A page may be short or empty and still have a `next_cursor`.',
     ),
 });
 export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
 
 /** Query of a log proof. */
 export const LogProofQuery = query({
-  tree_size: size.optional().described('The published size to prove against. Default: the newest.'),
+  tree_size: size.optional().described('The published size to prove against. Defaults to the newest.'),
   wait: matching(/^(?:[0-9]|10)$/, 'must be a number of seconds from 0 to 10')
     .optional()
     .byDefault('0')
@@ -159,7 +166,9 @@ export type LogProofQuery = SentOf<typeof LogProofQuery>;
 /** Query of the log proof of an erasure. */
 export const ErasureProofQuery = query({
   ...LogProofQuery.fields,
-  tree_size: positive({ example: 5 }).optional().described('The published size to prove against. Default: the newest.'),
+  tree_size: positive({ example: 5 })
+    .optional()
+    .described('The published size to prove against. Defaults to the newest.'),
 });
 export type ErasureProofQuery = SentOf<typeof ErasureProofQuery>;
 
@@ -169,14 +178,14 @@ export const GrantProofQuery = query({
   fact: oneOf(GRANT_FACTS)
     .optional()
     .byDefault('created')
-    .described('Which fact of the grant. `changed`: its newest change.'),
+    .described('The fact of the grant to prove. `changed`: its newest change.'),
 });
 export type GrantProofQuery = SentOf<typeof GrantProofQuery>;
 
 /** Query of a consistency proof. */
 export const ConsistencyQuery = query({
   from: positive({ example: 1 }).described('The older size.'),
-  to: size.described('The newer size: the published one at most.'),
+  to: size.described('The newer size; at most the published size.'),
 });
 export type ConsistencyQuery = SentOf<typeof ConsistencyQuery>;
 

@@ -34,9 +34,10 @@ export class DeliveriesController {
   constructor(private readonly log: DeliveryLogService) {}
 
   @Get('deliveries')
-  @ApiRoute('Deliveries to a webhook subscription, newest first', RULES.useWebhooks, {
+  @ApiRoute('List the deliveries to a webhook subscription, newest first', RULES.useWebhooks, {
     description:
-      'With their attempts; of a deleted subscription too. A page looks at 10,000 deliveries: with a filter it may have fewer than asked for, or none, and a `next_cursor`.',
+      'Each delivery has its attempts. Deliveries to a deleted subscription stay readable. A request examines ' +
+      'at most 10,000 deliveries, so a filtered page may be short or empty and still have a `next_cursor`.',
     answers: { 200: pageAnswer('One page.', Delivery, [Delivery.of(DEAD)], 50) },
     errors: ['not_found'],
   })
@@ -51,7 +52,7 @@ export class DeliveriesController {
   }
 
   @Get(`deliveries/:${ID}`)
-  @ApiRoute('One delivery, with its payload', RULES.useWebhooks, {
+  @ApiRoute('Read a delivery, with its payload', RULES.useWebhooks, {
     answers: { 200: answer('The delivery.', DeliveryWithPayload, DeliveryWithPayload.of(DEAD)) },
     errors: ['not_found'],
   })
@@ -65,7 +66,7 @@ export class DeliveriesController {
 
   @Post(`deliveries/:${ID}/redeliver`)
   @ApiRoute('Send a finished delivery again', RULES.useWebhooks, {
-    description: 'Under the same `webhook-id`, with its retry schedule from the start; attempts are numbered on.',
+    description: 'The delivery keeps its `webhook-id`. Its retry schedule restarts, and attempts are numbered on.',
     answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(REDELIVERED)) },
     errors: ['not_found', 'conflict'],
   })
@@ -78,11 +79,16 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/replay')
-  @ApiRoute('Send finished deliveries of a period again', RULES.useWebhooks, {
+  @ApiRoute('Send the finished deliveries of a period again', RULES.useWebhooks, {
     description:
-      'The oldest first, at most 1,000 a call, of the 50,000 at which it looks. While `has_more` is true, call again with `next_from` as `from`. Both times are inclusive.',
+      'A call sends at most 1,000 deliveries, oldest first, and examines at most 50,000. While `has_more` is ' +
+      'true, call again with `next_from` as `from`. Both times are inclusive.',
     answers: {
-      202: answer('How many deliveries are due now.', Replayed, { count: 1, has_more: false, next_from: null }),
+      202: answer('The number of deliveries that are now due.', Replayed, {
+        count: 1,
+        has_more: false,
+        next_from: null,
+      }),
     },
     errors: ['not_found', 'conflict'],
   })
@@ -98,7 +104,8 @@ export class DeliveriesController {
 
   @Post('test')
   @ApiRoute('Send a `webhook.test` event to this subscription', RULES.useWebhooks, {
-    description: 'To this one only, whatever event types it names. The delivery log tells what became of it.',
+    description:
+      'Only this subscription gets the event, whatever event types it names. The delivery log shows the result.',
     answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(TEST)) },
     errors: ['not_found', 'conflict'],
   })

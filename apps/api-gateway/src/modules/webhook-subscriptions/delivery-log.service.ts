@@ -69,7 +69,8 @@ export class DeliveryLogService {
       requireActive(subscription);
       throw new DomainError(
         'conflict',
-        `The delivery is ${delivery.status}: it is sent without being asked for again.`,
+        `The delivery is ${delivery.status} and will be sent without this request. Only a finished delivery can ` +
+          'be sent again.',
       );
     }
     this.wake(reader, subscription, [deliveryId]);
@@ -126,7 +127,8 @@ export class DeliveryLogService {
   ): Promise<{ subscription: Subscription; delivery: DeliveryRecord & { body: string } }> {
     const { delivery, ...access } = await this.log.find(reader, deliveryId);
     const subscription = requireSubscription(access);
-    if (delivery === null) throw new DomainError('not_found', 'No such delivery of this subscription.');
+    if (delivery === null)
+      throw new DomainError('not_found', 'No such delivery of this subscription. List its deliveries for their ids.');
     return { subscription, delivery };
   }
 
@@ -161,13 +163,13 @@ function requireActive(subscription: Subscription): Subscription {
 }
 
 function noSuchSubscription(): DomainError {
-  return new DomainError('not_found', 'No such webhook subscription.');
+  return new DomainError('not_found', "No such webhook subscription. List the tenant's subscriptions for their ids.");
 }
 
 function disabled(): DomainError {
   return new DomainError(
     'conflict',
-    'The subscription is disabled: nothing is sent. PATCH it with {"status": "active"}, then try again.',
+    'The subscription is disabled, so nothing is sent. PATCH it with {"status": "active"}, then try again.',
   );
 }
 

@@ -21,33 +21,35 @@ const eventType = oneOf<string>(SENT_TYPES);
 
 export const Delivery = view('Delivery', {
   delivery_id: uuid.described('The id of the delivery.'),
-  event_id: text.madeOf(eventIdOf).described('The same in `webhook-id` of every attempt.'),
+  event_id: text.madeOf(eventIdOf).described('The same id as in `webhook-id` of every attempt.'),
   event_type: eventType.described('What happened.'),
-  subscription_id: text.madeOf(subscriptionIdOf).described('The subscription that it goes to.'),
+  subscription_id: text.madeOf(subscriptionIdOf).described('The subscription that gets the delivery.'),
   status: oneOf(DELIVERY_STATUSES).described(
-    '`dead`: retries ran out, or the receiver answered 410. `skipped`: it was not sent; `skipped_reason` says why.',
+    '`dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why.',
   ),
-  attempt_count: integer.described('Attempts ever begun, those before a redelivery included.'),
-  next_attempt_at: time.nullable().described('Null unless `pending`.'),
+  attempt_count: integer.described('The number of attempts, including those before a redelivery.'),
+  next_attempt_at: time.nullable().described('When the next attempt is due; null unless `pending`.'),
   created_at: time.described('When it was made.'),
-  finished_at: time.nullable().described('When it left `pending`; null while it has not.'),
+  finished_at: time.nullable().described('When the delivery finished; null while it is `pending`.'),
   skipped_reason: oneOf(SKIPPED_REASONS)
     .nullable()
     .described(
       '`subscription_inactive`: the subscription was disabled or deleted; `no_grant`: the tenant may no longer read the subject. Null unless `skipped`.',
     ),
-  request_id: text.nullable().described('Of the request that caused the event.'),
+  request_id: text.nullable().described('The request that caused the event.'),
   traceparent: text.nullable().described('The trace of that request (W3C Trace Context).'),
   attempts: listOf(
     part({
       attempt: integer.described('The number of the attempt, from 1.'),
-      started_at: time.described('When it began.'),
-      latency_ms: integer.described('How long it took, in milliseconds.'),
-      status_code: integer.nullable().described('Null when no answer came.'),
-      error_phase: text.nullable().described(`One of ${FAILURE_PHASES.join(', ')}; null after a success.`),
-      error: text.nullable().described('What went wrong; null after a success.'),
+      started_at: time.described('When the attempt began.'),
+      latency_ms: integer.described('The duration in milliseconds.'),
+      status_code: integer.nullable().described('The HTTP status of the response; null if there was none.'),
+      error_phase: text
+        .nullable()
+        .described(`The phase that failed: one of ${FAILURE_PHASES.join(', ')}; null after a success.`),
+      error: text.nullable().described('The problem; null after a success.'),
     }),
-  ).described('The last 50, oldest first.'),
+  ).described('The last 50 attempts, oldest first.'),
 });
 export type Delivery = ViewOf<typeof Delivery>;
 
@@ -59,7 +61,9 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
     type: eventType.described('What happened.'),
     created_at: text.shownAs(time.facts.shown).described('When it was made.'),
     tenant_id: tenantId,
-    data: anyObject.described('What there is to know of it; see the webhooks of this document.'),
+    data: anyObject.described(
+      'The data of the event. The webhooks section of this document has a schema for each type.',
+    ),
   })
     .from('body')
     .asText()
@@ -68,20 +72,23 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
 
 /** What a replay did. */
 export const Replayed = part({
-  count: integer.described('Deliveries that are sent again.'),
-  has_more: flag.described('Whether there are more: send the request again, from `next_from`.'),
-  next_from: time.nullable().described('`from` of the request for the rest; null when there is none.'),
+  count: integer.described('The number of deliveries that are sent again.'),
+  has_more: flag.described('True if deliveries remain: send the request again with `next_from` as `from`.'),
+  next_from: time.nullable().described('The `from` of the next request; null if no delivery remains.'),
 });
 export type Replayed = ViewOf<typeof Replayed>;
 
-const from = time.described('`created_at` is this or later.').example('2026-01-15T00:00:00Z');
-const to = time.optional().described('`created_at` is this or earlier.').example('2026-01-16T00:00:00Z');
+const from = time.described('Only deliveries created at or after this time.').example('2026-01-15T00:00:00Z');
+const to = time.optional().described('Only deliveries created at or before this time.').example('2026-01-16T00:00:00Z');
 
 /** Query of the delivery log. */
 export const ListDeliveriesQuery = query({
   ...PAGE,
-  status: oneOf(DELIVERY_STATUSES).optional().example('dead').described('Absent: in every state.'),
-  event_type: oneOf(SENT_TYPES).optional().example('identity.snapshot.created').described('Absent: of every type.'),
+  status: oneOf(DELIVERY_STATUSES).optional().example('dead').described('Absent: all states.'),
+  event_type: oneOf(SENT_TYPES)
+    .optional()
+    .example('identity.snapshot.created')
+    .described('Only subjects of this type. Absent: all types.'),
   from: from.optional(),
   to,
 });
@@ -96,7 +103,7 @@ export const ReplayBody = body(
     status: oneOf(FINISHED)
       .optional()
       .example('dead')
-      .described('Deliveries in this status; without it the `dead` and the `skipped` ones.'),
+      .described('Only deliveries in this status. Defaults to `dead` and `skipped`.'),
   },
   {
     missed: { value: { from: '2026-01-15T00:00:00Z' } },

@@ -40,7 +40,7 @@ describe('requireTargetUrl', () => {
   it.each(['https://user@example.com/', 'https://user:pass@example.com/', 'https://:pass@example.com/'])(
     'refuses the credentials of %s',
     (text) => {
-      for (const allowed of [false, true]) expect(problemOf(text, allowed)).toBe('must not hold credentials');
+      for (const allowed of [false, true]) expect(problemOf(text, allowed)).toBe('must not contain credentials');
     },
   );
 

@@ -15,7 +15,7 @@ export function requireTargetUrl(text: string, allowPrivateTargets: boolean): st
   // A URL parser drops line breaks; what is stored must be what was meant.
   const url = /[\p{Cc}\s]/u.test(target) ? null : URL.parse(target);
   if (url === null || !['https:', 'http:'].includes(url.protocol)) throw refused('must be an absolute https: URL');
-  if (url.username !== '' || url.password !== '') throw refused('must not hold credentials');
+  if (url.username !== '' || url.password !== '') throw refused('must not contain credentials');
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
   const isPublic = isIP(host) === 0 ? !LOCAL_NAME.test(host) : decideAddress(host) === 'public';
   if (!isPublic && !allowPrivateTargets) throw refused('must name a public host');

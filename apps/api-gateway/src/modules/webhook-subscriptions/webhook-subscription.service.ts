@@ -134,5 +134,5 @@ function found(subscription: WebhookSubscriptionRecord | null): WebhookSubscript
 }
 
 function noSuchSubscription(): DomainError {
-  return new DomainError('not_found', 'No such webhook subscription.');
+  return new DomainError('not_found', "No such webhook subscription. List the tenant's subscriptions for their ids.");
 }

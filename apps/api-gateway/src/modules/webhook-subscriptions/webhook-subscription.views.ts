@@ -9,23 +9,27 @@ import { body, query, type SentOf } from '../../http/request/shape';
 const MAX_EVENT_TYPES = 32;
 const MAX_GRACE_SECONDS = 604_800;
 
-const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described('The types of events that it gets.');
-const targetUrl = url(2048).described('Where the events are sent to.').example('https://hooks.example.com/iss');
-const status = oneOf(SUBSCRIPTION_STATUSES).described('`disabled`: it gets no events.');
+const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described(
+  'The types of events that the subscription gets.',
+);
+const targetUrl = url(2048).described('The URL that receives the events.').example('https://hooks.example.com/iss');
+const status = oneOf(SUBSCRIPTION_STATUSES).described('A `disabled` subscription gets no events.');
 
 /** A subscription as its tenant sees it: never with its secret. */
 export const Subscription = view('WebhookSubscription', {
   subscription_id: text.madeOf(subscriptionIdOf).described('The id of the subscription.'),
   tenant_id: tenantId,
-  target_url: text.described('Where the events are sent to.'),
+  target_url: text.described('The URL that receives the events.'),
   event_types: eventTypes,
   subscribed_event_types: alias('event_types'),
   status,
-  secret_last_rotated_at: time.described('When it got its secret.'),
-  disabled_at: time.nullable().described('When it was disabled; null while it is `active`.'),
+  secret_last_rotated_at: time.described('When the secret was last replaced.'),
+  disabled_at: time.nullable().described('When the subscription was disabled; null while it is `active`.'),
   disabled_reason: oneOf<string>(['requested', 'gone', 'failing'])
     .nullable()
-    .described('`requested` by a `PATCH`; `gone`: the receiver answered 410; `failing`: five days without a success.'),
+    .described(
+      '`requested`: by a `PATCH`. `gone`: the receiver returned 410. `failing`: no delivery succeeded for five days.',
+    ),
   created_at: time.described('When it was made.'),
 });
 export type Subscription = ViewOf<typeof Subscription>;
@@ -38,7 +42,7 @@ export type WrappedSubscription = ViewOf<typeof WrappedSubscription>;
 export const SubscriptionWithSecret = part({
   ...wrapped,
   secret: shown<string>({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }).described(
-    'What its events are signed with. Shown in this answer and never again.',
+    'The secret that signs the events. It appears only in this response.',
   ),
 });
 export type SubscriptionWithSecret = ViewOf<typeof SubscriptionWithSecret>;
@@ -94,7 +98,8 @@ export const RotateSecretBody = body(
       .optional()
       .example(86_400)
       .described(
-        'For so long `webhook-signature` carries a signature of the old secret too. 0, or nothing: it stops at once.',
+        'The seconds in which `webhook-signature` also has a signature with the old secret. 0 or absent: the old ' +
+          'secret stops immediately.',
       ),
   },
   { now: { value: {} }, overlapping: { value: { grace_seconds: 86_400 } } },

@@ -23,7 +23,7 @@ import {
   WrappedSubscription,
 } from './webhook-subscription.views';
 
-const BOTH_NAMES = '`event_types` and `subscribed_event_types` are names of one field.';
+const BOTH_NAMES = '`event_types` and `subscribed_event_types` name the same field.';
 const ID = 'subscription_id';
 
 const SubscriptionIdParam = (): ParameterDecorator => UuidParam({ name: ID, prefix: SUBSCRIPTION_PREFIX });
@@ -36,7 +36,7 @@ export class WebhookSubscriptionsController {
 
   @Post()
   @ApiRoute('Subscribe a URL to events of a tenant', RULES.useWebhooks, {
-    description: `The signing secret is in this answer and in no other. ${BOTH_NAMES}`,
+    description: `The signing secret appears only in this response. ${BOTH_NAMES} See [/docs/webhooks](/docs/webhooks).`,
     answers: { 201: secretAnswer('The subscription and its secret.') },
   })
   async createWebhookSubscription(
@@ -53,7 +53,7 @@ export class WebhookSubscriptionsController {
   }
 
   @Get()
-  @ApiRoute('Webhook subscriptions of a tenant, oldest first', RULES.useWebhooks, {
+  @ApiRoute('List the webhook subscriptions of a tenant, oldest first', RULES.useWebhooks, {
     answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)], UNPAGED.default) },
   })
   async listWebhookSubscriptions(
@@ -66,7 +66,7 @@ export class WebhookSubscriptionsController {
   }
 
   @Get(`:${ID}`)
-  @ApiRoute('One webhook subscription', RULES.useWebhooks, {
+  @ApiRoute('Read a webhook subscription', RULES.useWebhooks, {
     answers: { 200: subscriptionAnswer('The subscription.') },
     errors: ['not_found'],
   })
@@ -79,7 +79,9 @@ export class WebhookSubscriptionsController {
 
   @Patch(`:${ID}`)
   @ApiRoute('Change, disable or enable a webhook subscription', RULES.useWebhooks, {
-    description: `What is left out stays. While a subscription is \`disabled\` its events are recorded as \`skipped\`, and can be replayed when it is \`active\` again. ${BOTH_NAMES}`,
+    description:
+      'Fields that you leave out do not change. Events for a `disabled` subscription are recorded as `skipped`; ' +
+      `you can replay them once it is \`active\` again. ${BOTH_NAMES}`,
     answers: {
       200: subscriptionAnswer('The subscription after the change.', {
         status: 'disabled',
@@ -101,9 +103,8 @@ export class WebhookSubscriptionsController {
   }
 
   @Post(`:${ID}/rotate-secret`)
-  @ApiRoute('Give a webhook subscription another secret', RULES.useWebhooks, {
-    description:
-      'The new secret is in this answer and in no other; deliveries are signed with it at once. The body may be left out.',
+  @ApiRoute('Replace the secret of a webhook subscription', RULES.useWebhooks, {
+    description: 'The new secret appears only in this response and signs deliveries immediately. The body is optional.',
     answers: { 200: secretAnswer('The subscription and its new secret.', new Date('2026-02-01T00:00:00Z')) },
     errors: ['not_found'],
   })
@@ -118,9 +119,9 @@ export class WebhookSubscriptionsController {
   }
 
   @Delete(`:${ID}`)
-  @ApiRoute('End a webhook subscription', RULES.useWebhooks, {
-    description: 'Nothing is sent any more. Its delivery log stays readable.',
-    answers: { 204: { description: 'It has ended.' } },
+  @ApiRoute('Delete a webhook subscription', RULES.useWebhooks, {
+    description: 'No more events are sent. The delivery log stays readable.',
+    answers: { 204: { description: 'The subscription is deleted.' } },
     errors: ['not_found'],
   })
   async deleteWebhookSubscription(

@@ -38,7 +38,7 @@ export class DiffController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/diff')
   @ApiRoute(
-    'Compare two versions of a subject, for any tenant of the caller that may',
+    'Compare two versions of a subject, through any tenant of the caller that may',
     inAnyTenant(RULES.readDiff),
     BETWEEN_VERSIONS,
   )
@@ -64,7 +64,7 @@ export class DiffController {
   @Public('global_reads_are_public')
   @Get('snapshots/:from_snapshot_id/diff/:to_snapshot_id')
   @ApiRoute(
-    'Compare two snapshots by their ids, for any tenant of the caller that may',
+    'Compare two snapshots by their ids, through any tenant of the caller that may',
     inAnyTenant(RULES.readDiff),
     BETWEEN_IDS,
   )

@@ -11,9 +11,9 @@ const FROM_SIDE = 'The "before" state.';
 const TO_SIDE = 'The "after" state.';
 
 const DiffOperation = view('DiffOperation', {
-  op: oneOf(['add', 'remove', 'replace']).described('What is done at `path`.'),
+  op: oneOf(['add', 'remove', 'replace']).described('The operation at `path`.'),
   path: text.described('RFC 6901 JSON Pointer into the envelope.'),
-  value: shown<unknown>({}).described('Present for `add` and `replace`.').optional(),
+  value: shown<unknown>({}).described('The new value, for `add` and `replace`.').optional(),
 });
 
 const evidence = listOf(EvidenceRef).nullable();
@@ -30,12 +30,15 @@ const DiffVerification = view('DiffVerification', {
     alg: oneOf([HASH_ALGORITHM]).described('The algorithm of the hash.'),
     from: verdictOfHash.described(FROM_SIDE),
     to: verdictOfHash.described(TO_SIDE),
-  }).described('Of both envelopes.'),
+  }).described('The verification of both envelope hashes.'),
   chain: part({
     ...CHAIN_VERDICT,
     from: part(CHAIN_VERDICT).described(FROM_SIDE),
     to: part(CHAIN_VERDICT).described(TO_SIDE),
-  }).described('Of the parents: that of `to`; `valid` and `complete` say it of both.'),
+  }).described(
+    'The verification of the parents. The members of this object describe `to`, except `valid` and ' +
+      '`complete`, which describe both.',
+  ),
 });
 
 /** Specification, "Diff result". */
@@ -44,45 +47,50 @@ const Diff = view('DiffResult', {
   from: side.described(FROM_SIDE),
   to: side.described(TO_SIDE),
   include: listOf(oneOf(DIFF_ROOTS)).described('The roots that were compared.'),
-  ops: listOf(DiffOperation).described('What leads from one to the other, in order.'),
+  ops: listOf(DiffOperation).described('The operations that turn `from` into `to`, in order.'),
   ops_hash: hash.described('SHA-256 of the RFC 8785 text of `ops`.'),
   change_summary: part({
-    total_ops: count.described('Operations.'),
-    adds: count.described('Operations `add`.'),
-    removes: count.described('Operations `remove`.'),
-    replaces: count.described('Operations `replace`.'),
-    paths_changed: count.described('Distinct paths.'),
-  }).described('How much changed.'),
+    total_ops: count.described('The number of operations.'),
+    adds: count.described('The number of `add` operations.'),
+    removes: count.described('The number of `remove` operations.'),
+    replaces: count.described('The number of `replace` operations.'),
+    paths_changed: count.described('The number of distinct paths.'),
+  }).described('The size of the change.'),
   attribution: listOf(
     part({
       path: text.described('The path of an operation.'),
-      from: evidence.described('The references of exactly this path before; null: none.'),
-      to: evidence.described('The same after; null: none.'),
+      from: evidence.described('The references at exactly this path before the change; null if there are none.'),
+      to: evidence.described('The references at exactly this path after the change; null if there are none.'),
       evidence_unchanged: flag
         .optional()
         .described(
-          'True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. ' +
-            'An element of an array is compared with the element that it was, and with what stood at its index.',
+          'True if the value changed but its references did not, so no reference confirms the new value. Otherwise ' +
+            'absent. An array element is compared with its previous self and with the previous element at its index. ' +
+            'See [/docs/provenance](/docs/provenance).',
         ),
       inherited: part({
-        from: coveringPath.described('The path before; null: `from` covers the value, or nothing does.'),
-        to: coveringPath.described('The path after; null: `to` covers the value, or nothing does.'),
+        from: coveringPath.described(
+          'The covering path before the change; null if `from` covers the value, or nothing does.',
+        ),
+        to: coveringPath.described(
+          'The covering path after the change; null if `to` covers the value, or nothing does.',
+        ),
       })
         .optional()
         .described(
-          'The paths whose references cover the value where this path has none: of a group around it, or where its ' +
-            'array element stood before. `inherited_evidence` has the references. Absent where there are none.',
+          'The paths whose references cover the value if this path has none: the path of a group around it, or the ' +
+            'previous path of its array element. `inherited_evidence` has the references. Absent if there are none.',
         ),
     }),
   )
     .optional()
     .described('The evidence for each changed path. Absent with `include_attribution=none`.'),
   inherited_evidence: part({
-    from: referencesByPath.described('By path, before.'),
-    to: referencesByPath.described('By path, after.'),
+    from: referencesByPath.described('The references before the change, by path.'),
+    to: referencesByPath.described('The references after the change, by path.'),
   })
     .optional()
-    .described('The references of each path that `inherited` names. Absent where none does.'),
+    .described('The references of each path that `inherited` names. Absent if there is none.'),
   verification: DiffVerification.optional().described(VERIFICATION),
 });
 const VersionDiff = view('VersionDiffResult', {
@@ -122,7 +130,7 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
 const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
 
-const CHANGED = 'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.';
+const CHANGED = 'The difference. Applying `ops` in order to the included roots of `from` gives those of `to`.';
 
 export const BETWEEN_IDS: Route = {
   answers: { 200: answer(CHANGED, Diff, EXAMPLE) },

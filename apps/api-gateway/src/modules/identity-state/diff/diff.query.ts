@@ -13,7 +13,7 @@ const INCLUDE = new RegExp(`^${ROOT}(?:,${ROOT})*$`);
 export const DiffQuery = query({
   ...VerifyQuery.fields,
   format: oneOf(['rfc6902']).optional().byDefault('rfc6902').described('RFC 6902 operations.'),
-  include: matching(INCLUDE, `must be comma-separated roots out of ${DIFF_ROOTS.join(', ')}`)
+  include: matching(INCLUDE, `must be comma-separated roots from ${DIFF_ROOTS.join(', ')}`)
     .optional()
     .byDefault(DEFAULT_INCLUDE)
     .described('Comma-separated roots: `/subject`, `/attributes`, or `/` for the full envelope.'),
@@ -27,10 +27,10 @@ export type DiffQuery = SentOf<typeof DiffQuery>;
 /** Query of a diff between two versions of a subject. */
 export const VersionDiffQuery = query({
   ...DiffQuery.fields,
-  from_version: positive({ example: 1 }).orAnother().described('The "before" state. Either this or `from_as_of`.'),
-  from_as_of: MOMENT.moment.described('The "before" state: the version that was the newest at this moment.'),
-  to_version: positive({ example: 2 }).orAnother().described('The "after" state. Either this or `as_of`.'),
-  as_of: MOMENT.moment.described('The "after" state: the version that was the newest at this moment.'),
+  from_version: positive({ example: 1 }).orAnother().described('The "before" state. Send either this or `from_as_of`.'),
+  from_as_of: MOMENT.moment.described('The "before" state: the newest version at this moment.'),
+  to_version: positive({ example: 2 }).orAnother().described('The "after" state. Send either this or `as_of`.'),
+  as_of: MOMENT.moment.described('The "after" state: the newest version at this moment.'),
   basis: MOMENT.basis,
 });
 export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
@@ -61,11 +61,15 @@ function faultsOf(sent: VersionDiffQuery, [version, moment]: Side): ErrorDetail[
   const text = sent[version];
   const hasMoment = sent[moment] !== undefined;
   if (text === undefined && !hasMoment) {
-    return [{ path: `/query/${version}`, message: `${version} is required, or ${moment}`, code: 'required' }];
+    return [{ path: `/query/${version}`, message: `send ${version} or ${moment}`, code: 'required' }];
   }
   if (text !== undefined && hasMoment) {
     return [
-      { path: `/query/${moment}`, message: `${moment} and ${version} name one side: send one`, code: 'mismatch' },
+      {
+        path: `/query/${moment}`,
+        message: `${moment} and ${version} name the same side: send only one`,
+        code: 'mismatch',
+      },
     ];
   }
   if (Number(text ?? 1) <= MAX_SNAPSHOT_VERSION) return [];

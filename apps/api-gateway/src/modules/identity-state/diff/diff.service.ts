@@ -157,7 +157,7 @@ function requireSameSubject({ from, to }: RowPair): void {
   if (from.subjectType === to.subjectType && from.subjectId === to.subjectId) return;
   throw new DomainError(
     'validation_error',
-    'The two snapshots belong to different subjects. Name two of one subject.',
+    'The two snapshots belong to different subjects. Name two snapshots of one subject.',
     [{ path: '/path/to_snapshot_id', message: 'belongs to another subject than from_snapshot_id', code: 'mismatch' }],
   );
 }

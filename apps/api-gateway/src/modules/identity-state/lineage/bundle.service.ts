@@ -67,7 +67,7 @@ export class BundleService {
       const proved = this.prove(reader, subject, batches, headVersion, size);
       return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, batches: proved };
     }
-    throw notLoggedYet('The subject was changed again each time that its newest version had been published.');
+    throw notLoggedYet('The subject kept changing while its newest version was being published. Try again.');
   }
 
   /** The later one of what the bundle needs, its last version's entry and that of the last erasure; null until both are there. */
@@ -139,5 +139,5 @@ export function entryText({ fact, salt }: LogEntry): string {
 
 /** A stream that has begun ends unfinished: what it said so far holds, and the next one says the rest. */
 function erasedMeanwhile(): DomainError {
-  return notLoggedYet('A version was erased while the bundle was made.');
+  return notLoggedYet('A version was erased while the bundle was built. Try again.');
 }

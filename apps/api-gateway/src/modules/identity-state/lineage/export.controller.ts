@@ -44,7 +44,7 @@ export class ExportController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/export')
   @ApiRoute(
-    "Export a subject's whole history, for any tenant of the caller that may",
+    "Export a subject's whole history, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
     EXPORT,
   )
@@ -70,7 +70,7 @@ export class ExportController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/export.ndjson')
   @ApiRoute(
-    "Export a subject's whole history as NDJSON, for any tenant of the caller that may",
+    "Export a subject's whole history as NDJSON, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
     EXPORT_LINES,
   )
@@ -92,7 +92,7 @@ export class ExportController {
     const takesLines = request.accepts('application/json', NDJSON) === NDJSON;
     if (query.proofs !== undefined) {
       if (query.as_of !== undefined) throw olderBundle();
-      if (!takesLines) throw new NotAcceptable(`A bundle is lines: send Accept: ${NDJSON}.`);
+      if (!takesLines) throw new NotAcceptable(`A bundle is sent as lines: send Accept: ${NDJSON}.`);
       return bundleLines(subject, await this.bundles.bundle(reader, subject));
     }
     if (takesLines) return this.exportLines(reader, subject, query);
@@ -107,7 +107,7 @@ export class ExportController {
 
 /** Whoever checks a bundle relies on it that the newest version is in it. */
 function olderBundle(): DomainError {
-  const message = 'must not be sent with proofs: a bundle never leaves out the newest version';
+  const message = 'must not be sent with proofs: a bundle always has the newest version';
   return new DomainError('validation_error', `as_of ${message}.`, [
     { path: '/query/as_of', message, code: 'mismatch' },
   ]);

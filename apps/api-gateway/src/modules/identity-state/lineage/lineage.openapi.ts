@@ -16,7 +16,8 @@ export const ChainItem = view('ChainItem', {
   envelope_hash,
   prev_hash,
   chain_valid: verdict.described(
-    "Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent. Of an erased one its links alone are held.",
+    'True if the version’s envelope and its parent’s match their stored hashes, and `prev_hash` is the ' +
+      'parent’s hash. For an erased version, only the links are verified.',
   ),
   generated_at,
   erased,
@@ -26,8 +27,8 @@ export type ChainItem = ViewOf<typeof ChainItem>;
 const { items, ...page } = pageFields(ChainItem, ORDERS);
 const judged = {
   ...SubjectRef.fields,
-  chain_valid: verdict.described('Of all links that are listed.'),
-  complete: flag.described('Whether the list reaches from version 1 to the latest: all that there is to prove.'),
+  chain_valid: verdict.described('True if all listed links are valid.'),
+  complete: flag.described('True if the list reaches from version 1 to the latest: the whole chain.'),
 };
 
 /** A chain proof in both shapes of the specification: the primary one is `items` with `page`. */
@@ -40,7 +41,7 @@ const TenantChainProof = view('TenantChainProof', { ...judged, chain: items, ite
 const Export = view('Export', {
   subject: SubjectRef,
   ...METHODS,
-  snapshots: listOf(Snapshot).described('Ascending by `snapshot_version`.'),
+  snapshots: listOf(Snapshot).described('The snapshots, ascending by `snapshot_version`.'),
 });
 
 const { subject, ...HEADER } = SNAPSHOT_HEADER_EXAMPLE;
@@ -68,10 +69,10 @@ export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): R
   const example = { ...subject, chain_valid: true, complete: true, chain: [LINK] };
   return {
     description:
-      `Without \`limit\`: the newest ${defaultLimit} links. \`chain_valid\` speaks of the links that are listed; where ` +
-      '`complete` is true these are all.',
+      `Without \`limit\`, the newest ${defaultLimit} links are returned. \`chain_valid\` covers the listed links; ` +
+      'if `complete` is true, these are all links.',
     answers: {
-      200: answer('The links of the chain, recomputed.', shape, {
+      200: answer('The recomputed links of the chain.', shape, {
         ...example,
         ...lastPage([LINK], defaultLimit, 'desc'),
       }),
@@ -83,7 +84,8 @@ export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): R
 const LINES = { 'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE } };
 const EXPORTED: Answer = {
   description:
-    'Every snapshot. With `Accept: application/x-ndjson` one a line and without a limit, else in one document.',
+    'Returns every snapshot. With `Accept: application/x-ndjson`, one snapshot per line without a limit; ' +
+    'otherwise one document.',
   content: {
     'application/json': {
       schema: Export.facts.shown,
@@ -99,15 +101,16 @@ const EXPORTED: Answer = {
 };
 export const EXPORT: Route = {
   description:
-    'With `proofs=log` a bundle: a first line with checkpoint and keys, then a line for each version with its entry in the ' +
-    'transparency log and the proof of it, all against that checkpoint; `iss verify` checks it offline. It waits up to ten ' +
-    'seconds for the newest version to be published. Without that `Accept`: 406.',
+    'With `proofs=log`, the response is a bundle. Its first line has a checkpoint and keys; each further line ' +
+    'has a version, its entry in the transparency log, and the proof against that checkpoint. `iss verify` ' +
+    'checks a bundle offline. The request waits up to ten seconds until the newest version is published. A ' +
+    'bundle needs that `Accept` (406 otherwise).',
   answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
   errors: ['not_found', 'not_logged_yet', 'damaged'],
 };
 /** For clients that do not choose what they accept, of which are most that were generated. */
 export const EXPORT_LINES: Route = {
-  description: 'What `/export` answers with `Accept: application/x-ndjson`, whatever is accepted.',
-  answers: { 200: { description: 'Every snapshot, one a line.', content: LINES } },
+  description: 'The same as `/export` with `Accept: application/x-ndjson`, whatever `Accept` says.',
+  answers: { 200: { description: 'Every snapshot, one per line.', content: LINES } },
   errors: ['not_found', 'damaged'],
 };

@@ -319,7 +319,8 @@ function chainHolds(version: number, links: readonly CheckedLink[]): boolean | n
 function tooManyToExport(count: number, max: number): DomainError {
   return new DomainError(
     'validation_error',
-    `The subject has ${count} snapshots; one JSON export holds at most ${max}. Ask with Accept: application/x-ndjson, which streams any number, or read the history in pages.`,
+    `The subject has ${count} snapshots, but a JSON export holds at most ${max}. Send Accept: ` +
+      'application/x-ndjson to stream any number, or read the history in pages.',
     [{ path: '/path/subject_id', message: `has more than ${max} snapshots`, code: 'too_large' }],
   );
 }

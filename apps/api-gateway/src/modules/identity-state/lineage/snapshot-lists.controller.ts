@@ -47,7 +47,10 @@ export class SnapshotListsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
-  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { ...historyOf('tenant', 50), deprecated: true })
+  @ApiRoute("List a subject's snapshots (the same as `/snapshots`)", RULES.readLineage, {
+    ...historyOf('tenant', 50),
+    deprecated: true,
+  })
   listHistory(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
@@ -59,7 +62,7 @@ export class SnapshotListsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/history')
   @ApiRoute(
-    "List a subject's snapshots, for any tenant of the caller that may",
+    "List a subject's snapshots, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
     historyOf('global', 50),
   )
@@ -73,7 +76,10 @@ export class SnapshotListsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute('The same as `/history`', inAnyTenant(RULES.readLineage), { ...historyOf('global', 50), deprecated: true })
+  @ApiRoute("List a subject's snapshots (the same as `/history`)", inAnyTenant(RULES.readLineage), {
+    ...historyOf('global', 50),
+    deprecated: true,
+  })
   listSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
@@ -95,7 +101,7 @@ export class SnapshotListsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/chain-proof')
   @ApiRoute(
-    "Prove a subject's chain, for any tenant of the caller that may",
+    "Prove a subject's chain, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
     chainProofOf('global', 50),
   )

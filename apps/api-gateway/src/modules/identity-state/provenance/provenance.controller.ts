@@ -23,7 +23,7 @@ export class ProvenanceController {
   constructor(private readonly provenance: ProvenanceService) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/provenance')
-  @ApiRoute('Say since when each value is known, and from what evidence', RULES.readLineage, PROVENANCE)
+  @ApiRoute('Show the origin of each value: its version, time and evidence', RULES.readLineage, PROVENANCE)
   getProvenance(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
@@ -35,7 +35,7 @@ export class ProvenanceController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/provenance')
   @ApiRoute(
-    'Say since when each value is known, and from what evidence, for any tenant of the caller that may',
+    'Show the origin of each value, through any tenant of the caller that may',
     inAnyTenant(RULES.readLineage),
     PROVENANCE,
   )
@@ -70,7 +70,7 @@ function pathOf(path = ROOT): string {
 /** Throws `validation_error` for one that there cannot be, and where two are named. */
 function versionOf({ version: text, as_of, basis }: ProvenanceQuery): LeavesRequest['of'] {
   if (text === undefined) return asOfSent({ as_of, basis });
-  if (as_of !== undefined) throw refused('as_of', 'as_of and version name one version: send one', 'mismatch');
+  if (as_of !== undefined) throw refused('as_of', 'as_of and version both name the version: send only one', 'mismatch');
   const version = Number(text);
   if (version <= MAX_SNAPSHOT_VERSION) return version;
   throw refused('version', `must be at most ${MAX_SNAPSHOT_VERSION}`, 'too_large');

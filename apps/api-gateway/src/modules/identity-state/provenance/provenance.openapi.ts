@@ -19,19 +19,15 @@ export const ProvenanceQuery = query({
     .byDefault(ROOT)
     .example(`${ROOT}/legal`)
     .described(
-      'A JSON Pointer into the envelope, `/attributes` or below: only the leaves there. 404 where the version has nothing there.',
+      'A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if ' +
+        'the version has nothing at this path.',
     ),
-  evidence_status: oneOf(EVIDENCE_STATUSES)
-    .optional()
-    .example('current')
-    .described('Only the leaves with this status.'),
+  evidence_status: oneOf(EVIDENCE_STATUSES).optional().example('current').described('Only leaves with this status.'),
   evidence_id: line(512)
     .optional()
     .example('ev-1')
-    .described(
-      'Only the leaves that rest on this evidence: a reference in `attribute_paths` that covers them names it.',
-    ),
-  version: positive({ example: 1 }).optional().described('Of which version. Absent: of the latest.'),
+    .described('Only leaves that this evidence covers, by a reference in `attribute_paths`.'),
+  version: positive({ example: 1 }).optional().described('The version. Defaults to the latest.'),
   ...AS_OF,
 });
 export type ProvenanceQuery = SentOf<typeof ProvenanceQuery>;
@@ -39,28 +35,31 @@ export type ProvenanceQuery = SentOf<typeof ProvenanceQuery>;
 /** A value of the attributes, since when it is known, and what backs it. */
 export const ProvedLeafView = view('ProvedLeaf', {
   path: text.described('JSON Pointer (RFC 6901) into the envelope.'),
-  since_version: version.described('The version in which it became this value.'),
+  since_version: version.described('The version that set this value.'),
   since: part({
     recorded_at: time.from('createdAt').described('When that version was stored.'),
     effective_at: sentTime.from('generatedAt').described('`generated_at` of that version.'),
-  }).described('When that was.'),
+  }).described('The time of that version.'),
   evidence_status: oneOf(EVIDENCE_STATUSES)
     .from('status')
     .described(
-      '`current`: evidence is named for this value. `carried`: the value changed, and neither the references nor the evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers it.',
+      '`current`: evidence is named for this value. `carried`: the value changed, but neither its references ' +
+        'nor their evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers the ' +
+        'value.',
     ),
-  value: shown<unknown>({}).asText().described('The value: no object or array with anything in it.'),
+  value: shown<unknown>({}).asText().described('The value: never a non-empty object or array.'),
   changed_by: text
     .nullable()
     .asText()
     .described(
-      '`audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet, and where that version was erased.',
+      'The `audit.created_by` of that version, up to 1,024 characters. Null if it is not stored yet, or if that ' +
+        'version was erased.',
     ),
   ...WRITER,
   evidence: listOf(field(backingEvidence))
     .asText()
-    .described('The evidence that covers it, as it stands in the envelope, with the `role` of the reference.'),
-  unresolved: listOf(EvidenceRef).asText().described('The references that resolve to nothing.'),
+    .described('The evidence that covers the value, as in the envelope, with the `role` of the reference.'),
+  unresolved: listOf(EvidenceRef).asText().described('The references that resolve to no evidence.'),
 });
 
 const Provenance = view('Provenance', { ...SnapshotHeader.fields, ...pageFields(ProvedLeafView) });
@@ -96,12 +95,12 @@ const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
 
 export const PROVENANCE: Route = {
   description:
-    'The leaves of the attributes in canonical order: every value that is no object or array with something in it. The ' +
-    'references nearest to a leaf in `attribute_paths`, at it or around it, cover it; an empty list there takes evidence ' +
-    'away. An element of an array that only moved keeps its version. Further pages are of the version that the first one ' +
-    'was of. See docs/provenance.md.',
+    'Returns the leaves of the attributes in canonical order: every value except non-empty objects and ' +
+    'arrays. A leaf is covered by the nearest references in `attribute_paths`, at it or above it. An empty ' +
+    'list there removes coverage. An array element that only moved keeps its version. All pages describe the ' +
+    'version of the first page. See [/docs/provenance](/docs/provenance).',
   answers: {
-    200: answer('What is known, since when, and from what evidence.', Provenance, {
+    200: answer('The origin of each value, with its evidence.', Provenance, {
       ...SNAPSHOT_HEADER_EXAMPLE,
       ...lastPage(LEAVES, 200),
     }),

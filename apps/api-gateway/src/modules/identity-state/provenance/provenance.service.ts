@@ -183,6 +183,7 @@ export class ProvenanceService {
 function notKept(): DomainError {
   return new DomainError(
     'unavailable',
-    'This version was written before provenance was kept, and so were too many before it. An operator fills it in: npm run db:fill-provenance.',
+    'This version and too many earlier ones were written before provenance was stored. Ask the operator to ' +
+      'fill it in: npm run db:fill-provenance.',
   );
 }

@@ -22,5 +22,5 @@ export async function underPolicy<O extends Outcome>(
     if (demanded === policy) return outcome;
     policy = demanded;
   }
-  throw new DomainError('conflict', "The tenant's evidence_policy changed while this request ran. Send it again.");
+  throw new DomainError('conflict', "The tenant's evidence_policy changed during this request. Send it again.");
 }

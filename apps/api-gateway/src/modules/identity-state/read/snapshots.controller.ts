@@ -47,7 +47,7 @@ export class SnapshotsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id')
   @ApiRoute(
-    "Read a subject's current state, for any tenant of the caller that may",
+    "Read a subject's current state, through any tenant of the caller that may",
     inAnyTenant(RULES.readLatest),
     readOf('summary'),
   )
@@ -73,7 +73,7 @@ export class SnapshotsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiRoute(
-    "Read a subject's latest snapshot, for any tenant of the caller that may",
+    "Read a subject's latest snapshot, through any tenant of the caller that may",
     inAnyTenant(RULES.readLatest),
     readOf('snapshot'),
   )
@@ -100,7 +100,7 @@ export class SnapshotsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiRoute(
-    'Read one version of a subject, for any tenant of the caller that may',
+    'Read one version of a subject, through any tenant of the caller that may',
     inAnyTenant(RULES.readVersion),
     readOf('snapshot'),
   )
@@ -127,7 +127,7 @@ export class SnapshotsController {
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id')
   @ApiRoute(
-    'Read a snapshot by id, for any tenant of the caller that may',
+    'Read a snapshot by id, through any tenant of the caller that may',
     inAnyTenant(RULES.readById),
     readOf('snapshot'),
   )
@@ -152,7 +152,7 @@ export class SnapshotsController {
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id/proof')
   @ApiRoute(
-    "Read a snapshot's hashes, for any tenant of the caller that may",
+    "Read a snapshot's hashes, through any tenant of the caller that may",
     inAnyTenant(RULES.readById),
     readOf('proof'),
   )

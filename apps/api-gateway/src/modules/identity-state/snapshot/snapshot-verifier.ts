@@ -122,7 +122,8 @@ class Rests {
 function tooLong(deadlineMs: number, links: number): DomainError {
   return new DomainError(
     'unavailable',
-    `${links} links were verified in ${deadlineMs} ms, and more were left. Ask for a smaller depth, and for the rest from an older version on.`,
+    `The service verified ${links} links within ${deadlineMs} ms and then stopped. Ask for a smaller depth, ` +
+      'then continue from an older version.',
   );
 }
 

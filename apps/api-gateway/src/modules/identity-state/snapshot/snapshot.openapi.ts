@@ -44,49 +44,49 @@ export const ENVELOPE_EXAMPLE = {
 
 export const verdict = flag
   .nullable()
-  .described('Whether it holds; null for what was not looked at or cannot be compared.');
+  .described('True if the hash or link is valid; null if it was not checked or cannot be compared.');
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
 /** What verifications of a snapshot and of a diff have in common. */
 export const VERIFIED = {
-  mode: oneOf(['hash', 'chain']).described('What was verified.'),
-  chain_supported: flag.described('Whether chains can be verified.'),
+  mode: oneOf(['hash', 'chain']).described('The kind of verification.'),
+  chain_supported: flag.described('True if chains can be verified.'),
 };
 export const VERDICT_OF_HASH = {
-  value: hash.nullable().described('The hash as it was recomputed.'),
-  stored: hash.nullable().described('The hash as it is stored.'),
+  value: hash.nullable().described('The recomputed hash.'),
+  stored: hash.nullable().described('The stored hash.'),
   valid: verdict,
 };
 /** What `verify=chain` says of the links that it followed; `verify=hash` follows none. */
 export const CHAIN_VERDICT = {
   prev_hash,
-  valid: verdict.described('Of the links that were followed. Null where none were looked at, or a hash is missing.'),
-  depth: count.described('How many links were followed.'),
+  valid: verdict.described('True if all followed links are valid. Null if none was followed, or if a hash is missing.'),
+  depth: count.described('The number of links that were followed.'),
   complete: verdict.described(
-    'Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.',
+    'True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`.',
   ),
   erased: listOf(version)
     .optional()
-    .described(
-      'Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.',
-    ),
+    .described('The erased versions among those checked. Only their links are verified. Absent if there is none.'),
 };
 
 const Verification = view('Verification', {
   ...VERIFIED,
-  hash: part({ alg: text.described('The algorithm of the hash.'), ...VERDICT_OF_HASH }).described('Of the envelope.'),
-  chain: part(CHAIN_VERDICT).described('Of its parents.'),
+  hash: part({ alg: text.described('The algorithm of the hash.'), ...VERDICT_OF_HASH }).described(
+    'The verification of the envelope hash.',
+  ),
+  chain: part(CHAIN_VERDICT).described('The verification of the parents.'),
 });
 
-export const VERIFICATION = 'What was recomputed. Absent with `verify=none`.';
+export const VERIFICATION = 'The result of the verification. Absent with `verify=none`.';
 
 /** A header with the envelope as it is stored. */
 export const Snapshot = view('Snapshot', {
   ...SnapshotHeader.fields,
   envelope: Envelope.asText()
     .optional()
-    .described('The envelope as it is stored. Absent with `view=header`, and where it was erased.'),
+    .described('The envelope as it is stored. Absent with `view=header`, and for an erased version.'),
   verification: Verification.optional().described(VERIFICATION),
 });
 
@@ -97,19 +97,19 @@ const SubjectState = view('SubjectState', {
   ),
   identity: anyObject.described('The `attributes` of the latest snapshot.'),
   provenance: part({
-    evidence_count: count.described('How many items of evidence it has.'),
-    has_attribute_paths: flag.described('Whether it says which evidence backs which attribute.'),
-    has_audit: flag.described('Whether it says who wrote it.'),
-  }).described('From where it is known.'),
+    evidence_count: count.described('The number of evidence items.'),
+    has_attribute_paths: flag.described('True if the envelope says which evidence supports which attribute.'),
+    has_audit: flag.described('True if the envelope says who wrote it.'),
+  }).described('The sources of the attributes.'),
   verification: Verification.optional().described(VERIFICATION),
 });
 
 /** How hashes are made. */
 export const METHODS = {
   canonicalization_method: constant(CANONICALIZATION_METHOD).described(
-    'How an envelope becomes the text that is hashed.',
+    'The method that turns an envelope into the text that is hashed.',
   ),
-  hash_algorithm: constant(HASH_ALGORITHM).described('How that text is hashed.'),
+  hash_algorithm: constant(HASH_ALGORITHM).described('The hash algorithm.'),
 };
 
 /** What proves a snapshot without its content (specification, "Snapshot reads"). */
@@ -137,7 +137,7 @@ const READS = {
     provenance: { evidence_count: 1, has_attribute_paths: true, has_audit: true },
     identity: ENVELOPE_EXAMPLE.attributes,
   }),
-  proof: answer('The hashes of the snapshot, and how they were made.', SnapshotProof, {
+  proof: answer('The hashes of the snapshot and how they were computed.', SnapshotProof, {
     snapshot_id: header.snapshot_id,
     ...subject,
     snapshot_version: header.snapshot_version,

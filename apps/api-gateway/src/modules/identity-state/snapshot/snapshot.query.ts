@@ -12,30 +12,31 @@ const verify = {
   verify: oneOf(VERIFY_MODES)
     .optional()
     .byDefault('none')
-    .described('`hash` recomputes the hash of the envelope; `chain` also walks `depth` parents.'),
+    .described('`hash` recomputes the envelope hash; `chain` also checks `depth` parents.'),
   depth: positiveOr(ALL, 1)
     .optional()
     .described(
-      'Hops up the chain with `verify=chain`, bounded by a setting of the server. One says little about what lies further ' +
-        'back: `all` walks as far as the server does, and `chain.complete` says whether that was to version 1.',
+      'The number of parents that `verify=chain` checks, up to a limit of the server. A small number says ' +
+        'little about older versions. `all` goes as far as the server allows; `chain.complete` says if that ' +
+        'reached version 1.',
     ),
 };
 const view = oneOf(VIEWS).optional().described('`header` omits the envelope.');
 /** Every read takes all of them, so that a client may send them to each (contract, "Query parameters"). */
-const NO_EFFECT = 'Taken by every read of snapshots; changes nothing here.';
+const NO_EFFECT = 'Accepted by every snapshot read; has no effect here.';
 const idle = {
   view: view.described(NO_EFFECT).example('full'),
   verify: oneOf(VERIFY_MODES).optional().described(NO_EFFECT).example('none'),
   depth: positiveOr(ALL, 1).optional().described(NO_EFFECT),
 };
-const order = oneOf(ORDERS).optional().byDefault('desc').described('By `snapshot_version`.');
+const order = oneOf(ORDERS).optional().byDefault('desc').described('The order by `snapshot_version`.');
 
 const basis = oneOf(TIME_BASES)
   .optional()
   .byDefault('recorded')
   .described(
-    'By which time: `recorded` is when a version was stored (`created_at`), by the service’s clock; `effective` is what its ' +
-      'writer says (`generated_at`).',
+    'The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when ' +
+      'its writer says that it was made (`generated_at`).',
   );
 /** A moment that stands for the version that was the newest then, and by which time. */
 export const MOMENT = { moment: dayOrInstant.optional().example('2026-01-31T12:00:00Z'), basis };
@@ -44,8 +45,9 @@ export const AS_OF = {
   as_of: MOMENT.moment
     .example('2026-01-31T12:00:00Z')
     .described(
-      'The version that was the newest at this moment, to the millisecond, in place of the latest. An RFC 3339 date-time ' +
-        'with its timezone, or a UTC date for the end of that day. Before the first version: 404.',
+      'Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a ' +
+        'timezone, in milliseconds at most, or a UTC date for the end of that day. 404 if the moment is before ' +
+        'the first version.',
     ),
   basis,
 };
@@ -72,7 +74,7 @@ export const ExportQuery = query({
     .optional()
     .example('log')
     .described(
-      '`log`: a bundle, in which each version has the proof that it is in the transparency log. Only as NDJSON.',
+      '`log`: the export is a bundle that proves each version’s place in the transparency log. Only as NDJSON.',
     ),
 });
 export type ExportQuery = SentOf<typeof ExportQuery>;
@@ -93,17 +95,18 @@ export type ChainProofQuery = SentOf<typeof ChainProofQuery>;
 export const HistoryQuery = query({
   ...ChainProofQuery.fields,
   ...SnapshotQuery.fields,
-  order: order.described(
-    'By `snapshot_version`; of a window of `effective` times by these, then by `snapshot_version`.',
-  ),
+  order: order.described('The order by `snapshot_version`. A window of `effective` times is ordered by time first.'),
   from: dayOrInstant
     .optional()
     .example('2026-01-01')
-    .described('Only versions of this moment and later: RFC 3339 with its timezone, or a UTC date.'),
+    .described('Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date.'),
   to: dayOrInstant
     .optional()
     .example('2026-01-31')
-    .described('Only versions up to this moment, which is included: the same, a date to the end of that day.'),
+    .described(
+      'Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for ' +
+        'the end of that day.',
+    ),
   basis,
 });
 export type HistoryQuery = SentOf<typeof HistoryQuery>;
@@ -115,9 +118,11 @@ export const TenantHistoryQuery = query({ ...HistoryQuery.fields, view: view.byD
 export function verifyOptions(sent: VerifyQuery, maxDepth: number): { verify: VerifyMode; depth: number } {
   const depth = sent.depth === ALL ? maxDepth : Number(sent.depth ?? 1);
   if (depth > maxDepth) {
-    throw new DomainError('validation_error', `depth may be at most ${maxDepth}: ${ALL} walks as far.`, [
-      { path: '/query/depth', message: `must be at most ${maxDepth}, or ${ALL}`, code: 'too_large' },
-    ]);
+    throw new DomainError(
+      'validation_error',
+      `depth must be at most ${maxDepth}. Send ${ALL} to go as far as allowed.`,
+      [{ path: '/query/depth', message: `must be at most ${maxDepth}, or ${ALL}`, code: 'too_large' }],
+    );
   }
   return { verify: sent.verify ?? 'none', depth };
 }
@@ -150,7 +155,7 @@ export function windowSent({ from: fromText, to: toText, basis, verify }: Histor
   }
   if (basis === 'effective' && verify === 'chain') {
     const message =
-      'goes along the versions, which a window of effective times does not: verify=hash, or basis=recorded';
+      'follows the version numbers, but a window of effective times does not: send verify=hash or basis=recorded';
     throw new DomainError('validation_error', `verify=chain ${message}.`, [
       { path: '/query/verify', message, code: 'mismatch' },
     ]);

@@ -59,8 +59,8 @@ export class VersionTimeService {
 function tooEarly({ at, basis }: AsOf, firstAt: Date, isEffective: boolean): DomainError {
   const first = firstAt.toISOString();
   const member = basis === 'recorded' ? 'created_at' : 'generated_at';
-  const hint = isEffective ? ' A version has a generated_at up to that moment: send basis=effective to read it.' : '';
-  const message = `No version yet at ${at.toISOString()}: the first one's ${member} is ${first}.${hint}`;
+  const hint = isEffective ? ' A version with an earlier generated_at exists: send basis=effective to read it.' : '';
+  const message = `No version existed at ${at.toISOString()}: the ${member} of the first one is ${first}.${hint}`;
   return new DomainError('not_found', message, [
     { path: '/query/as_of', message: `must not be before ${first}`, code: 'not_found' },
   ]);

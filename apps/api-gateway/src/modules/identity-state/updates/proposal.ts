@@ -35,11 +35,11 @@ export interface SentProposal {
   subject: SubjectRef | null;
 }
 
-export const baseId = uuid.described('The snapshot on which it stands.');
+export const baseId = uuid.described('The snapshot that the update changes.');
 export const baseVersion = version.described('The version of that snapshot.');
 export const operations = arrayWith(patchOperation.schema);
-export const requestId = line(128).nullable().described('The proposer’s name for the proposal.');
-export const initiator = line(512).nullable().described('Who wanted it, in the proposer’s words.');
+export const requestId = line(128).nullable().described('The proposer’s id for the proposal.');
+export const initiator = line(512).nullable().described('The initiator of the change, in the proposer’s words.');
 
 const PATCH_ALIASES = ['operations', 'ops'] as const;
 const VARIANT_B_OPS = ['add', 'replace', 'remove'] as const satisfies readonly PatchOperation['op'][];
@@ -49,7 +49,10 @@ const patchOps = operations.example(PATCH_EXAMPLE);
 const proposed = {
   subject_id: subjectId.example('acme-corp'),
   base_snapshot_version: baseVersion.example(1),
-  request_id: requestId.optional().described('The same id again answers the first proposal.').example('req-0001'),
+  request_id: requestId
+    .optional()
+    .described('Sending the same id again returns the first proposal.')
+    .example('req-0001'),
 };
 const PROPOSAL_EXAMPLE = {
   subject_id: 'acme-corp',
@@ -67,7 +70,7 @@ export const ProposeUpdateBody = shapeOf(
     subject_id: proposed.subject_id,
     base_snapshot_id: baseId.example(EXAMPLE_IDS.snapshot_id),
     base_snapshot_version: proposed.base_snapshot_version,
-    patch_ops: patchOps.described('RFC 6902 operations, all six.'),
+    patch_ops: patchOps.described('RFC 6902 operations; all six are allowed.'),
     operations: alias('patch_ops'),
     ops: alias('patch_ops'),
     request_id: proposed.request_id,
@@ -87,7 +90,7 @@ type ProposeUpdateBody = SentOf<typeof ProposeUpdateBody>;
 export const ProposeSubjectUpdateBody = shapeOf(
   'ProposeSubjectUpdateBody',
   {
-    subject_id: proposed.subject_id.described("Must equal the path's."),
+    subject_id: proposed.subject_id.described('Must equal the subject_id in the path.'),
     base_snapshot_version: proposed.base_snapshot_version,
     patch_ops: arrayWith(patchOperationSchema('SubjectPatchOperation', VARIANT_B_OPS))
       .described('RFC 6902 operations: add, replace, remove.')
@@ -123,8 +126,8 @@ function proposalOf(body: ProposeUpdateBody, maxOperations: number): Proposal {
 /** Variant B: base named by version, three operations. Throws `validation_error` unless the path's subject is meant. */
 function subjectProposalOf(subject: SubjectRef, body: ProposeSubjectUpdateBody, maxOperations: number): Proposal {
   if (body.subject_id !== subject.subjectId) {
-    throw new DomainError('validation_error', "subject_id must equal the path's.", [
-      { path: '/subject_id', message: "must equal the path's subject_id", code: 'mismatch' },
+    throw new DomainError('validation_error', 'subject_id must equal the subject_id in the path.', [
+      { path: '/subject_id', message: 'must equal the subject_id in the path', code: 'mismatch' },
     ]);
   }
   const at = '/patch_ops';

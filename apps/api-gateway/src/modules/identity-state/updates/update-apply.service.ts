@@ -142,7 +142,8 @@ function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): A
   if (base.envelopeHash === null && loaded.chainEnforced) {
     throw new DomainError(
       'validation_error',
-      'The base snapshot has no envelope_hash, and the tenant has chain_enforced. Have its hash filled in first.',
+      "The base snapshot has no envelope_hash, and the tenant's chain_enforced is true. Ask the operator to " +
+        'fill in its hash.',
       [{ path: '/path/update_id', message: 'its base snapshot has no envelope_hash', code: 'parent_not_hashed' }],
     );
   }

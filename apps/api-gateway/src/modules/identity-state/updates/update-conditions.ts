@@ -26,6 +26,6 @@ export function staleBase(headVersion: number): DomainError {
 
 /** The update moved before, or while this request ran: then `update` still says that it is proposed. */
 export function notProposed({ status }: UpdateRecord): DomainError {
-  const what = status === 'proposed' ? 'was applied or withdrawn meanwhile' : `is ${status}`;
-  return new DomainError('conflict', `The update ${what}; only a proposed one can be applied or withdrawn.`);
+  const what = status === 'proposed' ? 'was applied or withdrawn in the meantime' : `is ${status}`;
+  return new DomainError('conflict', `The update ${what}. Only a proposed update can be applied or withdrawn.`);
 }

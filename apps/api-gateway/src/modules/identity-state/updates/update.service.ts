@@ -54,7 +54,7 @@ export class UpdateService {
     const { subject, patchOps, at } = proposal;
     const { facts, snapshot: head } = await this.snapshots.read(actor, { kind: 'latest', subject }, { envelope: true });
     requireAccess(facts, RULES.proposeUpdate);
-    if (head === null) throw new DomainError('not_found', 'No such subject.');
+    if (head === null) throw new DomainError('not_found', 'No such subject. Check its type and id.');
 
     const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal);
     if (head.snapshotVersion !== proposal.baseSnapshotVersion) {
@@ -143,9 +143,11 @@ export class UpdateService {
 
 function requireSameBase(baseSnapshotId: string | null, snapshotId: string | null): void {
   if (baseSnapshotId === null || (snapshotId !== null && sameUuid(baseSnapshotId, snapshotId))) return;
-  throw new DomainError('validation_error', 'base_snapshot_id and base_snapshot_version name different snapshots.', [
-    { path: '/base_snapshot_id', message: 'is not the snapshot of base_snapshot_version', code: 'mismatch' },
-  ]);
+  throw new DomainError(
+    'validation_error',
+    'base_snapshot_id and base_snapshot_version name different snapshots. Send only one.',
+    [{ path: '/base_snapshot_id', message: 'is not the snapshot of base_snapshot_version', code: 'mismatch' }],
+  );
 }
 
 function isSameProposal(update: UpdateRecord, proposal: Proposal): boolean {

@@ -19,7 +19,7 @@ import { query, type SentOf } from '../../../http/request/shape';
 import { Envelope, ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
 import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from './proposal';
 
-const status = oneOf(UPDATE_STATUSES).described('Where it stands.');
+const status = oneOf(UPDATE_STATUSES).described('The state of the erasure.');
 
 /** Specification, "Update (proposal)"; its operations as they are stored (contract, "Propose, both"). */
 export const Update = view('Update', {
@@ -31,17 +31,15 @@ export const Update = view('Update', {
   patch_ops: operations
     .asText()
     .nullable()
-    .described(
-      'The operations, as they were sent; null where they were erased with a version that they were based on or made.',
-    ),
+    .described('The operations as they were sent. Null if a version that they changed or created was erased.'),
   status,
   request_id: requestId,
   initiated_by: initiator,
-  proposed_by: principalId.described('Who proposed it.'),
+  proposed_by: principalId.described('The principal that proposed the update.'),
   created_at: time.described('When it was proposed.'),
-  applied_at: time.nullable().described('When it was applied; null: it was not.'),
-  applied_snapshot_id: uuid.nullable().described('The snapshot that it became; null: it was not applied.'),
-  withdrawn_at: time.nullable().described('When it was withdrawn; null: it was not.'),
+  applied_at: time.nullable().described('When the update was applied; null if it was not.'),
+  applied_snapshot_id: uuid.nullable().described('The snapshot that the update created; null if it was not applied.'),
+  withdrawn_at: time.nullable().described('When the update was withdrawn; null if it was not.'),
 });
 
 /** What events carry: who proposed what on which version, and not the operations, which hold attributes. */
@@ -52,9 +50,11 @@ export const UpdateData = view(
     subject: SubjectRef.fromRecord(),
     base_snapshot_id: baseId,
     base_snapshot_version: baseVersion,
-    status: status.described('What became of it with this event.'),
-    proposed_by: principalId.described('Who proposed it.'),
-    applied_snapshot_id: uuid.nullable().described('The snapshot that it became; null unless it is `applied`.'),
+    status: status.described('The state of the update after this event.'),
+    proposed_by: principalId.described('The principal that proposed the update.'),
+    applied_snapshot_id: uuid
+      .nullable()
+      .described('The snapshot that the update created; null unless it is `applied`.'),
     applied_snapshot_version: version
       .nullable()
       .described('The version of that snapshot; null unless it is `applied`.'),
@@ -71,7 +71,7 @@ export type AppliedUpdate = ViewOf<typeof AppliedUpdate>;
 /** Query of the lists of updates. */
 export const UpdateListQuery = query({
   ...PAGE,
-  status: status.optional().example('proposed').described('Absent: in every state.'),
+  status: status.optional().example('proposed').described('Absent: all states.'),
 });
 export type UpdateListQuery = SentOf<typeof UpdateListQuery>;
 
@@ -120,15 +120,15 @@ export const APPLIED_ENVELOPE = {
 /** What there is to say of each route, in either path family. */
 export const PROPOSE: Route = {
   answers: {
-    201: answer('The proposal; nothing is changed yet.', Update, PROPOSED),
-    200: answer('The proposal stored earlier under the same request_id.', Update, PROPOSED),
+    201: answer('The proposal. Nothing has changed yet.', Update, PROPOSED),
+    200: answer('The proposal that was stored earlier under the same request_id.', Update, PROPOSED),
   },
   errors: ['conflict', 'erased', 'damaged'],
 };
 export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED], 50) } };
 export const READ: Route = { answers: { 200: answer('The update.', Update, PROPOSED) }, errors: ['not_found'] };
 export const WITHDRAW: Route = {
-  description: 'Its proposer, or any `tenant_editor`. It can be applied no more.',
+  description: 'Allowed for the proposer and for any `tenant_editor`. A withdrawn update cannot be applied.',
   answers: {
     200: answer('The withdrawn update.', Update, {
       ...PROPOSED,

@@ -40,7 +40,7 @@ export class UpdatesController {
 
   @Hot()
   @Post('entity-state-updates')
-  @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
+  @ApiRoute('Propose a patch to the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
   proposeUpdate(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
@@ -67,7 +67,7 @@ export class UpdatesController {
 
   @Hot()
   @Post('entity-state-updates/:update_id/apply')
-  @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate, APPLY)
+  @ApiRoute('Apply an update: write the next snapshot and return its envelope', RULES.applyUpdate, APPLY)
   async applyUpdate(
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'update_id' }) updateId: string,
@@ -89,7 +89,7 @@ export class UpdatesController {
 
   @Hot()
   @Post('subjects/:subject_type/:subject_id/updates')
-  @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate, PROPOSE)
+  @ApiRoute("Propose a patch to a subject's latest snapshot: add, replace, remove", RULES.proposeUpdate, PROPOSE)
   proposeSubjectUpdate(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
@@ -122,7 +122,7 @@ export class UpdatesController {
   @Hot()
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/apply')
   @ApiRoute(
-    'Apply an update of a subject: writes the next snapshot and answers its hashes',
+    'Apply an update of a subject: write the next snapshot and return its hashes',
     RULES.applyUpdate,
     APPLY_FOR_SUBJECT,
   )

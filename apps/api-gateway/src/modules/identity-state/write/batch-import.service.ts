@@ -54,7 +54,7 @@ export class BatchImportService implements OnModuleDestroy {
   /** Has nothing more read: what was read is written and answered, and the answers end unfinished. */
   onModuleDestroy(): void {
     for (const inFlight of this.running) {
-      inFlight.stop(new DomainError('unavailable', 'The service stops. Send the rest again.'));
+      inFlight.stop(new DomainError('unavailable', 'The service is stopping. Send the remaining lines again.'));
     }
   }
 
@@ -71,10 +71,7 @@ export class BatchImportService implements OnModuleDestroy {
     const founderId = await this.founders.of(actor.tenantId);
     const close = this.open.take(actor.principalId, founderId);
     if (close === null) {
-      throw new DomainError(
-        'unavailable',
-        'You have too many batches open at the moment, or all have. Try again shortly.',
-      );
+      throw new DomainError('unavailable', 'Too many batches are open, in total or by you. Try again shortly.');
     }
     return this.outcomes({ actor, trace, founderId }, lines, close);
   }

@@ -14,10 +14,10 @@ import type { LineOutcome } from './batch-import.service';
 const { snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at } = SnapshotHeader.fields;
 
 const BatchResult = view('BatchResult', {
-  line: count.described('Which line, counted from 1; empty ones count and have no result.'),
+  line: count.described('The line number, from 1. Empty lines count but have no result.'),
   status: integer.described(
-    'What a request of its own would have been answered: 201 where the snapshot was stored; 200 where this very snapshot was ' +
-      'stored before; else the status of its `error`.',
+    'The status that a single request would have returned: 201 if the snapshot was stored, 200 if the same ' +
+      'snapshot was stored before, otherwise the status of `error`.',
   ),
   snapshot_id: snapshot_id.optional(),
   snapshot_version: snapshot_version.optional(),
@@ -27,7 +27,7 @@ const BatchResult = view('BatchResult', {
   prev_hash: prev_hash.optional(),
   created_at: created_at.optional(),
   error: ErrorEnvelope.fields.error.optional(),
-  retry_after: integer.optional().described('Seconds after which the line may be sent again, with 429 and 503.'),
+  retry_after: integer.optional().described('Seconds to wait before sending the line again; with 429 and 503.'),
 });
 type BatchResult = ViewOf<typeof BatchResult>;
 
@@ -35,7 +35,7 @@ const { subject, ...STORED } = SNAPSHOT_HEADER_EXAMPLE;
 
 /** What the answers to a batch are. */
 export const BATCH_RESULTS: Answer = {
-  description: 'One result a line, in the order of the lines.',
+  description: 'One result per line, in the order of the lines.',
   content: {
     [NDJSON]: {
       schema: BatchResult.facts.shown,
@@ -58,7 +58,7 @@ export const ApiEnvelopeLines = (): MethodDecorator =>
   applyDecorators(
     ApiConsumes(NDJSON),
     ApiBody({
-      schema: { title: 'EnvelopeLines', type: 'string', description: 'Envelopes, each on a line of its own.' },
+      schema: { title: 'EnvelopeLines', type: 'string', description: 'Envelopes, one per line.' },
       examples: { one: { summary: 'One first snapshot', value: `${JSON.stringify(ENVELOPE_EXAMPLE)}\n` } },
     }),
   );

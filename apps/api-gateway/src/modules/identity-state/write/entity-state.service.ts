@@ -195,22 +195,25 @@ function toWrite(
 function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
   if (outcome.snapshotIdTaken) {
     return new DomainError('conflict', 'A snapshot with this snapshot_id exists. Use a fresh UUID.', [
-      { path: '/snapshot_id', message: 'is taken', code: 'conflict' },
+      { path: '/snapshot_id', message: 'is already used', code: 'conflict' },
     ]);
   }
   if (isFirst && !outcome.facts.ownsSubject && outcome.headVersion !== null) {
     return new DomainError(
       'conflict',
-      'Another tenant owns this subject_id. Ids are shared by all tenants: the first one to write an id owns it. Use an id in a ' +
-        'namespace of your own, such as your-tenant:id, or ask the owner for a grant. A subject changes hands only with its tenant, by a transfer offer.',
+      'Another tenant owns this subject_id. All tenants share one set of ids, and the first writer of an id ' +
+        'owns it. Use an id in your own namespace, such as your-tenant:id, or ask the owner for a grant. The ' +
+        'owner changes only if the whole tenant is transferred.',
       [{ path: '/subject/subject_id', message: 'is owned by another tenant', code: 'conflict' }],
     );
   }
   if (isFirst && outcome.facts.ownsSubject) return notNext(outcome.headVersion ?? 0);
   if (isFirst) {
-    return new DomainError('conflict', 'The subject exists. Its owner writes later versions through updates.', [
-      { path: '/subject/subject_id', message: 'exists', code: 'conflict' },
-    ]);
+    return new DomainError(
+      'conflict',
+      'The subject exists. Only its owner can write later versions, through updates.',
+      [{ path: '/subject/subject_id', message: 'exists', code: 'conflict' }],
+    );
   }
   return notNext(outcome.headVersion ?? 0);
 }
@@ -218,7 +221,7 @@ function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
 function notNext(headVersion: number): DomainError {
   return new DomainError(
     'conflict',
-    `The latest version of this subject is ${headVersion}: a direct write must be version ${headVersion + 1}. Or propose an update.`,
+    `The latest version of this subject is ${headVersion}. Send version ${headVersion + 1}, or propose an update.`,
     [{ path: '/snapshot_version', message: `must be ${headVersion + 1}`, code: 'conflict' }],
   );
 }

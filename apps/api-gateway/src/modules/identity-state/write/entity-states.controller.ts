@@ -28,10 +28,12 @@ export class EntityStatesController {
   @Hot()
   @Post()
   @ApiRoute(
-    "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
+    "Write a subject's first snapshot and become its owner, or write the owner's next version",
     RULES.submitFirstState,
     {
-      description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
+      description:
+        'The envelope is stored in canonical form (RFC 8785). `envelope_hash` is the SHA-256 of that text. ' +
+        '[/docs/how-to/model](/docs/how-to/model) shows how to model a subject.',
       answers: WRITTEN,
       errors: ['conflict', 'damaged'],
     },
@@ -46,14 +48,15 @@ export class EntityStatesController {
     return new JsonText(snapshotText(snapshot, 'full'));
   }
   @Post('batch')
-  @ApiRoute('Write many snapshots, one envelope a line', RULES.submitFirstState, {
+  @ApiRoute('Write many snapshots, one envelope per line', RULES.submitFirstState, {
     description:
-      'Each line is a write of its own, with the rules of `POST …/entity-states`: a bad one does not keep the others from ' +
-      'being stored. Lines of one subject are written in their order. Results come while lines are being sent, in their ' +
-      'order; read them meanwhile, or send at most 10,000 lines. If the connection breaks, send everything again: what was ' +
-      'stored is answered 200. A line counts as one request against the rate; where that is used up, the answer waits for the ' +
-      'next minute once, and then tells the line 429 with `retry_after`. No `Idempotency-Key`: a line is known by its ' +
-      '`snapshot_id`. Who sends so slowly that no line ends in 30 seconds gets a last result 408.',
+      'Each line is processed like `POST …/entity-states`. If one line is refused, the others are still stored. ' +
+      'Lines of one subject are written in their order.\n\nResults are sent in the order of the lines while you ' +
+      'are still sending: read them meanwhile, or send at most 10,000 lines. If the connection breaks, send ' +
+      'everything again; stored lines return 200.\n\nEach line counts as one request against the rate limit. If ' +
+      'the limit is reached, the request waits once for the next minute. Later lines get 429 with ' +
+      '`retry_after`. If no line ends within 30 seconds, the last result is 408. `Idempotency-Key` is not ' +
+      'allowed, because `snapshot_id` identifies a line.',
     answers: { 200: BATCH_RESULTS },
     takesNoKey: true,
   })

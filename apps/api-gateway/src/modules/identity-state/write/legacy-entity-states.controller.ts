@@ -17,7 +17,7 @@ import { IdleQuery } from '../snapshot/snapshot.query';
 import { snapshotText } from '../snapshot/snapshot.views';
 
 const WHERE =
-  'The path is there in `local` and `development`; in `staging` and `production` only with ' +
+  '`local` and `development` always have this path. `staging` and `production` have it only with ' +
   '`LEGACY_ENTITY_STATES=enabled`, and then it needs a token.';
 
 /** The paths of clients that know no tenants (specification, "Initial state"). Registered only where they are enabled. */
@@ -30,10 +30,10 @@ export class LegacyEntityStatesController {
 
   @Post()
   @Public('legacy_paths_are_public')
-  @ApiRoute('Write a snapshot that belongs to the legacy tenant', inLegacyTenant(RULES.submitFirstState), {
+  @ApiRoute('Write a snapshot for the legacy tenant', inLegacyTenant(RULES.submitFirstState), {
     description:
-      `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
-      'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',
+      `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`. If a token is needed, the caller must be ` +
+      'at least `tenant_editor` there. Use `POST /v1/tenants/{tenant_id}/entity-states` instead.',
     deprecated: true,
     answers: WRITTEN_BY_ANYBODY,
     errors: ['forbidden', 'conflict', 'damaged'],
@@ -51,9 +51,9 @@ export class LegacyEntityStatesController {
   @Public('legacy_paths_are_public')
   @ApiRoute('Read a stored envelope by its snapshot_id', 'anyone', {
     description:
-      `${WHERE} Where it needs none, it shows the snapshots of the tenant \`LEGACY_TENANT_ID\` to anyone. A caller with a ` +
-      'token also gets what it may read by id: as member of the owner, or by a grant with `read_snapshot_by_id`. Any ' +
-      'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
+      `${WHERE} Without a token, only snapshots of the tenant \`LEGACY_TENANT_ID\` are returned. A caller with a ` +
+      'token can also read snapshots that it may read by id, as a member of the owner or through a grant with ' +
+      '`read_snapshot_by_id`. All others return 404. Use `GET /v1/snapshots/{snapshot_id}` instead.',
     deprecated: true,
     answers: STORED,
     errors: ['not_found', 'erased', 'damaged'],
