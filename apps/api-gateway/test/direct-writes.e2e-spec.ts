@@ -43,7 +43,7 @@ describe('direct writes', () => {
 
     const again = await write('editor', 'acme', at(1)).expect(409);
     expect(paths(again)).toEqual(['/snapshot_version']);
-    expect(again.body.error.message).toContain('a direct write must be version 2');
+    expect(again.body.error.message).toContain('Send version 2');
     expect(paths(await write('editor', 'acme', at(3)).expect(409))).toEqual(['/snapshot_version']);
     const foreign = await write('bob', 'beta', at(1)).expect(409);
     expect(paths(foreign)).toEqual(['/subject/subject_id']);

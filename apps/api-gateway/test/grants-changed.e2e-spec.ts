@@ -334,11 +334,11 @@ describe('changing a grant', () => {
     await world.revoke(grantId).expect(200);
     for (const change of [narrower, { scopes: ['read_latest'] }]) {
       const { body } = await world.change(grantId, change).expect(409);
-      expect(body.error.message).toContain('revoked already');
+      expect(body.error.message).toContain('already revoked');
     }
     const expired = await world.grantOn(await world.addSubject());
     await world.expire(expired);
-    expect((await world.change(expired, narrower).expect(409)).body.error.message).toContain('expired already');
+    expect((await world.change(expired, narrower).expect(409)).body.error.message).toContain('already expired');
   });
 
   it('leaves one story however many change and revoke at once', async () => {

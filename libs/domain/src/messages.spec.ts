@@ -31,10 +31,10 @@ describe('a refusal of access says how to get it', () => {
     ['invitation_pending', 'You were invited to this tenant.', { ...grantee, membership: { ...member, status: 'pending' } }, rule],
     ['member_removed', 'Your membership of this tenant was removed.', { ...grantee, membership: { ...member, status: 'removed' } }, rule],
     ['role_too_low', 'This needs at least tenant_admin in the tenant.', grantee, { role: 'tenant_admin' }],
-    ['not_owner', 'Owner required: no such subject, or the tenant does not own it.', grantee, { role: 'tenant_reader', subject: 'owner' }],
-    ['owner_or_grant_required', 'Owner or grant required: no such subject', { ...grantee, grantScopes: null }, rule],
+    ['not_owner', 'Owner required: the subject does not exist, or the tenant does not own it.', grantee, { role: 'tenant_reader', subject: 'owner' }],
+    ['owner_or_grant_required', 'Owner or grant required: the subject does not exist', { ...grantee, grantScopes: null }, rule],
     ['scope_missing', "Ask the subject's owner for a grant with read_latest or read_diff.", { ...grantee, grantScopes: [] }, rule],
-    ['counterparty_access_off', 'Your principal may not use grants: allow_counterparty_access is false.', grantee, rule],
+    ['counterparty_access_off', 'Your allow_counterparty_access is false, so you cannot use grants.', grantee, rule],
   ])('%s', (reason, message, facts, demanded) => {
     expect(decideAccess(facts, demanded)).toEqual({ allowed: false, reason });
     const error = refusalOf(() => requireAccess(facts, demanded));
@@ -107,7 +107,7 @@ describe('an operation that fails says why', () => {
     [{ op: 'add', path: 'x', value: 1 }, 'invalid_pointer', '"path" is not a JSON Pointer (RFC 6901).'],
     [{ op: 'move', from: 'x', path: '/y' }, 'invalid_pointer', '"from" is not a JSON Pointer (RFC 6901).'],
     [{ op: 'copy', from: '/a', path: '/y' }, 'too_large', 'copy more than 2 values and characters: send fewer.'],
-    [{ op: 'remove', path: '/a/0' }, 'too_large', 'shift array elements more than 1 times: replace the array.'],
+    [{ op: 'remove', path: '/a/0' }, 'too_large', 'shift array elements more than 1 times: replace the whole array.'],
   ])('%j', (operation, code, message) => {
     const error = refusalOf(() => applyPatch(document, [operation], '/ops', limits));
     expect(error.details).toMatchObject([{ path: '/ops/0', code }]);
@@ -134,7 +134,7 @@ test('a patch that changes what the server sets is refused by operation', () => 
     { op: 'move', from: '/diff', path: '/attributes/a' },
   ];
   const error = refusalOf(() => requirePatchAllowed(operations, '/ops'));
-  expect(error.message).toContain('A patch may change attributes, evidence, attribute_paths');
+  expect(error.message).toContain('A patch can change only attributes, evidence, attribute_paths');
   expect(error.details).toEqual([
     { path: '/ops/0', message: 'must not change /audit', code: 'protected_path' },
     { path: '/ops/1', message: 'must not change the whole envelope', code: 'protected_path' },
@@ -222,7 +222,7 @@ describe('an envelope that is refused', () => {
     [{ subject: { subject_type: 'individual', subject_id: 'a' }, attributes: { biographic: { name: { given_name: '' } } } }, '/attributes/biographic/name', 'must have at least one of given_name, family_name, formatted_name, not empty', 'required'],
   ])('for %j', (change, path, message, code) => {
     const error = refusalOf(() => validateEnvelope({ ...sound, ...change }));
-    expect(error.message).toBe('This is not a valid entity_state_envelope_v1 document: correct what details names.');
+    expect(error.message).toBe('This is not a valid entity_state_envelope_v1 document. Correct each place that details names.');
     expect(error.details).toEqual([{ path, message: expect.stringContaining(message), code }]);
   }); // prettier-ignore
 

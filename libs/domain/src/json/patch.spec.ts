@@ -372,7 +372,7 @@ describe('growth', () => {
   test.each([1, 20, 110])('%i moves of what is deep already, from longer names to shorter ones', (moves) => {
     const [detail] = detailsOf(() => applyPatch({}, chained(moves), '/patch_ops'));
     expect(detail).toMatchObject({ path: `/patch_ops/${2 * moves}`, code: 'too_deep' });
-    expect(detail?.message).toContain('more than 64 deep at "/n///');
+    expect(detail?.message).toContain('more than 64 levels deep at "/n///');
   });
 
   test('moved, and then changed inside', () => {

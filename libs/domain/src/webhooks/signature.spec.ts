@@ -118,10 +118,10 @@ describe('verifyWebhook', () => {
 
   it.each([
     [{ secret: newWebhookSecret() }, 'No signature matches the body and this secret.'],
-    [{ nowSeconds: nowSeconds + 301 }, 'webhook-timestamp is more than 300 s off.'],
-    [{ headers: {} }, 'webhook-id is missing.'],
+    [{ nowSeconds: nowSeconds + 301 }, 'webhook-timestamp is more than 300 s away from the current time.'],
+    [{ headers: {} }, 'The request has no webhook-id.'],
     [{ headers: { ...headers, 'webhook-timestamp': '1e9' } }, 'webhook-timestamp is not a time in Unix seconds.'],
-    [{ headers: { ...headers, 'webhook-id': ['a', 'b'] } }, 'webhook-id is there more than once.'],
+    [{ headers: { ...headers, 'webhook-id': ['a', 'b'] } }, 'The request has more than one webhook-id.'],
   ])('says why it refuses: %#', (change, message) => {
     const refused = expect.objectContaining({ name: 'WebhookVerificationError', message });
     expect(() => verifyWebhook({ secret, headers, body, nowSeconds, ...change })).toThrow(refused);

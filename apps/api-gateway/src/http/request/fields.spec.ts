@@ -68,7 +68,7 @@ const BAD: [string, Parameters<typeof problemOf>[0], JsonValue[], string][] = [
     'someProse',
     someProse(3),
     ['', ' ', '\n\t', 'abcd', 'a\u0000'],
-    'invalid_value must be 1 to 3 characters, and not blank',
+    'invalid_value must be 1 to 3 characters, not blank',
   ],
   ['integerFrom', integerFrom(0, 3), [-1, 4], 'invalid_value must be from 0 to 3'],
   ['positive', positive({ default: 1 }), ['0', '01', '1.0', '-1', '', 1], 'invalid_value must be an integer >= 1'],
@@ -149,7 +149,7 @@ describe('Shape', () => {
 
   it('lists what it knows where it is sent something else', () => {
     const [first] = detailsOf(() => Order.require({ item_id: ID, colour: 1 }));
-    expect(first?.message).toBe('Unknown field `colour`. Known are item_id, item, amount, note.');
+    expect(first?.message).toBe('Unknown field `colour`. Allowed are item_id, item, amount, note.');
     const [none] = detailsOf(() => query({}).require({ colour: '1' }, ['query']));
     expect(none).toMatchObject({
       path: '/query/colour',

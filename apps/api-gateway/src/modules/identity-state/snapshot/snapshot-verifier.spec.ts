@@ -68,7 +68,7 @@ describe('a walk of a chain', () => {
     const verifier = verifierOf(() => (nowMs += 400), 1_000);
     await expect(verifier.links({ principalId: 'a' }, SUBJECT, 100, 99)).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('3 links were verified in 1000 ms'),
+      message: expect.stringContaining('verified 3 links within 1000 ms'),
     });
     clock.mockRestore();
   });
