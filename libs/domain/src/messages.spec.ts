@@ -219,7 +219,7 @@ describe('an envelope that is refused', () => {
     [{ diff: { format: 'rfc6902', ops: [{ op: 'copy', path: '' }] } }, '/diff/ops/0/from', 'is required', 'required'],
     [{ diff: { format: 'rfc6902', ops: [{ op: 'remove' }] } }, '/diff/ops/0/path', 'is required', 'required'],
     [{ subject: { subject_type: 'organization', subject_id: 'a' }, attributes: { legal: { legal_name: '' } } }, '/attributes/legal/legal_name', 'must not be empty', 'invalid_value'],
-    [{ subject: { subject_type: 'individual', subject_id: 'a' }, attributes: { biographic: { name: { given_name: '' } } } }, '/attributes/biographic/name', 'must have at least one of given_name, family_name, formatted_name, not empty', 'required'],
+    [{ subject: { subject_type: 'individual', subject_id: 'a' }, attributes: { biographic: { name: { given_name: '' } } } }, '/attributes/biographic/name', 'must have at least one non-empty member of given_name, family_name, formatted_name', 'required'],
   ])('for %j', (change, path, message, code) => {
     const error = refusalOf(() => validateEnvelope({ ...sound, ...change }));
     expect(error.message).toBe('This is not a valid entity_state_envelope_v1 document. Correct each place that details names.');
