@@ -1858,7 +1858,7 @@ export type ErasureRequestedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: ErasureRequestedData;
