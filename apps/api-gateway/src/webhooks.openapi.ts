@@ -69,9 +69,9 @@ const ErasureRequestedData = view(
   {
     subject: SubjectRef,
     erasure_id: uuid.described('The erasure.'),
-    versions: listOf(version).described('The versions that are to be erased, ascending.'),
-    requested_by: principalId.described('Who asked for it: another human has to confirm it.'),
-    confirm_by: sentTime.described('Until when it can be confirmed.'),
+    versions: listOf(version).described('The versions to erase, ascending.'),
+    requested_by: principalId.described('The principal that requested the erasure. Another human must confirm it.'),
+    confirm_by: sentTime.described('The deadline for the confirmation.'),
   },
   'The erasure, without its reason.',
 );
@@ -215,7 +215,7 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'erasure.requested': {
     name: 'ErasureRequested',
-    when: 'An erasure of versions of a subject of the tenant waits to be confirmed. Only the owner gets it.',
+    when: 'An erasure of versions of a subject waits for confirmation. Only the owner gets the event.',
     data: ErasureRequestedData,
     example: erasureRequestedData({
       ...ERASURE,
@@ -225,7 +225,9 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'subject.erased': {
     name: 'SubjectErased',
-    when: 'Versions of a subject that the tenant owns, may read by a live grant, or was shown, were erased. Erase what you keep of them.',
+    when:
+      'Versions of a subject were erased that the tenant owns, may read by a live grant, or was shown. Erase ' +
+      'your copies of them.',
     data: SubjectErasedData,
     example: subjectErasedData({ ...ERASURE, erasedAt: new Date('2026-01-20T09:00:00Z') }),
   },

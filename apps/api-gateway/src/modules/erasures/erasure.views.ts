@@ -81,8 +81,8 @@ export const ErasureWithReceipt = view('ErasureReceipt', {
       last_at: time.described('The first read of the last such day.'),
     }),
   ).described(
-    'Other tenants that were shown one of the versions, by the disclosures. Each gets `subject.erased`, also after its grant ended. ' +
-      'Empty before it is done.',
+    'The other tenants that were shown one of the versions, according to the disclosures. Each gets ' +
+      '`subject.erased`, even after its grant has ended. Empty until the erasure is done.',
   ),
 });
 export type ErasureWithReceipt = ViewOf<typeof ErasureWithReceipt>;
@@ -111,7 +111,7 @@ export const ErasuresQuery = query({
   status: oneOf(ERASURE_STATUSES)
     .optional()
     .example('pending')
-    .described('Only erasures with this status. Default: all.'),
+    .described('Only erasures with this status. Absent: all.'),
 });
 export type ErasuresQuery = SentOf<typeof ErasuresQuery>;
 

@@ -35,9 +35,11 @@ export class ErasuresController {
   @Post('erasure')
   @ApiRoute('Request the erasure of versions of a subject', RULES.requestErasure, {
     description:
-      'By a human owner (422 otherwise). Nothing is erased before a second human confirms it, within a day; where the tenant’s ' +
-      '`erasure_confirmation` is `off`, it is done at once. A subject has one pending erasure at a time (409). A version that is not in ' +
-      'the transparency log yet: 404 `not_logged_yet`; `wait` waits for it. What goes and what stays: `docs/erasure.md`.',
+      'Needs a human owner (422 otherwise). A second human must confirm within a day before anything is erased. ' +
+      'If the tenant’s `erasure_confirmation` is `off`, the erasure takes effect immediately. A subject has at ' +
+      'most one pending erasure (409). Versions that are not in the transparency log yet return 404 ' +
+      '`not_logged_yet`; send `wait` to wait for them. [/docs/erasure](/docs/erasure) lists what is destroyed ' +
+      'and what stays.',
     answers: { 201: erasureAnswer('The pending erasure.', PENDING) },
     errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],
   })
@@ -122,8 +124,8 @@ export class TenantErasuresController {
   constructor(private readonly erasures: ErasureService) {}
 
   @Get()
-  @ApiRoute('Erasures of all subjects of a tenant, newest first', RULES.listErasures, {
-    description: 'With `status=pending`: those that wait for a confirmation.',
+  @ApiRoute('List the erasures of all subjects of a tenant, newest first', RULES.listErasures, {
+    description: '`status=pending` lists the erasures that wait for a confirmation.',
     answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
   })
   async listTenantErasures(

@@ -190,7 +190,7 @@ export class GrantService {
     if (changed.isHeldBack) {
       throw new DomainError(
         'conflict',
-        'A second human has to confirm a wider grant on all subjects. Revoke this one and make a new one.',
+        'A second human must confirm a wider grant on all subjects. Revoke this grant and create a new one.',
       );
     }
     if (!changed.isDone) throw notActive(grant, 'changed');

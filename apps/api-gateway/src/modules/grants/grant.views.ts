@@ -86,21 +86,23 @@ export type CreatedGrant = ViewOf<typeof CreatedGrant>;
 
 /** A request for a grant on all subjects that a second human has to confirm. */
 export const PendingGrant = view('PendingGrant', {
-  grant_id: uuid.described('The id that the grant gets.'),
-  grantor_tenant_id: tenantId.described('The tenant that gives the grant.'),
-  grantee_tenant_id: tenantId.described('The tenant that gets the grant.'),
+  grant_id: uuid.described('The id of the grant, once it is created.'),
+  grantor_tenant_id: tenantId.described('The tenant that issues the grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that receives the grant.'),
   subject_type: constant(ALL_SUBJECTS.subjectType),
   subject_id: constant(ALL_SUBJECTS.subjectId),
   scopes,
-  expires_at: time.nullable().described('From when on the grant is no longer live; null: never.'),
+  expires_at: time.nullable().described('When the grant expires; null: never.'),
   purpose,
-  status: oneOf(PENDING_GRANT_STATUSES).described('`pending`: it gives no rights. `confirmed`: the grant was made.'),
-  requested_by: principalId.described('Who requested it.'),
+  status: oneOf(PENDING_GRANT_STATUSES).described(
+    '`pending`: the request gives no rights. `confirmed`: the grant was created.',
+  ),
+  requested_by: principalId.described('The principal that requested the grant.'),
   created_at: time.described('When it was requested.'),
-  confirm_by: time.described('Until when it can be confirmed; `expired` from then on.'),
-  confirmed_by: principalId.nullable().described('Who confirmed it; null: nobody did.'),
+  confirm_by: time.described('The deadline for the confirmation. After it, the erasure is `expired`.'),
+  confirmed_by: principalId.nullable().described('The principal that confirmed the request; null if nobody did.'),
   confirmed_at: time.nullable().described('When it was confirmed.'),
-  cancelled_by: principalId.nullable().described('Who cancelled it; null: nobody did.'),
+  cancelled_by: principalId.nullable().described('The principal that cancelled the erasure; null if nobody did.'),
   cancelled_at: time.nullable().described('When it was cancelled.'),
 });
 export type PendingGrant = ViewOf<typeof PendingGrant>;
@@ -292,12 +294,12 @@ export type CreateGrantsBody = SentOf<typeof CreateGrantsBody>;
 
 /** What became of one of many grants. */
 const GrantResult = view('GrantResult', {
-  index: count.described('Its place in `grants`, from 0.'),
+  index: count.described('The index in `grants`, from 0.'),
   status: integer.described(
-    'What a request of its own would have been answered: 201, 202, or the status of its `error`.',
+    'The status that a single request would have returned: 201, 202, or the status of `error`.',
   ),
-  grant: Grant.optional().described('The grant, where it was made.'),
-  pending_grant: PendingGrant.optional().described('The request, where another human has to confirm it.'),
+  grant: Grant.optional().described('The grant, if it was created.'),
+  pending_grant: PendingGrant.optional().described('The pending request, if another human must confirm it.'),
   error: ErrorEnvelope.fields.error.optional(),
 });
 type GrantResult = ViewOf<typeof GrantResult>;

@@ -41,13 +41,18 @@ export class GrantsController {
   @Post('grants')
   @ApiRoute('Let another tenant read one subject or all subjects that this tenant owns', RULES.manageGrants, {
     description:
-      'A subject has at most one active grant to a tenant (409); the tenant must exist (409). With the `subject_type` `*` it ' +
-      'is on all subjects that this tenant owns, now or later: of those too a tenant has at most one. Scopes of both add up. ' +
-      'While the tenant’s `grant_confirmation` is `required`, a request for all subjects is pending (202) and gives no rights: another ' +
-      'human confirms it within a day.',
+      'The grantee must exist, and can have at most one active grant on a subject (409 otherwise). With the ' +
+      '`subject_type` `*`, the grant covers all subjects that this tenant owns, now or later. The grantee can ' +
+      'have one such grant beside grants on single subjects; the scopes add up. While the tenant’s ' +
+      '`grant_confirmation` is `required`, a grant on all subjects is pending (202) and gives no rights until ' +
+      'another human confirms it within a day.',
     answers: {
       201: answer('The grant, flat and wrapped.', CreatedGrant, CreatedGrant.of(ACME_TO_BETA)),
-      202: answer('A grant on all subjects that another human has to confirm.', PendingGrant, PendingGrant.of(PENDING)),
+      202: answer(
+        'A pending grant on all subjects, which another human must confirm.',
+        PendingGrant,
+        PendingGrant.of(PENDING),
+      ),
     },
     errors: ['conflict'],
   })
@@ -138,10 +143,11 @@ export class GrantsController {
   @Patch('grants/:grant_id')
   @ApiRoute('Change the scopes, end or purpose of a grant', RULES.manageGrants, {
     description:
-      'From the answer on the grantee reads by what it became. A change of scopes or end is kept and logged with what was ' +
-      'before: `…/access-history` lists the periods. What changes nothing is not kept. 409 unless the grant is active, and for a wider ' +
-      'grant on all subjects while `grant_confirmation` is `required`.',
-    answers: { 200: answer('The grant as it is now.', Grant, Grant.of(ACME_TO_BETA)) },
+      'The change takes effect immediately. A change of scopes or end is stored and logged with the previous ' +
+      'values; `…/access-history` lists the periods. An update without a difference is not recorded. 409 unless ' +
+      'the grant is active. Widening a grant on all subjects also returns 409 while `grant_confirmation` is ' +
+      '`required`.',
+    answers: { 200: answer('The grant after the change.', Grant, Grant.of(ACME_TO_BETA)) },
     errors: ['not_found', 'conflict'],
   })
   async changeGrant(

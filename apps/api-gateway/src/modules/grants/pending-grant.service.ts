@@ -37,7 +37,10 @@ export class PendingGrantService {
       const pending = requirePending(move);
       if (pending.status !== 'pending') throw hasEnded(pending);
       if (pending.requestedBy === actor.principalId) {
-        throw new DomainError('forbidden', 'Another human than the one who requested the grant has to confirm it.');
+        throw new DomainError(
+          'forbidden',
+          'The human who requested the grant cannot confirm it. Another human must confirm it.',
+        );
       }
       return pending;
     };
@@ -64,6 +67,6 @@ function requirePending({ pending }: PendingGrantMove): PendingGrantRecord {
 function hasEnded({ status }: PendingGrantRecord): DomainError {
   return new DomainError(
     'conflict',
-    `The pending grant is ${status}; only a pending one can be confirmed or cancelled.`,
+    `The pending grant is ${status}. Only one with the status pending can be confirmed or cancelled.`,
   );
 }

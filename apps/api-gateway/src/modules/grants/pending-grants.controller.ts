@@ -20,8 +20,8 @@ export class PendingGrantsController {
   constructor(private readonly pending: PendingGrantService) {}
 
   @Get()
-  @ApiRoute('Grants on all subjects that wait for a second human, newest first', RULES.confirmGrants, {
-    description: 'Those that were requested while `grant_confirmation` was `required`, ended ones too.',
+  @ApiRoute('List the grants on all subjects that wait for a second human, newest first', RULES.confirmGrants, {
+    description: 'The list has all requests made while `grant_confirmation` was `required`, including ended ones.',
     answers: { 200: pageAnswer('One page.', PendingGrant, [PendingGrant.of(PENDING)], 50) },
   })
   async listPendingGrants(
@@ -32,10 +32,10 @@ export class PendingGrantsController {
   }
 
   @Post(':grant_id/confirm')
-  @ApiRoute('Confirm a grant on all subjects, which makes it', RULES.confirmGrants, {
+  @ApiRoute('Confirm and create a grant on all subjects', RULES.confirmGrants, {
     description:
-      'By another human than the one who requested it (403, 422 otherwise). 409 unless it is pending, or while the grantee has an ' +
-      'active grant on all subjects.',
+      'Needs another human than the one who requested the grant (403, or 422 if not human). 409 unless the ' +
+      'request is pending, and while the grantee has an active grant on all subjects.',
     answers: { 200: answer('The grant.', Grant, Grant.of(TO_ALL)) },
     errors: ['not_found', 'conflict', 'human_principal_required'],
     examples: EXAMPLE,
@@ -51,7 +51,8 @@ export class PendingGrantsController {
   @Post(':grant_id/cancel')
   @ApiRoute('Cancel a grant on all subjects that was not confirmed', RULES.confirmGrants, {
     description:
-      'By the principal that requested it, or another one. An `expired` one too. 409 where it has ended otherwise.',
+      'Any permitted principal can cancel the request, including the one that made it. An `expired` request can ' +
+      'be cancelled too. 409 if the request ended in another way.',
     answers: { 200: answer('The cancelled request.', PendingGrant, PendingGrant.of(CANCELLED)) },
     errors: ['not_found', 'conflict'],
     examples: EXAMPLE,

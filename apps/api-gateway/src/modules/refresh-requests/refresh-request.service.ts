@@ -201,7 +201,10 @@ export class RefreshRequestService {
     if (!outcome.isKnown) throw unknownRequest();
     requireAccess(outcome.facts, RULES.fulfilRefresh);
     if (outcome.isSnapshotOfSubject && outcome.isSnapshotErased && outcome.status === 'pending') {
-      throw new DomainError('conflict', 'The content of that snapshot was erased. Name another one of this subject.');
+      throw new DomainError(
+        'conflict',
+        'The content of that snapshot was erased. Name another snapshot of this subject.',
+      );
     }
     if (outcome.isSnapshotOfSubject) {
       throw notPending(outcome.status ?? 'fulfilled');

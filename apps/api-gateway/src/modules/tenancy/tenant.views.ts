@@ -28,7 +28,7 @@ const confirmation = oneOf(CONFIRMATIONS).described(
   '`required` if a second human must confirm an erasure. `off` is for tenants of one person.',
 );
 const grantConfirmation = oneOf(CONFIRMATIONS).described(
-  '`required`: a second human has to confirm a grant on all subjects.',
+  '`required` if a second human must confirm a grant on all subjects.',
 );
 
 const PendingChange = part({

@@ -88,9 +88,9 @@ export class TenantsController {
     RULES.changeTenant,
     {
       description:
-        'At least one field. `tenant_id` never changes. A confirmation is changed by a human (422 otherwise). ' +
-        'A `tenant_owner` requests that one is switched off: it stays `required`, and `pending_changes` shows the request. It takes effect ' +
-        'when another human, at least `tenant_admin`, sends the same, or after a day. `required` withdraws it.',
+        'Send at least one field. `tenant_id` never changes. Only a human can change a confirmation (422 ' +
+        'otherwise). A request to switch one off is first listed in `pending_changes`. It takes effect after a ' +
+        'day, or when another human, at least `tenant_admin`, sends the same request. `required` withdraws it.',
       answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
       errors: ['conflict', 'human_principal_required'],
     },
