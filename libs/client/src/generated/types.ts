@@ -13,48 +13,48 @@ export type AccessPeriod = {
      */
     grant_id: string;
     /**
-     * The tenant that could read.
+     * The tenant that could read the subject.
      */
     grantee_tenant_id: string;
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * What the grant lets its grantee read.
+     * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * Since when: the grant was made, or changed.
+     * The start: when the grant was created or changed.
      */
     from: string;
     /**
-     * Until when; null: it has no end.
+     * The end; null: none.
      */
     until: string | null;
     /**
-     * What ended it; null while it lives. `replaced`: a change, from which another period goes on.
+     * The cause of the end; null while the grant is live. `replaced`: the grant was changed, and the next period begins.
      */
     ended_by: 'revoked' | 'expired' | 'replaced' | null;
     /**
-     * Where the log says so.
+     * The log entry of the start.
      */
     granted: {
         /**
-         * Its place in the log; null until it has one.
+         * The index in the log; null until the log has it.
          */
         log_index: number | null;
     };
     /**
-     * Where the log says that it was revoked or changed; that it expired follows from the grant.
+     * The log entry of the end, if the grant was revoked or changed. An expiry has no entry; it follows from the grant.
      */
     ended: {
         /**
-         * Its place in the log; null until it has one.
+         * The index in the log; null until the log has it.
          */
         log_index: number | null;
     };
@@ -73,15 +73,15 @@ export type AccessPeriodPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -102,7 +102,7 @@ export type AccessibleSubject = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
@@ -110,27 +110,27 @@ export type AccessibleSubject = {
      */
     granted_by_tenant_id: string;
     /**
-     * The id of the grant: of the one on this subject, where there is one on all of the tenant’s too.
+     * The id of the grant. If there is a grant on this subject and one on all subjects, the id of the former.
      */
     grant_id: string;
     /**
-     * What the grants let their grantee read.
+     * The reads that the grants permit.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on that grant is no longer live; null: never.
+     * When that grant expires; null: never.
      */
     expires_at: string | null;
     /**
-     * Who made it; null: it was made before this was kept.
+     * The principal that created the grant; null for grants from before this was recorded.
      */
     granted_by: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose: string | null;
     /**
-     * The header of the latest snapshot. Only with `read_latest`.
+     * The header of the latest snapshot. Present only with `read_latest`.
      */
     latest_snapshot?: SnapshotHeader;
 };
@@ -148,15 +148,15 @@ export type AccessibleSubjectPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -177,15 +177,15 @@ export type AppliedUpdate = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
 };
@@ -193,11 +193,11 @@ export type AppliedUpdate = {
 /**
  * Audit
  *
- * Who wrote it.
+ * The author of the snapshot.
  */
 export type Audit = {
     /**
-     * Who made it.
+     * The principal or system that made it.
      */
     created_by: string;
     /**
@@ -205,7 +205,7 @@ export type Audit = {
      */
     created_at: string;
     /**
-     * By which system or process.
+     * The system or process that made it.
      */
     source: string;
     /**
@@ -213,7 +213,7 @@ export type Audit = {
      */
     request_id?: string | null;
     /**
-     * What else belongs to the same course of events.
+     * An id that connects related requests.
      */
     correlation_id?: string | null;
     [key: string]: unknown;
@@ -224,42 +224,42 @@ export type Audit = {
  */
 export type AuditRecord = {
     /**
-     * Its number, which no other record of the tenant has: each is one more than the last.
+     * The number of the record in the tenant. Each record has the next number.
      */
     audit_id: number;
     /**
-     * When.
+     * When the change was made.
      */
     at: string;
     /**
-     * What was done.
+     * The kind of change.
      */
     action: 'tenant.founded' | 'tenant.changed' | 'member.invited' | 'member.added' | 'member.changed' | 'member.removed' | 'webhook_subscription.created' | 'webhook_subscription.changed' | 'webhook_subscription.disabled' | 'webhook_subscription.enabled' | 'webhook_subscription.secret_rotated' | 'webhook_subscription.deleted' | 'transfer_offer.made' | 'transfer_offer.accepted' | 'transfer_offer.declined' | 'transfer_offer.cancelled' | 'grant.requested' | 'grant.confirmed' | 'grant.cancelled' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expired' | 'grant.accepted' | 'erasure.requested' | 'erasure.confirmed' | 'erasure.done' | 'erasure.cancelled' | 'limit.changed';
     /**
-     * Who did it; null: the service itself, or its operator.
+     * The principal that made the change; null: the service itself, or its operator.
      */
     principal_id: string | null;
     /**
-     * The request that did it; null: none did.
+     * The request that made the change; null: there was no request.
      */
     request_id: string | null;
     /**
-     * The ids of what was changed.
+     * The ids of the changed object.
      */
     target: {
         [key: string]: string;
     };
     /**
-     * Each member that changed. Never a secret, a message or an attribute.
+     * The members that changed. Never a secret, a message or an attribute.
      */
     details: {
         [key: string]: {
             /**
-             * What it was; null: there was none.
+             * The previous value; null if there was none.
              */
             before: unknown;
             /**
-             * What it became; null: there is none.
+             * The new value; null if there is none.
              */
             after: unknown;
         };
@@ -279,15 +279,15 @@ export type AuditRecordPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -304,15 +304,15 @@ export type AuditRecordPage = {
  */
 export type BackingEvidence = {
     /**
-     * Its id, by which `attribute_paths` refers to it.
+     * The id that `attribute_paths` uses to refer to this evidence.
      */
     evidence_id: string;
     /**
-     * What kind of evidence it is.
+     * The kind of evidence.
      */
     evidence_type: string;
     /**
-     * From where it comes.
+     * The source of the evidence.
      */
     source: string;
     /**
@@ -324,7 +324,7 @@ export type BackingEvidence = {
      */
     retrieved_at?: string | null;
     /**
-     * The hash of what was captured.
+     * The hash of the captured content.
      */
     hash?: {
         /**
@@ -332,21 +332,21 @@ export type BackingEvidence = {
          */
         alg: string;
         /**
-         * The hash, as its algorithm is usually written.
+         * The hash in the usual notation of its algorithm.
          */
         value: string;
         [key: string]: unknown;
     } | null;
     /**
-     * Where to find it at its source.
+     * The location at the source.
      */
     locator?: string | null;
     /**
-     * What else there is to say of it.
+     * Additional remarks.
      */
     notes?: string | null;
     /**
-     * How it backs the value.
+     * The way in which the evidence supports the value.
      */
     role?: 'primary' | 'corroborating' | 'conflicting' | null;
     [key: string]: unknown;
@@ -357,11 +357,11 @@ export type BackingEvidence = {
  */
 export type BatchResult = {
     /**
-     * Which line, counted from 1; empty ones count and have no result.
+     * The line number, from 1. Empty lines count but have no result.
      */
     line: number;
     /**
-     * What a request of its own would have been answered: 201 where the snapshot was stored; 200 where this very snapshot was stored before; else the status of its `error`.
+     * The status that a single request would have returned: 201 if the snapshot was stored, 200 if the same snapshot was stored before, otherwise the status of `error`.
      */
     status: number;
     /**
@@ -369,7 +369,7 @@ export type BatchResult = {
      */
     snapshot_id?: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version?: number;
     /**
@@ -377,43 +377,43 @@ export type BatchResult = {
      */
     subject_type?: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id?: string;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash?: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash?: string | null;
     /**
-     * When it was stored.
+     * When the service stored the version.
      */
     created_at?: string;
     /**
-     * What went wrong, and the way out.
+     * The error and how to fix it.
      */
     error?: {
         /**
-         * What went wrong, for programs.
+         * The kind of error, for programs. [/docs/errors](/docs/errors) explains each code.
          */
         code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
-         * What to do.
+         * The problem and how to fix it.
          */
         message: string;
         /**
-         * What is wrong, place by place.
+         * The problems, one for each place in the request.
          */
         details?: Array<ErrorDetail>;
         /**
-         * Also in the header `X-Request-Id`.
+         * The same id as in the header `X-Request-Id`.
          */
         request_id: string;
         /**
-         * What is left of an erased version. Only with the code `erased`.
+         * The remains of an erased version. Present only with the code `erased`.
          */
         erased?: {
             /**
@@ -425,23 +425,23 @@ export type BatchResult = {
              */
             erased_at: string;
             /**
-             * The version’s id.
+             * The id of the version.
              */
             snapshot_id: string;
             /**
-             * A snapshot’s number in its subject’s chain.
+             * The number of the snapshot in the subject’s chain.
              */
             snapshot_version: number;
             /**
-             * The hash of what it said.
+             * The envelope hash of the erased content.
              */
             envelope_hash: string | null;
             /**
-             * That of the version before; null for the first one.
+             * The envelope hash of the previous version; null for version 1.
              */
             prev_hash: string | null;
             /**
-             * Where a proof was asked for: `log_index`, `leaf_hash` and `inclusion` of the version, and `erasure`, the proof that the log says that it was erased.
+             * Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure.
              */
             proof?: {
                 [key: string]: unknown;
@@ -449,7 +449,7 @@ export type BatchResult = {
         };
     };
     /**
-     * Seconds after which the line may be sent again, with 429 and 503.
+     * Seconds to wait before sending the line again; with 429 and 503.
      */
     retry_after?: number;
 };
@@ -463,7 +463,7 @@ export type BlockedTenant = {
      */
     tenant_id: string;
     /**
-     * Since when.
+     * When the caller blocked the tenant.
      */
     blocked_at: string;
 };
@@ -481,15 +481,15 @@ export type BlockedTenantPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -510,27 +510,27 @@ export type ChainItem = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent. Of an erased one its links alone are held.
+     * True if the version’s envelope and its parent’s match their stored hashes, and `prev_hash` is the parent’s hash. For an erased version, only the links are verified.
      */
     chain_valid: boolean | null;
     /**
-     * When its writer made it.
+     * When the writer made the snapshot.
      */
     generated_at: string;
     /**
-     * By what its content was destroyed; absent where it was not. The envelope is absent then.
+     * The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope.
      */
     erased?: {
         /**
@@ -538,7 +538,7 @@ export type ChainItem = {
          */
         erasure_id: string;
         /**
-         * When.
+         * When the content was destroyed.
          */
         erased_at: string;
     };
@@ -553,15 +553,15 @@ export type ChainProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * Of all links that are listed.
+     * True if all listed links are valid.
      */
     chain_valid: boolean | null;
     /**
-     * Whether the list reaches from version 1 to the latest: all that there is to prove.
+     * True if the list reaches from version 1 to the latest: the whole chain.
      */
     complete: boolean;
     /**
@@ -579,19 +579,19 @@ export type ChainProof = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * In which order the items come.
+         * The order of the items.
          */
         order: 'asc' | 'desc';
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -608,19 +608,19 @@ export type ChainProof = {
  */
 export type ChangeGrantBody = {
     /**
-     * What the grant lets its grantee read from now on.
+     * The reads that the grant permits from now on.
      */
     scopes?: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'> | null;
     /**
-     * In the future: until when, from now on. Null: it does not expire.
+     * When the grant expires; must be in the future. Null: never.
      */
     expires_at?: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose?: string | null;
     /**
-     * Why it is changed; kept with the change.
+     * The reason for the change, stored with it.
      */
     reason?: string | null;
 };
@@ -632,19 +632,19 @@ export type ChangePage = {
     /**
      * Change
      *
-     * In the order of the log. Fewer than `limit` do not say that there are no more.
+     * The entries, in the order of the log. A page with fewer than `limit` items is not always the last one.
      */
     items: Array<SnapshotCreatedChange | GrantCreatedChange | GrantChangedChange | GrantRevokedChange | OwnerChangedChange | SubjectErasedChange>;
     /**
-     * Send it as `after` next time, also when there was nothing; null: nothing concerns you so far. It is opaque: it may stand for an entry that you may not know of. It never expires, and is good for the feed of this tenant alone.
+     * The value to send as `after` in the next request, even if this page is empty. Null if no entry concerns the tenant yet. It is opaque, never expires, and works only in the feed of this tenant.
      */
     next_after: string | null;
     /**
-     * Whether there is more at this moment.
+     * True if more entries exist now.
      */
     has_more: boolean;
     /**
-     * False: a tenant granted all of its subjects lately, and a worker still adds older entries before `next_after`. To get them, read again later from where you began.
+     * False while a worker still adds older entries, because a tenant recently granted all of its subjects. To get them, read again later from your starting point. See [/docs/feed](/docs/feed).
      */
     complete: boolean;
 };
@@ -654,11 +654,11 @@ export type ChangePage = {
  */
 export type Check = {
     /**
-     * `degraded`: it works, and needs a look.
+     * `degraded`: the dependency works but needs attention.
      */
     status: 'ok' | 'degraded' | 'failed';
     /**
-     * What is wrong.
+     * The problem.
      */
     detail?: string;
 };
@@ -683,11 +683,11 @@ export type ConsistencyProof = {
 
 export type CreateGrantBody = ({
     /**
-     * The subject’s.
+     * The type of the subject.
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s.
+     * The id of the subject.
      */
     subject_id: string;
 } | {
@@ -705,23 +705,23 @@ export type CreateGrantBody = ({
      */
     grantee_tenant_id: string;
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte. Left out with the type `*`.
+     * The subject’s id, compared byte for byte. Leave it out with the type `*`.
      */
     subject_id?: string | null;
     /**
-     * What the grant lets its grantee read.
+     * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * In the future. Absent or null: the grant does not expire.
+     * When the grant expires; must be in the future. Null or absent: never.
      */
     expires_at?: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose?: string | null;
 };
@@ -731,7 +731,7 @@ export type CreateGrantBody = ({
  */
 export type CreateGrantsBody = {
     /**
-     * Each as the body of a request of its own. At most 1,000, unless the deployment says else.
+     * The grants to create, each like the body of a single request. At most 1,000 by default ([/docs/limits](/docs/limits)).
      */
     grants: Array<CreateGrantBody>;
 };
@@ -745,27 +745,27 @@ export type CreateRefreshRequestBody = {
      */
     requesting_tenant_id: string;
     /**
-     * Why it is asked for, as a code of the asking tenant’s own.
+     * The reason, as a code that the requesting tenant chooses.
      */
     reason_code?: string | null;
     /**
-     * Words to the owner.
+     * A message to the owner.
      */
     message?: string | null;
     /**
-     * JSON Pointers (RFC 6901). Repeated ones are kept once. At most 100, unless the deployment says else.
+     * JSON Pointers (RFC 6901), at most 100 by default. Duplicates are removed.
      */
     requested_paths?: Array<string> | null;
     /**
-     * When it expires, if it is still `pending` then; in the future. Both sides get `refresh_request.expired`.
+     * When the request expires if it is still `pending`; must be in the future. Both sides then get `refresh_request.expired`.
      */
     expires_at?: string | null;
     /**
-     * When the answer is due; in the future. Once it has passed the request is overdue, and both sides get `refresh_request.overdue`.
+     * When the response is due; must be in the future. After it, the request is overdue, and both sides get `refresh_request.overdue`.
      */
     due_at?: string | null;
     /**
-     * How often the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. When the request is fulfilled or declined or has expired, the next one is opened at the next of these moments, counted in UTC from the first request, with the same content and as much time for the answer. A series ends when the requesting tenant cancels it, or neither owns the subject nor holds a live grant on it.
+     * The interval at which the request recurs: an ISO 8601 duration of whole days from `P1D` to `P5Y`, such as `P1Y`, `P3M` or `P1Y6M`. Once the request is fulfilled, declined or expired, the next one opens at the next multiple of the interval, counted in UTC from the first request. It has the same content and the same time for the response. The series ends when the requesting tenant cancels it, or neither owns the subject nor holds a live grant on it.
      */
     every?: string | null;
 };
@@ -783,15 +783,15 @@ export type CreateTenantBody = {
      */
     name: string;
     /**
-     * A short name for addresses; null: it has none.
+     * A short name for URLs; null if there is none.
      */
     slug?: string | null;
     /**
-     * Refuse to apply on a parent without envelope_hash. True unless it is sent.
+     * Refuse to apply updates to a parent without envelope_hash. Defaults to true.
      */
     chain_enforced?: boolean | null;
     /**
-     * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`. `open` unless it is sent.
+     * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. Defaults to `open`.
      */
     evidence_policy?: 'open' | 'resolved' | 'fresh' | null;
 };
@@ -801,15 +801,15 @@ export type CreateTenantBody = {
  */
 export type CreateTransferOfferBody = {
     /**
-     * Who is to become owner. Need not be a member yet.
+     * The principal that will become owner. It need not be a member yet.
      */
     to_principal_id: string;
     /**
-     * Words to whom it is made.
+     * A message to the offered principal.
      */
     message?: string | null;
     /**
-     * In the future; from then on the offer is `expired`. Without it the offer stands until it is answered.
+     * When the offer expires; must be in the future. Absent: never.
      */
     expires_at?: string | null;
 };
@@ -826,7 +826,7 @@ export type CreateWebhookSubscriptionBody = ({
     subscribed_event_types: Array<unknown>;
 }) & {
     /**
-     * The types of events that it gets.
+     * The types of events that the subscription gets.
      */
     event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
@@ -840,7 +840,7 @@ export type CreateWebhookSubscriptionBody = ({
      */
     tenant_id: string;
     /**
-     * Where the events are sent to.
+     * The URL that receives the events.
      */
     target_url: string;
 };
@@ -854,27 +854,27 @@ export type CreatedGrant = {
      */
     grant_id: string;
     /**
-     * The tenant that gives the grant.
+     * The tenant that issued the grant.
      */
     grantor_tenant_id: string;
     /**
-     * The tenant that gets the grant.
+     * The tenant that received the grant.
      */
     grantee_tenant_id: string;
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * What the grant lets its grantee read.
+     * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on it is no longer live; null: never.
+     * When the grant expires; null: never.
      */
     expires_at: string | null;
     /**
@@ -882,23 +882,23 @@ export type CreatedGrant = {
      */
     created_at: string;
     /**
-     * When it was revoked; null: it was not.
+     * When the grant was revoked; null if it was not.
      */
     revoked_at: string | null;
     /**
-     * Whether it is live, and why not.
+     * `active`, or the reason why the grant is no longer live.
      */
     status: 'active' | 'revoked' | 'expired';
     /**
-     * Who made it; null: it was made before this was kept.
+     * The principal that created the grant; null for grants from before this was recorded.
      */
     granted_by: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose: string | null;
     /**
-     * When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.
+     * When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that.
      */
     accepted_at: string | null;
     /**
@@ -914,7 +914,7 @@ export type CreatedGrant = {
  */
 export type DeclineRefreshRequestBody = {
     /**
-     * Words to whoever asked. May be empty.
+     * A message to the requesting tenant. May be empty.
      */
     reason: string;
 };
@@ -928,7 +928,7 @@ export type Delivery = {
      */
     delivery_id: string;
     /**
-     * The same in `webhook-id` of every attempt.
+     * The same id as in `webhook-id` of every attempt.
      */
     event_id: string;
     /**
@@ -936,19 +936,19 @@ export type Delivery = {
      */
     event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
-     * The subscription that it goes to.
+     * The subscription that gets the delivery.
      */
     subscription_id: string;
     /**
-     * `dead`: retries ran out, or the receiver answered 410. `skipped`: it was not sent; `skipped_reason` says why.
+     * `dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why.
      */
     status: 'pending' | 'succeeded' | 'dead' | 'skipped';
     /**
-     * Attempts ever begun, those before a redelivery included.
+     * The number of attempts, including those before a redelivery.
      */
     attempt_count: number;
     /**
-     * Null unless `pending`.
+     * When the next attempt is due; null unless `pending`.
      */
     next_attempt_at: string | null;
     /**
@@ -956,7 +956,7 @@ export type Delivery = {
      */
     created_at: string;
     /**
-     * When it left `pending`; null while it has not.
+     * When the delivery finished; null while it is `pending`.
      */
     finished_at: string | null;
     /**
@@ -964,7 +964,7 @@ export type Delivery = {
      */
     skipped_reason: 'subscription_inactive' | 'no_grant' | null;
     /**
-     * Of the request that caused the event.
+     * The request that caused the event.
      */
     request_id: string | null;
     /**
@@ -972,7 +972,7 @@ export type Delivery = {
      */
     traceparent: string | null;
     /**
-     * The last 50, oldest first.
+     * The last 50 attempts, oldest first.
      */
     attempts: Array<{
         /**
@@ -980,23 +980,23 @@ export type Delivery = {
          */
         attempt: number;
         /**
-         * When it began.
+         * When the attempt began.
          */
         started_at: string;
         /**
-         * How long it took, in milliseconds.
+         * The duration in milliseconds.
          */
         latency_ms: number;
         /**
-         * Null when no answer came.
+         * The HTTP status of the response; null if there was none.
          */
         status_code: number | null;
         /**
-         * One of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
+         * The phase that failed: one of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
          */
         error_phase: string | null;
         /**
-         * What went wrong; null after a success.
+         * The problem; null after a success.
          */
         error: string | null;
     }>;
@@ -1015,15 +1015,15 @@ export type DeliveryPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -1044,7 +1044,7 @@ export type DeliveryWithPayload = {
      */
     delivery_id: string;
     /**
-     * The same in `webhook-id` of every attempt.
+     * The same id as in `webhook-id` of every attempt.
      */
     event_id: string;
     /**
@@ -1052,19 +1052,19 @@ export type DeliveryWithPayload = {
      */
     event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
-     * The subscription that it goes to.
+     * The subscription that gets the delivery.
      */
     subscription_id: string;
     /**
-     * `dead`: retries ran out, or the receiver answered 410. `skipped`: it was not sent; `skipped_reason` says why.
+     * `dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why.
      */
     status: 'pending' | 'succeeded' | 'dead' | 'skipped';
     /**
-     * Attempts ever begun, those before a redelivery included.
+     * The number of attempts, including those before a redelivery.
      */
     attempt_count: number;
     /**
-     * Null unless `pending`.
+     * When the next attempt is due; null unless `pending`.
      */
     next_attempt_at: string | null;
     /**
@@ -1072,7 +1072,7 @@ export type DeliveryWithPayload = {
      */
     created_at: string;
     /**
-     * When it left `pending`; null while it has not.
+     * When the delivery finished; null while it is `pending`.
      */
     finished_at: string | null;
     /**
@@ -1080,7 +1080,7 @@ export type DeliveryWithPayload = {
      */
     skipped_reason: 'subscription_inactive' | 'no_grant' | null;
     /**
-     * Of the request that caused the event.
+     * The request that caused the event.
      */
     request_id: string | null;
     /**
@@ -1088,7 +1088,7 @@ export type DeliveryWithPayload = {
      */
     traceparent: string | null;
     /**
-     * The last 50, oldest first.
+     * The last 50 attempts, oldest first.
      */
     attempts: Array<{
         /**
@@ -1096,23 +1096,23 @@ export type DeliveryWithPayload = {
          */
         attempt: number;
         /**
-         * When it began.
+         * When the attempt began.
          */
         started_at: string;
         /**
-         * How long it took, in milliseconds.
+         * The duration in milliseconds.
          */
         latency_ms: number;
         /**
-         * Null when no answer came.
+         * The HTTP status of the response; null if there was none.
          */
         status_code: number | null;
         /**
-         * One of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
+         * The phase that failed: one of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
          */
         error_phase: string | null;
         /**
-         * What went wrong; null after a success.
+         * The problem; null after a success.
          */
         error: string | null;
     }>;
@@ -1137,7 +1137,7 @@ export type DeliveryWithPayload = {
          */
         tenant_id: string;
         /**
-         * What there is to know of it; see the webhooks of this document.
+         * The data of the event. The webhooks section of this document has a schema for each type.
          */
         data: {
             [key: string]: unknown;
@@ -1150,7 +1150,7 @@ export type DeliveryWithPayload = {
  */
 export type DiffOperation = {
     /**
-     * What is done at `path`.
+     * The operation at `path`.
      */
     op: 'add' | 'remove' | 'replace';
     /**
@@ -1158,7 +1158,7 @@ export type DiffOperation = {
      */
     path: string;
     /**
-     * Present for `add` and `replace`.
+     * The new value, for `add` and `replace`.
      */
     value?: unknown;
 };
@@ -1180,7 +1180,7 @@ export type DiffResult = {
          */
         snapshot_id: string;
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
     };
@@ -1193,7 +1193,7 @@ export type DiffResult = {
          */
         snapshot_id: string;
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
     };
@@ -1202,7 +1202,7 @@ export type DiffResult = {
      */
     include: Array<'/' | '/attributes' | '/subject'>;
     /**
-     * What leads from one to the other, in order.
+     * The operations that turn `from` into `to`, in order.
      */
     ops: Array<DiffOperation>;
     /**
@@ -1210,27 +1210,27 @@ export type DiffResult = {
      */
     ops_hash: string;
     /**
-     * How much changed.
+     * The size of the change.
      */
     change_summary: {
         /**
-         * Operations.
+         * The number of operations.
          */
         total_ops: number;
         /**
-         * Operations `add`.
+         * The number of `add` operations.
          */
         adds: number;
         /**
-         * Operations `remove`.
+         * The number of `remove` operations.
          */
         removes: number;
         /**
-         * Operations `replace`.
+         * The number of `replace` operations.
          */
         replaces: number;
         /**
-         * Distinct paths.
+         * The number of distinct paths.
          */
         paths_changed: number;
     };
@@ -1243,50 +1243,50 @@ export type DiffResult = {
          */
         path: string;
         /**
-         * The references of exactly this path before; null: none.
+         * The references at exactly this path before the change; null if there are none.
          */
         from: Array<EvidenceRef> | null;
         /**
-         * The same after; null: none.
+         * The references at exactly this path after the change; null if there are none.
          */
         to: Array<EvidenceRef> | null;
         /**
-         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. An element of an array is compared with the element that it was, and with what stood at its index.
+         * True if the value changed but its references did not, so no reference confirms the new value. Otherwise absent. An array element is compared with its previous self and with the previous element at its index. See [/docs/provenance](/docs/provenance).
          */
         evidence_unchanged?: boolean;
         /**
-         * The paths whose references cover the value where this path has none: of a group around it, or where its array element stood before. `inherited_evidence` has the references. Absent where there are none.
+         * The paths whose references cover the value if this path has none: the path of a group around it, or the previous path of its array element. `inherited_evidence` has the references. Absent if there are none.
          */
         inherited?: {
             /**
-             * The path before; null: `from` covers the value, or nothing does.
+             * The covering path before the change; null if `from` covers the value, or nothing does.
              */
             from: string | null;
             /**
-             * The path after; null: `to` covers the value, or nothing does.
+             * The covering path after the change; null if `to` covers the value, or nothing does.
              */
             to: string | null;
         };
     }>;
     /**
-     * The references of each path that `inherited` names. Absent where none does.
+     * The references of each path that `inherited` names. Absent if there is none.
      */
     inherited_evidence?: {
         /**
-         * By path, before.
+         * The references before the change, by path.
          */
         from: {
             [key: string]: Array<unknown>;
         };
         /**
-         * By path, after.
+         * The references after the change, by path.
          */
         to: {
             [key: string]: Array<unknown>;
         };
     };
     /**
-     * What was recomputed. Absent with `verify=none`.
+     * The result of the verification. Absent with `verify=none`.
      */
     verification?: DiffVerification;
 };
@@ -1296,15 +1296,15 @@ export type DiffResult = {
  */
 export type DiffVerification = {
     /**
-     * What was verified.
+     * The kind of verification.
      */
     mode: 'hash' | 'chain';
     /**
-     * Whether chains can be verified.
+     * True if chains can be verified.
      */
     chain_supported: boolean;
     /**
-     * Of both envelopes.
+     * The verification of both envelope hashes.
      */
     hash: {
         /**
@@ -1316,15 +1316,15 @@ export type DiffVerification = {
          */
         from: {
             /**
-             * The hash as it was recomputed.
+             * The recomputed hash.
              */
             value: string | null;
             /**
-             * The hash as it is stored.
+             * The stored hash.
              */
             stored: string | null;
             /**
-             * Whether it holds; null for what was not looked at or cannot be compared.
+             * True if the hash or link is valid; null if it was not checked or cannot be compared.
              */
             valid: boolean | null;
         };
@@ -1333,41 +1333,41 @@ export type DiffVerification = {
          */
         to: {
             /**
-             * The hash as it was recomputed.
+             * The recomputed hash.
              */
             value: string | null;
             /**
-             * The hash as it is stored.
+             * The stored hash.
              */
             stored: string | null;
             /**
-             * Whether it holds; null for what was not looked at or cannot be compared.
+             * True if the hash or link is valid; null if it was not checked or cannot be compared.
              */
             valid: boolean | null;
         };
     };
     /**
-     * Of the parents: that of `to`; `valid` and `complete` say it of both.
+     * The verification of the parents. The members of this object describe `to`, except `valid` and `complete`, which describe both.
      */
     chain: {
         /**
-         * The envelope hash of the snapshot before; null for the first one.
+         * The envelope hash of the previous version; null for version 1.
          */
         prev_hash: string | null;
         /**
-         * Of the links that were followed. Null where none were looked at, or a hash is missing.
+         * True if all followed links are valid. Null if none was followed, or if a hash is missing.
          */
         valid: boolean | null;
         /**
-         * How many links were followed.
+         * The number of links that were followed.
          */
         depth: number;
         /**
-         * Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.
+         * True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`.
          */
         complete: boolean | null;
         /**
-         * Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.
+         * The erased versions among those checked. Only their links are verified. Absent if there is none.
          */
         erased?: Array<number>;
         /**
@@ -1375,23 +1375,23 @@ export type DiffVerification = {
          */
         from: {
             /**
-             * The envelope hash of the snapshot before; null for the first one.
+             * The envelope hash of the previous version; null for version 1.
              */
             prev_hash: string | null;
             /**
-             * Of the links that were followed. Null where none were looked at, or a hash is missing.
+             * True if all followed links are valid. Null if none was followed, or if a hash is missing.
              */
             valid: boolean | null;
             /**
-             * How many links were followed.
+             * The number of links that were followed.
              */
             depth: number;
             /**
-             * Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.
+             * True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`.
              */
             complete: boolean | null;
             /**
-             * Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.
+             * The erased versions among those checked. Only their links are verified. Absent if there is none.
              */
             erased?: Array<number>;
         };
@@ -1400,23 +1400,23 @@ export type DiffVerification = {
          */
         to: {
             /**
-             * The envelope hash of the snapshot before; null for the first one.
+             * The envelope hash of the previous version; null for version 1.
              */
             prev_hash: string | null;
             /**
-             * Of the links that were followed. Null where none were looked at, or a hash is missing.
+             * True if all followed links are valid. Null if none was followed, or if a hash is missing.
              */
             valid: boolean | null;
             /**
-             * How many links were followed.
+             * The number of links that were followed.
              */
             depth: number;
             /**
-             * Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.
+             * True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`.
              */
             complete: boolean | null;
             /**
-             * Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.
+             * The erased versions among those checked. Only their links are verified. Absent if there is none.
              */
             erased?: Array<number>;
         };
@@ -1436,7 +1436,7 @@ export type Disclosure = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
@@ -1444,35 +1444,35 @@ export type Disclosure = {
      */
     from_version: number;
     /**
-     * The last one; all between them were shown too.
+     * The last version that was shown. All versions between the two were shown too.
      */
     to_version: number;
     /**
-     * The tenant by whose grant it was read.
+     * The tenant whose grant was used.
      */
     grantee_tenant_id: string;
     /**
-     * The grant by which it was first read that day: on the subject, or else on all of the owner’s. Null: not kept then.
+     * The grant that was used first on that day: the grant on the subject, otherwise the one on all of the owner’s subjects. Null if it was not recorded then.
      */
     grant_id: string | null;
     /**
-     * What that grant is for, as its grantor says now.
+     * The purpose of that grant, as the grantor states it now.
      */
     purpose: string | null;
     /**
-     * Who read it.
+     * The principal that read the versions.
      */
     principal_id: string;
     /**
-     * The way. `headers` and `proof` show hashes and times, and no content. `search` tells that the version has the name or the identifier that was searched for.
+     * The kind of read. `headers` and `proof` show hashes and times, but no content. `search` reveals that the version has the name or identifier of the search.
      */
     via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof' | 'search';
     /**
-     * When it was recorded: the first time that day.
+     * When it was recorded: the first read on that day.
      */
     first_at: string;
     /**
-     * The request that was the first.
+     * The id of the first request.
      */
     request_id: string;
 };
@@ -1490,15 +1490,15 @@ export type DisclosurePage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -1523,15 +1523,15 @@ export type Envelope = {
      */
     snapshot_id: string;
     /**
-     * The snapshot's number in its subject's chain.
+     * The number of the snapshot in the subject’s chain, from 1.
      */
     snapshot_version: number;
     /**
-     * When its writer made it.
+     * When the writer made the snapshot.
      */
     generated_at: string;
     /**
-     * Whom or what the snapshot is about.
+     * The person, organization or entity that the snapshot describes.
      */
     subject: {
         /**
@@ -1545,24 +1545,24 @@ export type Envelope = {
         [key: string]: unknown;
     };
     /**
-     * What is known of the subject.
+     * The attributes of the subject. [/docs/how-to/model](/docs/how-to/model) shows how to structure them.
      */
     attributes: {
         [key: string]: unknown;
     };
     /**
-     * From where it is known.
+     * The sources of the attributes.
      */
     evidence: Array<Evidence>;
     audit: Audit;
     /**
-     * The attribution: from an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there.
+     * The attribution: maps a JSON Pointer (`/attributes/…`) to the evidence that supports the value there.
      */
     attribute_paths?: {
         [key: string]: Array<EvidenceRef>;
     } | null;
     /**
-     * What an applied update changed.
+     * The changes of the applied update.
      */
     diff?: {
         /**
@@ -1581,7 +1581,7 @@ export type Envelope = {
 /**
  * EnvelopeLines
  *
- * Envelopes, each on a line of its own.
+ * Envelopes, one per line.
  */
 export type EnvelopeLines = string;
 
@@ -1602,43 +1602,43 @@ export type Erasure = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * The versions that are to be erased, or were, ascending: those that stood at the request.
+     * The versions to erase, ascending, as they existed at the request.
      */
     versions: Array<number>;
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'pending' | 'erased' | 'cancelled' | 'expired';
     /**
-     * Whether a second human had to confirm it: the tenant’s setting at the request.
+     * `required` if a second human had to confirm the erasure: the tenant’s setting at the request.
      */
     confirmation: 'required' | 'off';
     /**
-     * Why, for who confirms it. Deleted when it is not pending any more: null then.
+     * The reason, for the human who confirms. Null once the erasure is no longer pending, because the service deletes it then.
      */
     reason: string | null;
     /**
-     * Where the request for it is kept: a file number, never a name.
+     * A reference to the request, such as a file number. Never put a name here.
      */
     reference: string | null;
     /**
-     * Who asked for it.
+     * The principal that requested the erasure.
      */
     requested_by: string;
     /**
-     * When it was asked for.
+     * When the erasure was requested.
      */
     requested_at: string;
     /**
-     * Until when it can be confirmed; `expired` from then on.
+     * The deadline for the confirmation. After it, the erasure is `expired`.
      */
     confirm_by: string;
     /**
-     * Who confirmed it; null: nobody did, or nobody had to.
+     * The principal that confirmed the erasure; null if nobody did or had to.
      */
     confirmed_by: string | null;
     /**
@@ -1646,7 +1646,7 @@ export type Erasure = {
      */
     confirmed_at: string | null;
     /**
-     * Who cancelled it; null: nobody did.
+     * The principal that cancelled the erasure; null if nobody did.
      */
     cancelled_by: string | null;
     /**
@@ -1654,11 +1654,11 @@ export type Erasure = {
      */
     cancelled_at: string | null;
     /**
-     * When the content was destroyed; null: it was not.
+     * When the content was destroyed; null if it was not.
      */
     erased_at: string | null;
     /**
-     * Where the log says that it was done; null until it does.
+     * The index of the erasure’s entry in the log; null until the log has it.
      */
     log_index: number | null;
 };
@@ -1676,15 +1676,15 @@ export type ErasurePage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -1713,43 +1713,43 @@ export type ErasureReceipt = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * The versions that are to be erased, or were, ascending: those that stood at the request.
+     * The versions to erase, ascending, as they existed at the request.
      */
     versions: Array<number>;
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'pending' | 'erased' | 'cancelled' | 'expired';
     /**
-     * Whether a second human had to confirm it: the tenant’s setting at the request.
+     * `required` if a second human had to confirm the erasure: the tenant’s setting at the request.
      */
     confirmation: 'required' | 'off';
     /**
-     * Why, for who confirms it. Deleted when it is not pending any more: null then.
+     * The reason, for the human who confirms. Null once the erasure is no longer pending, because the service deletes it then.
      */
     reason: string | null;
     /**
-     * Where the request for it is kept: a file number, never a name.
+     * A reference to the request, such as a file number. Never put a name here.
      */
     reference: string | null;
     /**
-     * Who asked for it.
+     * The principal that requested the erasure.
      */
     requested_by: string;
     /**
-     * When it was asked for.
+     * When the erasure was requested.
      */
     requested_at: string;
     /**
-     * Until when it can be confirmed; `expired` from then on.
+     * The deadline for the confirmation. After it, the erasure is `expired`.
      */
     confirm_by: string;
     /**
-     * Who confirmed it; null: nobody did, or nobody had to.
+     * The principal that confirmed the erasure; null if nobody did or had to.
      */
     confirmed_by: string | null;
     /**
@@ -1757,7 +1757,7 @@ export type ErasureReceipt = {
      */
     confirmed_at: string | null;
     /**
-     * Who cancelled it; null: nobody did.
+     * The principal that cancelled the erasure; null if nobody did.
      */
     cancelled_by: string | null;
     /**
@@ -1765,40 +1765,40 @@ export type ErasureReceipt = {
      */
     cancelled_at: string | null;
     /**
-     * When the content was destroyed; null: it was not.
+     * When the content was destroyed; null if it was not.
      */
     erased_at: string | null;
     /**
-     * Where the log says that it was done; null until it does.
+     * The index of the erasure’s entry in the log; null until the log has it.
      */
     log_index: number | null;
     /**
-     * What was erased, version by version: what is left of it. Empty before it is done.
+     * The remains of each erased version. Empty until the erasure is done.
      */
     erased_versions: Array<{
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
         /**
-         * The version’s id.
+         * The id of the version.
          */
         snapshot_id: string;
         /**
-         * The hash of what it said.
+         * The envelope hash of the erased content.
          */
         envelope_hash: string | null;
         /**
-         * That of the version before; null for the first one.
+         * The envelope hash of the previous version; null for version 1.
          */
         prev_hash: string | null;
         /**
-         * The place of its entry in the log, which the entry of the erasure names.
+         * The index of the version’s entry in the log. The entry of the erasure names it.
          */
         log_index: number;
     }>;
     /**
-     * Other tenants that were shown one of the versions, by the disclosures. Each gets `subject.erased`, also after its grant ended. Empty before it is done.
+     * The other tenants that were shown one of the versions, according to the disclosures. Each gets `subject.erased`, even after its grant has ended. Empty until the erasure is done.
      */
     recipients: Array<{
         /**
@@ -1828,15 +1828,15 @@ export type ErasureRequestedData = {
      */
     erasure_id: string;
     /**
-     * The versions that are to be erased, ascending.
+     * The versions to erase, ascending.
      */
     versions: Array<number>;
     /**
-     * Who asked for it: another human has to confirm it.
+     * The principal that requested the erasure. Another human must confirm it.
      */
     requested_by: string;
     /**
-     * Until when it can be confirmed.
+     * The deadline for the confirmation.
      */
     confirm_by: string;
 };
@@ -1869,27 +1869,27 @@ export type ErasureRequestedEvent = {
  */
 export type Error = {
     /**
-     * What went wrong, and the way out.
+     * The error and how to fix it.
      */
     error: {
         /**
-         * What went wrong, for programs.
+         * The kind of error, for programs. [/docs/errors](/docs/errors) explains each code.
          */
         code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
-         * What to do.
+         * The problem and how to fix it.
          */
         message: string;
         /**
-         * What is wrong, place by place.
+         * The problems, one for each place in the request.
          */
         details?: Array<ErrorDetail>;
         /**
-         * Also in the header `X-Request-Id`.
+         * The same id as in the header `X-Request-Id`.
          */
         request_id: string;
         /**
-         * What is left of an erased version. Only with the code `erased`.
+         * The remains of an erased version. Present only with the code `erased`.
          */
         erased?: {
             /**
@@ -1901,23 +1901,23 @@ export type Error = {
              */
             erased_at: string;
             /**
-             * The version’s id.
+             * The id of the version.
              */
             snapshot_id: string;
             /**
-             * A snapshot’s number in its subject’s chain.
+             * The number of the snapshot in the subject’s chain.
              */
             snapshot_version: number;
             /**
-             * The hash of what it said.
+             * The envelope hash of the erased content.
              */
             envelope_hash: string | null;
             /**
-             * That of the version before; null for the first one.
+             * The envelope hash of the previous version; null for version 1.
              */
             prev_hash: string | null;
             /**
-             * Where a proof was asked for: `log_index`, `leaf_hash` and `inclusion` of the version, and `erasure`, the proof that the log says that it was erased.
+             * Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure.
              */
             proof?: {
                 [key: string]: unknown;
@@ -1931,15 +1931,15 @@ export type Error = {
  */
 export type ErrorDetail = {
     /**
-     * RFC 6901 JSON Pointer into the body, or `/query/…`, `/path/…`, `/headers/…`.
+     * The place in the request: a JSON Pointer (RFC 6901) into the body, or `/query/…`, `/path/…` or `/headers/…`.
      */
     path: string;
     /**
-     * What is wrong there.
+     * The problem at this place.
      */
     message: string;
     /**
-     * The kind of fault, for programs.
+     * The kind of problem, for programs.
      */
     code?: string;
 };
@@ -1949,15 +1949,15 @@ export type ErrorDetail = {
  */
 export type Evidence = {
     /**
-     * Its id, by which `attribute_paths` refers to it.
+     * The id that `attribute_paths` uses to refer to this evidence.
      */
     evidence_id: string;
     /**
-     * What kind of evidence it is.
+     * The kind of evidence.
      */
     evidence_type: string;
     /**
-     * From where it comes.
+     * The source of the evidence.
      */
     source: string;
     /**
@@ -1969,7 +1969,7 @@ export type Evidence = {
      */
     retrieved_at?: string | null;
     /**
-     * The hash of what was captured.
+     * The hash of the captured content.
      */
     hash?: {
         /**
@@ -1977,17 +1977,17 @@ export type Evidence = {
          */
         alg: string;
         /**
-         * The hash, as its algorithm is usually written.
+         * The hash in the usual notation of its algorithm.
          */
         value: string;
         [key: string]: unknown;
     } | null;
     /**
-     * Where to find it at its source.
+     * The location at the source.
      */
     locator?: string | null;
     /**
-     * What else there is to say of it.
+     * Additional remarks.
      */
     notes?: string | null;
     [key: string]: unknown;
@@ -2006,7 +2006,7 @@ export type EvidenceRef = {
      */
     evidence_type: string;
     /**
-     * How it backs the value.
+     * The way in which the evidence supports the value.
      */
     role?: 'primary' | 'corroborating' | 'conflicting' | null;
     [key: string]: unknown;
@@ -2018,15 +2018,15 @@ export type EvidenceRef = {
 export type Export = {
     subject: SubjectRef;
     /**
-     * How an envelope becomes the text that is hashed.
+     * The method that turns an envelope into the text that is hashed.
      */
     canonicalization_method: 'json-canonicalize-rfc8785';
     /**
-     * How that text is hashed.
+     * The hash algorithm.
      */
     hash_algorithm: 'sha-256';
     /**
-     * Ascending by `snapshot_version`.
+     * The snapshots, ascending by `snapshot_version`.
      */
     snapshots: Array<Snapshot>;
 };
@@ -2043,7 +2043,7 @@ export type FulfilRefreshRequestBody = ({
     snapshot_id: string;
 }) & {
     /**
-     * A snapshot of the path's subject; the latest one confirms it.
+     * A snapshot of the subject in the path. The latest one confirms the current state.
      */
     resolved_snapshot_id?: string | null;
     /**
@@ -2063,27 +2063,27 @@ export type Grant = {
      */
     grant_id: string;
     /**
-     * The tenant that gives the grant.
+     * The tenant that issued the grant.
      */
     grantor_tenant_id: string;
     /**
-     * The tenant that gets the grant.
+     * The tenant that received the grant.
      */
     grantee_tenant_id: string;
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * What the grant lets its grantee read.
+     * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on it is no longer live; null: never.
+     * When the grant expires; null: never.
      */
     expires_at: string | null;
     /**
@@ -2091,23 +2091,23 @@ export type Grant = {
      */
     created_at: string;
     /**
-     * When it was revoked; null: it was not.
+     * When the grant was revoked; null if it was not.
      */
     revoked_at: string | null;
     /**
-     * Whether it is live, and why not.
+     * `active`, or the reason why the grant is no longer live.
      */
     status: 'active' | 'revoked' | 'expired';
     /**
-     * Who made it; null: it was made before this was kept.
+     * The principal that created the grant; null for grants from before this was recorded.
      */
     granted_by: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose: string | null;
     /**
-     * When the grantee first used it or accepted it; null: not yet. A grant on all subjects shows in the lists and the feed of its grantee from then on.
+     * When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that.
      */
     accepted_at: string | null;
 };
@@ -2117,11 +2117,11 @@ export type Grant = {
  */
 export type GrantChangedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
-     * A grant gives something else from now on, or until another time.
+     * The scopes or the end of a grant changed.
      */
     type: 'grant.changed';
     /**
@@ -2137,36 +2137,36 @@ export type GrantChangedChange = {
      */
     grantee_tenant_id: string;
     /**
-     * What the grant is on.
+     * The subject of the grant.
      */
     subject: {
         /**
-         * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+         * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
          */
         subject_type: 'individual' | 'organization' | 'entity' | '*';
         /**
-         * The subject’s id, compared byte for byte; `*` with the type `*`.
+         * The subject’s id, compared byte for byte. With the type `*` it is `*`.
          */
         subject_id: string;
     };
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * What it lets its grantee read from now on; sorted.
+     * The reads that the grant permits after the change; sorted.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on it is no longer live; null: never.
+     * When the grant expires; null: never.
      */
     expires_at: string | null;
     /**
-     * When.
+     * When the grant changed.
      */
     changed_at: string;
 };
@@ -2188,7 +2188,7 @@ export type GrantChangedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: GrantData;
@@ -2199,11 +2199,11 @@ export type GrantChangedEvent = {
  */
 export type GrantCreatedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
-     * A tenant may read a subject of another one.
+     * A tenant may read a subject of another tenant.
      */
     type: 'grant.created';
     /**
@@ -2219,32 +2219,32 @@ export type GrantCreatedChange = {
      */
     grantee_tenant_id: string;
     /**
-     * What the grant is on.
+     * The subject of the grant.
      */
     subject: {
         /**
-         * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+         * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
          */
         subject_type: 'individual' | 'organization' | 'entity' | '*';
         /**
-         * The subject’s id, compared byte for byte; `*` with the type `*`.
+         * The subject’s id, compared byte for byte. With the type `*` it is `*`.
          */
         subject_id: string;
     };
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * What it lets its grantee read, as it was made; sorted.
+     * The reads that the grant permitted when it was created; sorted.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on it is no longer live, as it was made; null: never.
+     * When the grant expires, as set at its creation; null: never.
      */
     expires_at: string | null;
     /**
@@ -2270,7 +2270,7 @@ export type GrantCreatedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: GrantData;
@@ -2279,7 +2279,7 @@ export type GrantCreatedEvent = {
 /**
  * GrantData
  *
- * The grant as it is then.
+ * The grant at the time of the event.
  */
 export type GrantData = {
     /**
@@ -2296,11 +2296,11 @@ export type GrantData = {
     grantee_tenant_id: string;
     subject: SubjectRef;
     /**
-     * What it lets its grantee read; sorted.
+     * The reads that the grant permits; sorted.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on it is no longer live; null: never.
+     * When the grant expires; null: never.
      */
     expires_at: string | null;
 };
@@ -2322,7 +2322,7 @@ export type GrantExpiredEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: GrantData;
@@ -2345,7 +2345,7 @@ export type GrantExpiringEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: GrantData;
@@ -2364,15 +2364,15 @@ export type GrantPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -2389,43 +2389,43 @@ export type GrantPage = {
  */
 export type GrantResult = {
     /**
-     * Its place in `grants`, from 0.
+     * The index in `grants`, from 0.
      */
     index: number;
     /**
-     * What a request of its own would have been answered: 201, 202, or the status of its `error`.
+     * The status that a single request would have returned: 201, 202, or the status of `error`.
      */
     status: number;
     /**
-     * The grant, where it was made.
+     * The grant, if it was created.
      */
     grant?: Grant;
     /**
-     * The request, where another human has to confirm it.
+     * The pending request, if another human must confirm it.
      */
     pending_grant?: PendingGrant;
     /**
-     * What went wrong, and the way out.
+     * The error and how to fix it.
      */
     error?: {
         /**
-         * What went wrong, for programs.
+         * The kind of error, for programs. [/docs/errors](/docs/errors) explains each code.
          */
         code: 'validation_error' | 'unauthorized' | 'forbidden' | 'limit_reached' | 'not_found' | 'not_logged_yet' | 'method_not_allowed' | 'conflict' | 'erased' | 'payload_too_large' | 'unsupported_media_type' | 'human_principal_required' | 'rate_limited' | 'request_header_fields_too_large' | 'internal_error' | 'damaged' | 'unavailable';
         /**
-         * What to do.
+         * The problem and how to fix it.
          */
         message: string;
         /**
-         * What is wrong, place by place.
+         * The problems, one for each place in the request.
          */
         details?: Array<ErrorDetail>;
         /**
-         * Also in the header `X-Request-Id`.
+         * The same id as in the header `X-Request-Id`.
          */
         request_id: string;
         /**
-         * What is left of an erased version. Only with the code `erased`.
+         * The remains of an erased version. Present only with the code `erased`.
          */
         erased?: {
             /**
@@ -2437,23 +2437,23 @@ export type GrantResult = {
              */
             erased_at: string;
             /**
-             * The version’s id.
+             * The id of the version.
              */
             snapshot_id: string;
             /**
-             * A snapshot’s number in its subject’s chain.
+             * The number of the snapshot in the subject’s chain.
              */
             snapshot_version: number;
             /**
-             * The hash of what it said.
+             * The envelope hash of the erased content.
              */
             envelope_hash: string | null;
             /**
-             * That of the version before; null for the first one.
+             * The envelope hash of the previous version; null for version 1.
              */
             prev_hash: string | null;
             /**
-             * Where a proof was asked for: `log_index`, `leaf_hash` and `inclusion` of the version, and `erasure`, the proof that the log says that it was erased.
+             * Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure.
              */
             proof?: {
                 [key: string]: unknown;
@@ -2467,7 +2467,7 @@ export type GrantResult = {
  */
 export type GrantResults = {
     /**
-     * One for each of `grants`, in their order.
+     * One result for each of `grants`, in the same order.
      */
     items: Array<GrantResult>;
 };
@@ -2477,11 +2477,11 @@ export type GrantResults = {
  */
 export type GrantRevokedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
-     * A grant was taken back.
+     * A grant was revoked.
      */
     type: 'grant.revoked';
     /**
@@ -2497,28 +2497,28 @@ export type GrantRevokedChange = {
      */
     grantee_tenant_id: string;
     /**
-     * What the grant is on.
+     * The subject of the grant.
      */
     subject: {
         /**
-         * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+         * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
          */
         subject_type: 'individual' | 'organization' | 'entity' | '*';
         /**
-         * The subject’s id, compared byte for byte; `*` with the type `*`.
+         * The subject’s id, compared byte for byte. With the type `*` it is `*`.
          */
         subject_id: string;
     };
     /**
-     * The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.
+     * The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.
      */
     subject_type: 'individual' | 'organization' | 'entity' | '*';
     /**
-     * The subject’s id, compared byte for byte; `*` with the type `*`.
+     * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
     /**
-     * From when on no read sees it.
+     * When the grant was revoked.
      */
     revoked_at: string;
 };
@@ -2540,7 +2540,7 @@ export type GrantRevokedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: GrantData;
@@ -2551,7 +2551,7 @@ export type GrantRevokedEvent = {
  */
 export type Health = {
     /**
-     * The process answers.
+     * The process responds.
      */
     status: 'ok';
 };
@@ -2569,15 +2569,15 @@ export type Invitation = {
      */
     name: string;
     /**
-     * What the caller would be.
+     * The caller’s role after acceptance.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * Whether the member administers the account.
+     * `account_admin` if the member administers the account, otherwise `member`.
      */
     tenancy_role: 'account_admin' | 'member';
     /**
-     * Who made it; null: the service, or its operator.
+     * The principal that sent the invitation; null: the service, or its operator.
      */
     invited_by: string | null;
     /**
@@ -2599,15 +2599,15 @@ export type InvitationPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -2628,11 +2628,11 @@ export type LogKey = {
      */
     vkey: string;
     /**
-     * When it signed first; null: the key is announced and has not signed yet.
+     * When the key first signed; null if it is announced but has not signed yet.
      */
     from: string | null;
     /**
-     * When the key was ended; null: it may sign.
+     * When the key was retired; null while it may sign.
      */
     until: string | null;
 };
@@ -2642,23 +2642,23 @@ export type LogKey = {
  */
 export type LogKeys = {
     /**
-     * The name of the log, in its checkpoints and keys.
+     * The name of the log in its checkpoints and keys.
      */
     log_origin: string;
     /**
-     * Every key that ever signed, and every announced key. Signatures of an ended key stay verifiable.
+     * Every key that ever signed, and every announced key. Signatures of a retired key stay verifiable.
      */
     vkeys: Array<LogKey>;
     /**
-     * Whose cosignatures published checkpoints may have.
+     * The witnesses whose cosignatures published checkpoints may have.
      */
     witnesses: Array<LogWitness>;
     /**
-     * How many of them at least have cosigned each published checkpoint; 0: none need.
+     * The minimum number of cosignatures on each published checkpoint; 0: none needed.
      */
     quorum: number;
     /**
-     * The same as a C2SP tlog-policy, which says which of them; null: there are no witnesses.
+     * The quorum as a C2SP tlog-policy; null if there are no witnesses.
      */
     policy: string | null;
 };
@@ -2668,15 +2668,15 @@ export type LogKeys = {
  */
 export type LogProof = {
     /**
-     * The name of the log, in its checkpoints and keys.
+     * The name of the log in its checkpoints and keys.
      */
     log_origin: string;
     /**
-     * The entry’s place in the log, from 0.
+     * The index of the entry in the log, from 0.
      */
     log_index: number;
     /**
-     * The size of the tree that it is proved against.
+     * The tree size of the proof.
      */
     tree_size: number;
     /**
@@ -2692,7 +2692,7 @@ export type LogProof = {
      */
     inclusion: Array<string>;
     /**
-     * The signed note of that size (C2SP tlog-checkpoint); null where it is no longer kept.
+     * The signed note of that size (C2SP tlog-checkpoint); null if it is no longer stored.
      */
     checkpoint: string | null;
 };
@@ -2702,11 +2702,11 @@ export type LogProof = {
  */
 export type LogWitness = {
     /**
-     * C2SP signed-note verifier key of its cosignatures.
+     * The C2SP signed-note verifier key of its cosignatures.
      */
     vkey: string;
     /**
-     * Where it takes checkpoints and shows the newest (C2SP tlog-witness); null: not told.
+     * The URL that takes checkpoints and shows the newest (C2SP tlog-witness); null if it is not published.
      */
     url: string | null;
 };
@@ -2720,15 +2720,15 @@ export type Member = {
      */
     tenant_id: string;
     /**
-     * A principal: whoever calls, as its access token names it.
+     * A principal, as its access token names it: `oidc:{project_id}#{user_id}`.
      */
     principal_id: string;
     /**
-     * What the member may do in the tenant.
+     * The member’s role in the tenant.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * `pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.
+     * `pending`: invited, without any right until it accepts. `removed`: no longer a member; its token is refused.
      */
     status: 'pending' | 'active' | 'removed';
 };
@@ -2742,7 +2742,7 @@ export type Meta = {
      */
     service: string;
     /**
-     * The time at the service.
+     * The current time at the service.
      */
     ts: string;
     /**
@@ -2750,19 +2750,19 @@ export type Meta = {
      */
     version: string;
     /**
-     * The version of Node.
+     * The version of Node.js.
      */
     node: string;
     /**
-     * The environment that it runs in.
+     * The environment in which the service runs.
      */
     env: string;
     /**
-     * The commit that it was built from.
+     * The commit from which the service was built.
      */
     gitSha: string;
     /**
-     * When it was built.
+     * When the service was built.
      */
     builtAt: string;
 };
@@ -2772,19 +2772,19 @@ export type Meta = {
  */
 export type OwnerChange = {
     /**
-     * Who became an owner; null: nobody followed.
+     * The new owner; null if nobody replaced the previous one.
      */
     principal_id: string | null;
     /**
-     * Who ceased to be one; null: at founding, or one owner more.
+     * The previous owner; null if the tenant was founded, or if it gained a further owner.
      */
     from_principal_id: string | null;
     /**
-     * When.
+     * When the owner changed.
      */
     changed_at: string;
     /**
-     * Its place in the log; null until it has one.
+     * The index in the log; null until the log has it.
      */
     log_index: number | null;
 };
@@ -2802,15 +2802,15 @@ export type OwnerChangePage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -2827,11 +2827,11 @@ export type OwnerChangePage = {
  */
 export type OwnerChangedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
-     * Who owns the tenant changed.
+     * The owner of the tenant changed.
      */
     type: 'tenant.owner_changed';
     /**
@@ -2839,15 +2839,15 @@ export type OwnerChangedChange = {
      */
     tenant_id: string;
     /**
-     * Who became an owner; null: nobody followed.
+     * The new owner; null if nobody replaced the previous one.
      */
     principal_id: string | null;
     /**
-     * Who ceased to be one; null: at founding, or one owner more.
+     * The previous owner; null if the tenant was founded, or if it gained a further owner.
      */
     from_principal_id: string | null;
     /**
-     * When.
+     * When the owner changed.
      */
     changed_at: string;
 };
@@ -2865,7 +2865,7 @@ export type Ownership = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
@@ -2887,15 +2887,15 @@ export type OwnershipPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -2912,11 +2912,11 @@ export type OwnershipPage = {
  */
 export type PatchOperation = {
     /**
-     * What is done.
+     * The operation.
      */
     op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
     /**
-     * Where: an RFC 6901 JSON Pointer into the envelope.
+     * The target: a JSON Pointer (RFC 6901) into the envelope.
      */
     path: string;
     /**
@@ -2924,7 +2924,7 @@ export type PatchOperation = {
      */
     value?: unknown;
     /**
-     * For `move` and `copy`: where the value is, as an RFC 6901 JSON Pointer.
+     * For `move` and `copy`: the source, as a JSON Pointer (RFC 6901).
      */
     from?: string | null;
     [key: string]: unknown;
@@ -2939,23 +2939,23 @@ export type PatchTenantBody = {
      */
     name?: string | null;
     /**
-     * Null takes the slug away.
+     * Null removes the slug.
      */
     slug?: string | null;
     /**
-     * Refuse to apply on a parent without envelope_hash.
+     * Refuse to apply updates to a parent without envelope_hash.
      */
     chain_enforced?: boolean | null;
     /**
-     * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+     * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
      */
     evidence_policy?: 'open' | 'resolved' | 'fresh' | null;
     /**
-     * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+     * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
      */
     erasure_confirmation?: 'required' | 'off' | null;
     /**
-     * `required`: a second human has to confirm a grant on all subjects.
+     * `required` if a second human must confirm a grant on all subjects.
      */
     grant_confirmation?: 'required' | 'off' | null;
 };
@@ -2965,37 +2965,37 @@ export type PatchTenantBody = {
  */
 export type PendingGrant = {
     /**
-     * The id that the grant gets.
+     * The id of the grant, once it is created.
      */
     grant_id: string;
     /**
-     * The tenant that gives the grant.
+     * The tenant that issues the grant.
      */
     grantor_tenant_id: string;
     /**
-     * The tenant that gets the grant.
+     * The tenant that receives the grant.
      */
     grantee_tenant_id: string;
     subject_type: '*';
     subject_id: '*';
     /**
-     * What the grant lets its grantee read.
+     * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
     /**
-     * From when on the grant is no longer live; null: never.
+     * When the grant expires; null: never.
      */
     expires_at: string | null;
     /**
-     * What it is for, in the grantor’s words. In no event and no log.
+     * The purpose, in the grantor’s words. It appears in no event and no log.
      */
     purpose: string | null;
     /**
-     * `pending`: it gives no rights. `confirmed`: the grant was made.
+     * `pending`: the request gives no rights. `confirmed`: the grant was created.
      */
     status: 'pending' | 'confirmed' | 'cancelled' | 'expired';
     /**
-     * Who requested it.
+     * The principal that requested the grant.
      */
     requested_by: string;
     /**
@@ -3003,11 +3003,11 @@ export type PendingGrant = {
      */
     created_at: string;
     /**
-     * Until when it can be confirmed; `expired` from then on.
+     * The deadline for the confirmation. After it, the erasure is `expired`.
      */
     confirm_by: string;
     /**
-     * Who confirmed it; null: nobody did.
+     * The principal that confirmed the request; null if nobody did.
      */
     confirmed_by: string | null;
     /**
@@ -3015,7 +3015,7 @@ export type PendingGrant = {
      */
     confirmed_at: string | null;
     /**
-     * Who cancelled it; null: nobody did.
+     * The principal that cancelled the erasure; null if nobody did.
      */
     cancelled_by: string | null;
     /**
@@ -3037,15 +3037,15 @@ export type PendingGrantPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -3066,31 +3066,31 @@ export type Principal = {
      */
     tenant_id: string;
     /**
-     * A principal: whoever calls, as its access token names it.
+     * A principal, as its access token names it: `oidc:{project_id}#{user_id}`.
      */
     principal_id: string;
     /**
-     * What the member may do in the tenant.
+     * The member’s role in the tenant.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * `pending`: invited, without any right until it accepts. `removed`: no member any more; its token is refused.
+     * `pending`: invited, without any right until it accepts. `removed`: no longer a member; its token is refused.
      */
     status: 'pending' | 'active' | 'removed';
     /**
-     * Whether the member administers the account.
+     * `account_admin` if the member administers the account, otherwise `member`.
      */
     tenancy_role: 'account_admin' | 'member';
     /**
-     * What kind of caller the principal is.
+     * The kind of caller.
      */
     principal_type: 'human' | 'service_account' | 'ai_agent';
     /**
-     * Whether the member may use the grants that its tenant holds.
+     * True if the member may use grants to its tenant.
      */
     allow_counterparty_access: boolean;
     /**
-     * When it was first invited, or became a member.
+     * When the principal was invited or became a member.
      */
     created_at: string;
 };
@@ -3108,15 +3108,15 @@ export type PrincipalPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -3133,7 +3133,7 @@ export type PrincipalPage = {
  */
 export type ProposeSubjectUpdateBody = {
     /**
-     * Must equal the path's.
+     * Must equal the subject_id in the path.
      */
     subject_id: string;
     /**
@@ -3145,7 +3145,7 @@ export type ProposeSubjectUpdateBody = {
      */
     patch_ops: Array<SubjectPatchOperation>;
     /**
-     * The same id again answers the first proposal.
+     * Sending the same id again returns the first proposal.
      */
     request_id?: string | null;
 };
@@ -3171,11 +3171,11 @@ export type ProposeUpdateBody = ({
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * The snapshot on which it stands.
+     * The snapshot that the update changes.
      */
     base_snapshot_id: string;
     /**
@@ -3183,7 +3183,7 @@ export type ProposeUpdateBody = ({
      */
     base_snapshot_version: number;
     /**
-     * RFC 6902 operations, all six.
+     * RFC 6902 operations; all six are allowed.
      */
     patch_ops?: Array<PatchOperation> | null;
     /**
@@ -3199,11 +3199,11 @@ export type ProposeUpdateBody = ({
      */
     ops?: Array<PatchOperation> | null;
     /**
-     * The same id again answers the first proposal.
+     * Sending the same id again returns the first proposal.
      */
     request_id?: string | null;
     /**
-     * Who wanted it, in the proposer’s words.
+     * The initiator of the change, in the proposer’s words.
      */
     initiated_by?: string | null;
     /**
@@ -3219,7 +3219,7 @@ export type ProposeUpdateBody = ({
  */
 export type ProtectedResource = {
     /**
-     * The origin of the service, as its callers know it.
+     * The origin of the service, as callers see it.
      */
     resource: string;
     /**
@@ -3227,7 +3227,7 @@ export type ProtectedResource = {
      */
     authorization_servers?: Array<string>;
     /**
-     * The scopes to ask the issuer for; absent without authentication.
+     * The scopes to request from the issuer; absent without authentication.
      */
     scopes_supported?: Array<string>;
     /**
@@ -3253,11 +3253,11 @@ export type ProvedLeaf = {
      */
     path: string;
     /**
-     * The version in which it became this value.
+     * The version that set this value.
      */
     since_version: number;
     /**
-     * When that was.
+     * The time of that version.
      */
     since: {
         /**
@@ -3270,19 +3270,19 @@ export type ProvedLeaf = {
         effective_at: string;
     };
     /**
-     * `current`: evidence is named for this value. `carried`: the value changed, and neither the references nor the evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers it.
+     * `current`: evidence is named for this value. `carried`: the value changed, but neither its references nor their evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers the value.
      */
     evidence_status: 'current' | 'carried' | 'missing' | 'none';
     /**
-     * The value: no object or array with anything in it.
+     * The value: never a non-empty object or array.
      */
     value: unknown;
     /**
-     * `audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet, and where that version was erased.
+     * The `audit.created_by` of that version, up to 1,024 characters. Null if it is not stored yet, or if that version was erased.
      */
     changed_by: string | null;
     /**
-     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     * The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote.
      */
     written_by: string | null;
     /**
@@ -3290,11 +3290,11 @@ export type ProvedLeaf = {
      */
     write_request_id: string | null;
     /**
-     * The evidence that covers it, as it stands in the envelope, with the `role` of the reference.
+     * The evidence that covers the value, as in the envelope, with the `role` of the reference.
      */
     evidence: Array<BackingEvidence>;
     /**
-     * The references that resolve to nothing.
+     * The references that resolve to no evidence.
      */
     unresolved: Array<EvidenceRef>;
 };
@@ -3308,27 +3308,27 @@ export type Provenance = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * When its writer made it.
+     * When the writer made the snapshot.
      */
     generated_at: string;
     /**
-     * When it was stored.
+     * When the service stored the version.
      */
     created_at: string;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     * The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote.
      */
     written_by: string | null;
     /**
@@ -3337,7 +3337,7 @@ export type Provenance = {
     write_request_id: string | null;
     subject: SubjectRef;
     /**
-     * By what its content was destroyed; absent where it was not. The envelope is absent then.
+     * The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope.
      */
     erased?: {
         /**
@@ -3345,7 +3345,7 @@ export type Provenance = {
          */
         erasure_id: string;
         /**
-         * When.
+         * When the content was destroyed.
          */
         erased_at: string;
     };
@@ -3358,15 +3358,15 @@ export type Provenance = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -3383,11 +3383,11 @@ export type Provenance = {
  */
 export type PutMemberBody = {
     /**
-     * `tenant_owner`: by a human only.
+     * Only a human can be made `tenant_owner`.
      */
     role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * Left out: as recorded; for a new record what the principal’s token said when it last called, else `human`. From another type back to `human`: by a human `account_admin` only, never for oneself.
+     * Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself.
      */
     principal_type?: 'human' | 'service_account' | 'ai_agent' | null;
 };
@@ -3397,19 +3397,19 @@ export type PutMemberBody = {
  */
 export type PutPrincipalBody = {
     /**
-     * `tenant_owner`: by a human only.
+     * Only a human can be made `tenant_owner`.
      */
     api_functional_role?: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner' | null;
     /**
-     * Left out: as recorded; for a new record what the principal’s token said when it last called, else `human`. From another type back to `human`: by a human `account_admin` only, never for oneself.
+     * Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself.
      */
     principal_type?: 'human' | 'service_account' | 'ai_agent' | null;
     /**
-     * `true`: by a human `account_admin` only.
+     * Only a human `account_admin` can set `true`.
      */
     allow_counterparty_access?: boolean | null;
     /**
-     * Changed by a human `account_admin` only.
+     * Only a human `account_admin` can change it.
      */
     tenancy_role?: 'account_admin' | 'member' | null;
 };
@@ -3419,11 +3419,11 @@ export type PutPrincipalBody = {
  */
 export type Readiness = {
     /**
-     * Whether this process can do its work.
+     * The readiness of this process.
      */
     status: 'ready' | 'not_ready';
     /**
-     * What the work needs.
+     * The dependencies of the process.
      */
     checks: {
         /**
@@ -3431,7 +3431,7 @@ export type Readiness = {
          */
         database: Check;
         /**
-         * A copy of PostgreSQL answers long reads; absent where none is configured.
+         * A copy of PostgreSQL serves long reads. Absent if none is configured.
          */
         replica?: Check;
         /**
@@ -3439,11 +3439,11 @@ export type Readiness = {
          */
         migrations: Check;
         /**
-         * Role, privileges, policies and triggers stand as the migrations leave them.
+         * Role, privileges, policies and triggers match the migrations.
          */
         schema: Check;
         /**
-         * The database's clock and this machine's agree to within seconds.
+         * The clocks of the database and of this machine agree to within seconds.
          */
         clock: Check;
         /**
@@ -3455,19 +3455,19 @@ export type Readiness = {
          */
         queue: Check;
         /**
-         * Events leave the outbox.
+         * Events leave the outbox in time.
          */
         outbox: Check;
         /**
-         * What is written gets into the published transparency log.
+         * Facts reach the published transparency log in time.
          */
         log: Check;
         /**
-         * What is in the log gets into the change feeds.
+         * Log entries reach the change feeds in time.
          */
         feed: Check;
         /**
-         * PostgreSQL has connections for all processes at their maxima; absent where those are not configured.
+         * PostgreSQL has enough connections for all processes at their maximum. Absent if the maximums are not configured.
          */
         connections?: Check;
     };
@@ -3501,23 +3501,23 @@ export type RefreshRequest = {
      */
     subject_id: string;
     /**
-     * The tenant that asks.
+     * The requesting tenant.
      */
     requesting_tenant_id: string;
     /**
-     * Set by the server: whether the requesting tenant owns the subject.
+     * Set by the server: `owner` if the requesting tenant owns the subject.
      */
     origin_type: 'owner' | 'counterparty';
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
-     * Why it is asked for, as a code of the asking tenant’s own.
+     * The reason, as a code that the requesting tenant chooses.
      */
     reason_code: string | null;
     /**
-     * The parts that are asked for: JSON Pointers (RFC 6901).
+     * The requested parts: JSON Pointers (RFC 6901).
      */
     requested_paths: Array<string>;
     /**
@@ -3525,11 +3525,11 @@ export type RefreshRequest = {
      */
     created_at: string;
     /**
-     * When it expires, if it is still `pending` then; null: it does not expire.
+     * When the request expires if it is still `pending`; null: never.
      */
     expires_at: string | null;
     /**
-     * When it was fulfilled; null while it is `pending`.
+     * When the request was fulfilled; null unless it is `fulfilled`.
      */
     resolved_at: string | null;
     /**
@@ -3539,7 +3539,7 @@ export type RefreshRequest = {
      */
     fulfilled_at: string | null;
     /**
-     * The snapshot that answers it; null while it is `pending`.
+     * The snapshot that fulfilled the request; null unless it is `fulfilled`.
      */
     resolved_snapshot_id: string | null;
     /**
@@ -3553,51 +3553,51 @@ export type RefreshRequest = {
      */
     resolved_snapshot_version: number | null;
     /**
-     * When the answer is due; null: no time is set.
+     * When the response is due; null: no time is set.
      */
     due_at: string | null;
     /**
-     * Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.
+     * The `due_at`, if it passed while the request was `pending`; otherwise null.
      */
     overdue_at: string | null;
     /**
-     * When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.
+     * When the request was declined or cancelled, or expired; null while it is `pending` or `fulfilled`.
      */
     closed_at: string | null;
     /**
-     * How often it recurs, as an ISO 8601 duration; null: it does not.
+     * The interval at which the request recurs: an ISO 8601 duration; null: it does not recur.
      */
     every: string | null;
     /**
-     * The first request of its series; null: it does not recur.
+     * The first request of the series; null: the request does not recur.
      */
     series_id: string | null;
     /**
-     * The request before it in its series; null: it is the first.
+     * The previous request of the series; null: this is the first.
      */
     previous_request_id: string | null;
     /**
-     * The request after it in its series; null: none is opened yet.
+     * The next request of the series; null: none is open yet.
      */
     next_request_id: string | null;
     /**
-     * When the next request of the series is opened; null: this one is `pending`, or no other follows.
+     * When the next request of the series opens; null if this one is `pending`, or if none follows.
      */
     next_at: string | null;
     /**
-     * Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
+     * The reason why no request follows: the requesting tenant cancelled the series, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
      */
     series_end_reason: 'cancelled' | 'access_lost' | null;
     /**
-     * Words to the owner.
+     * A message to the owner.
      */
     message: string | null;
     /**
-     * Why the owner declined it; null: it did not.
+     * The reason why the owner declined; null unless it did.
      */
     decline_reason: string | null;
     /**
-     * The snapshot to fulfil it with, while it is `pending`: the latest, where each of `requested_paths` was changed after the request was made, and every value that was has `current` evidence. Null: there is none. Absent for others than the owner, and where it is not known (docs/provenance.md).
+     * The snapshot to fulfil a `pending` request with: the latest, if each of `requested_paths` changed after the request and every such value has `current` evidence. Null: there is none. Absent unless the caller belongs to the owner, and if it is not known. See [/docs/provenance](/docs/provenance).
      */
     suggested_fulfilment?: {
         /**
@@ -3628,7 +3628,7 @@ export type RefreshRequestCancelledEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3651,7 +3651,7 @@ export type RefreshRequestCreatedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3687,23 +3687,23 @@ export type RefreshRequestData = {
      */
     subject_id: string;
     /**
-     * The tenant that asks.
+     * The requesting tenant.
      */
     requesting_tenant_id: string;
     /**
-     * Set by the server: whether the requesting tenant owns the subject.
+     * Set by the server: `owner` if the requesting tenant owns the subject.
      */
     origin_type: 'owner' | 'counterparty';
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
-     * Why it is asked for, as a code of the asking tenant’s own.
+     * The reason, as a code that the requesting tenant chooses.
      */
     reason_code: string | null;
     /**
-     * The parts that are asked for: JSON Pointers (RFC 6901).
+     * The requested parts: JSON Pointers (RFC 6901).
      */
     requested_paths: Array<string>;
     /**
@@ -3711,11 +3711,11 @@ export type RefreshRequestData = {
      */
     created_at: string;
     /**
-     * When it expires, if it is still `pending` then; null: it does not expire.
+     * When the request expires if it is still `pending`; null: never.
      */
     expires_at: string | null;
     /**
-     * When it was fulfilled; null while it is `pending`.
+     * When the request was fulfilled; null unless it is `fulfilled`.
      */
     resolved_at: string | null;
     /**
@@ -3725,7 +3725,7 @@ export type RefreshRequestData = {
      */
     fulfilled_at: string | null;
     /**
-     * The snapshot that answers it; null while it is `pending`.
+     * The snapshot that fulfilled the request; null unless it is `fulfilled`.
      */
     resolved_snapshot_id: string | null;
     /**
@@ -3739,39 +3739,39 @@ export type RefreshRequestData = {
      */
     resolved_snapshot_version: number | null;
     /**
-     * When the answer is due; null: no time is set.
+     * When the response is due; null: no time is set.
      */
     due_at: string | null;
     /**
-     * Its `due_at`, if that passed while it was `pending`; null: it was not late, or is not late yet.
+     * The `due_at`, if it passed while the request was `pending`; otherwise null.
      */
     overdue_at: string | null;
     /**
-     * When it was declined or cancelled, or expired; null: it is `pending` or `fulfilled`.
+     * When the request was declined or cancelled, or expired; null while it is `pending` or `fulfilled`.
      */
     closed_at: string | null;
     /**
-     * How often it recurs, as an ISO 8601 duration; null: it does not.
+     * The interval at which the request recurs: an ISO 8601 duration; null: it does not recur.
      */
     every: string | null;
     /**
-     * The first request of its series; null: it does not recur.
+     * The first request of the series; null: the request does not recur.
      */
     series_id: string | null;
     /**
-     * The request before it in its series; null: it is the first.
+     * The previous request of the series; null: this is the first.
      */
     previous_request_id: string | null;
     /**
-     * The request after it in its series; null: none is opened yet.
+     * The next request of the series; null: none is open yet.
      */
     next_request_id: string | null;
     /**
-     * When the next request of the series is opened; null: this one is `pending`, or no other follows.
+     * When the next request of the series opens; null if this one is `pending`, or if none follows.
      */
     next_at: string | null;
     /**
-     * Why no other request follows: the requesting tenant cancelled it, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
+     * The reason why no request follows: the requesting tenant cancelled the series, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here.
      */
     series_end_reason: 'cancelled' | 'access_lost' | null;
 };
@@ -3793,7 +3793,7 @@ export type RefreshRequestDeclinedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3816,7 +3816,7 @@ export type RefreshRequestExpiredEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3839,7 +3839,7 @@ export type RefreshRequestFulfilledEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3862,7 +3862,7 @@ export type RefreshRequestOverdueEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: RefreshRequestData;
@@ -3881,15 +3881,15 @@ export type RefreshRequestPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -3906,15 +3906,15 @@ export type RefreshRequestPage = {
  */
 export type ReplayBody = {
     /**
-     * `created_at` is this or later.
+     * Only deliveries created at or after this time.
      */
     from: string;
     /**
-     * `created_at` is this or earlier.
+     * Only deliveries created at or before this time.
      */
     to?: string | null;
     /**
-     * Deliveries in this status; without it the `dead` and the `skipped` ones.
+     * Only deliveries in this status. Defaults to `dead` and `skipped`.
      */
     status?: 'succeeded' | 'dead' | 'skipped' | null;
 };
@@ -3924,15 +3924,15 @@ export type ReplayBody = {
  */
 export type RequestErasureBody = {
     /**
-     * `all`: those that stand at the request. A version that is written later is not erased.
+     * The versions to erase. `all` means the versions that exist at the request; later versions are not erased.
      */
     versions: 'all' | Array<number>;
     /**
-     * Why, for who confirms it. Deleted when the erasure ends.
+     * The reason, for the human who confirms. The service deletes it when the erasure ends.
      */
     reason: string;
     /**
-     * Where the request for it is kept: a file number, never a name.
+     * A reference to the request, such as a file number. Never put a name here.
      */
     reference?: string | null;
 };
@@ -3942,7 +3942,7 @@ export type RequestErasureBody = {
  */
 export type RotateSecretBody = {
     /**
-     * For so long `webhook-signature` carries a signature of the old secret too. 0, or nothing: it stops at once.
+     * The seconds in which `webhook-signature` also has a signature with the old secret. 0 or absent: the old secret stops immediately.
      */
     grace_seconds?: number | null;
 };
@@ -3950,7 +3950,7 @@ export type RotateSecretBody = {
 /**
  * SharedSnapshotCreatedData
  *
- * The new snapshot, without its attributes, and whose it is.
+ * The new snapshot, without its attributes, and the tenant that owns it.
  */
 export type SharedSnapshotCreatedData = {
     /**
@@ -3963,7 +3963,7 @@ export type SharedSnapshotCreatedData = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
@@ -3971,7 +3971,7 @@ export type SharedSnapshotCreatedData = {
      */
     envelope_hash: string;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
 };
@@ -3993,7 +3993,7 @@ export type SharedSnapshotCreatedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: SharedSnapshotCreatedData;
@@ -4008,27 +4008,27 @@ export type Snapshot = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * When its writer made it.
+     * When the writer made the snapshot.
      */
     generated_at: string;
     /**
-     * When it was stored.
+     * When the service stored the version.
      */
     created_at: string;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     * The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote.
      */
     written_by: string | null;
     /**
@@ -4037,7 +4037,7 @@ export type Snapshot = {
     write_request_id: string | null;
     subject: SubjectRef;
     /**
-     * By what its content was destroyed; absent where it was not. The envelope is absent then.
+     * The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope.
      */
     erased?: {
         /**
@@ -4045,16 +4045,16 @@ export type Snapshot = {
          */
         erasure_id: string;
         /**
-         * When.
+         * When the content was destroyed.
          */
         erased_at: string;
     };
     /**
-     * The envelope as it is stored. Absent with `view=header`, and where it was erased.
+     * The envelope as it is stored. Absent with `view=header`, and for an erased version.
      */
     envelope?: Envelope;
     /**
-     * What was recomputed. Absent with `verify=none`.
+     * The result of the verification. Absent with `verify=none`.
      */
     verification?: Verification;
 };
@@ -4064,7 +4064,7 @@ export type Snapshot = {
  */
 export type SnapshotCreatedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
@@ -4089,7 +4089,7 @@ export type SnapshotCreatedChange = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
@@ -4097,15 +4097,15 @@ export type SnapshotCreatedChange = {
      */
     envelope_hash: string;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * When it was written.
+     * When the snapshot was stored.
      */
     created_at: string;
     /**
-     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     * The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote.
      */
     written_by: string | null;
     /**
@@ -4126,7 +4126,7 @@ export type SnapshotCreatedData = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
@@ -4134,7 +4134,7 @@ export type SnapshotCreatedData = {
      */
     envelope_hash: string;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
 };
@@ -4156,7 +4156,7 @@ export type SnapshotCreatedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: SnapshotCreatedData;
@@ -4171,27 +4171,27 @@ export type SnapshotHeader = {
      */
     snapshot_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * When its writer made it.
+     * When the writer made the snapshot.
      */
     generated_at: string;
     /**
-     * When it was stored.
+     * When the service stored the version.
      */
     created_at: string;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * The principal whose token was verified when it was written. `audit.created_by` is the word of the caller. Null where an earlier release wrote it.
+     * The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote.
      */
     written_by: string | null;
     /**
@@ -4200,7 +4200,7 @@ export type SnapshotHeader = {
     write_request_id: string | null;
     subject: SubjectRef;
     /**
-     * By what its content was destroyed; absent where it was not. The envelope is absent then.
+     * The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope.
      */
     erased?: {
         /**
@@ -4208,7 +4208,7 @@ export type SnapshotHeader = {
          */
         erasure_id: string;
         /**
-         * When.
+         * When the content was destroyed.
          */
         erased_at: string;
     };
@@ -4227,19 +4227,19 @@ export type SnapshotPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * In which order the items come.
+         * The order of the items.
          */
         order: 'asc' | 'desc';
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -4264,23 +4264,23 @@ export type SnapshotProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * A snapshot’s number in its subject’s chain.
+     * The number of the snapshot in the subject’s chain.
      */
     snapshot_version: number;
     /**
-     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+     * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
      */
     envelope_hash: string | null;
     /**
-     * The envelope hash of the snapshot before; null for the first one.
+     * The envelope hash of the previous version; null for version 1.
      */
     prev_hash: string | null;
     /**
-     * By what its content was destroyed; absent where it was not. The envelope is absent then.
+     * The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope.
      */
     erased?: {
         /**
@@ -4288,16 +4288,16 @@ export type SnapshotProof = {
          */
         erasure_id: string;
         /**
-         * When.
+         * When the content was destroyed.
          */
         erased_at: string;
     };
     /**
-     * How an envelope becomes the text that is hashed.
+     * The method that turns an envelope into the text that is hashed.
      */
     canonicalization_method: 'json-canonicalize-rfc8785';
     /**
-     * How that text is hashed.
+     * The hash algorithm.
      */
     hash_algorithm: 'sha-256';
 };
@@ -4311,7 +4311,7 @@ export type Subject = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
@@ -4329,11 +4329,11 @@ export type Subject = {
  */
 export type SubjectErasedChange = {
     /**
-     * Its place in the log, from 0. Its proof names it, and `after` takes it.
+     * The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`.
      */
     log_index: number;
     /**
-     * Versions of a subject were erased: erase what you keep of them.
+     * Versions of a subject were erased. Erase your copies of them.
      */
     type: 'subject.erased';
     /**
@@ -4350,11 +4350,11 @@ export type SubjectErasedChange = {
      */
     subject_id: string;
     /**
-     * Where the log has the versions that were erased, ascending: their `log_index`.
+     * The `log_index` of each erased version, ascending.
      */
     erased_indexes: Array<number>;
     /**
-     * When.
+     * When the content was destroyed.
      */
     erased_at: string;
 };
@@ -4362,7 +4362,7 @@ export type SubjectErasedChange = {
 /**
  * SubjectErasedData
  *
- * Which versions were erased.
+ * The erased versions.
  */
 export type SubjectErasedData = {
     subject: SubjectRef;
@@ -4375,7 +4375,7 @@ export type SubjectErasedData = {
      */
     versions: Array<number>;
     /**
-     * When.
+     * When the content was destroyed.
      */
     erased_at: string;
 };
@@ -4397,7 +4397,7 @@ export type SubjectErasedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: SubjectErasedData;
@@ -4416,15 +4416,15 @@ export type SubjectPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -4441,11 +4441,11 @@ export type SubjectPage = {
  */
 export type SubjectPatchOperation = {
     /**
-     * What is done.
+     * The operation.
      */
     op: 'add' | 'replace' | 'remove';
     /**
-     * Where: an RFC 6901 JSON Pointer into the envelope.
+     * The target: a JSON Pointer (RFC 6901) into the envelope.
      */
     path: string;
     /**
@@ -4458,7 +4458,7 @@ export type SubjectPatchOperation = {
 /**
  * SubjectRef
  *
- * The individual, organization or entity about which something is known.
+ * The individual, organization or entity that the snapshots describe.
  */
 export type SubjectRef = {
     /**
@@ -4466,7 +4466,7 @@ export type SubjectRef = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
 };
@@ -4485,19 +4485,19 @@ export type SubjectState = {
          */
         snapshot_id: string;
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
         /**
-         * When its writer made it.
+         * When the writer made the snapshot.
          */
         generated_at: string;
         /**
-         * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.
+         * The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash.
          */
         hash: string | null;
         /**
-         * The envelope hash of the snapshot before; null for the first one.
+         * The envelope hash of the previous version; null for version 1.
          */
         prev_hash: string | null;
     };
@@ -4508,24 +4508,24 @@ export type SubjectState = {
         [key: string]: unknown;
     };
     /**
-     * From where it is known.
+     * The sources of the attributes.
      */
     provenance: {
         /**
-         * How many items of evidence it has.
+         * The number of evidence items.
          */
         evidence_count: number;
         /**
-         * Whether it says which evidence backs which attribute.
+         * True if the envelope says which evidence supports which attribute.
          */
         has_attribute_paths: boolean;
         /**
-         * Whether it says who wrote it.
+         * True if the envelope says who wrote it.
          */
         has_audit: boolean;
     };
     /**
-     * What was recomputed. Absent with `verify=none`.
+     * The result of the verification. Absent with `verify=none`.
      */
     verification?: Verification;
 };
@@ -4543,7 +4543,7 @@ export type Tenant = {
      */
     name: string;
     /**
-     * A short name for addresses; null: it has none.
+     * A short name for URLs; null if there is none.
      */
     slug: string | null;
     /**
@@ -4551,23 +4551,23 @@ export type Tenant = {
      */
     created_at: string;
     /**
-     * Whether applying on a parent without envelope_hash is refused.
+     * True if an update cannot be applied to a parent without envelope_hash.
      */
     chain_enforced: boolean;
     /**
-     * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+     * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
      */
     evidence_policy: 'open' | 'resolved' | 'fresh';
     /**
-     * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+     * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * `required`: a second human has to confirm a grant on all subjects.
+     * `required` if a second human must confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
-     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     * Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
@@ -4575,7 +4575,7 @@ export type Tenant = {
          */
         setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
-         * Who requested it; null: the operator.
+         * The principal that requested the change; null: the operator.
          */
         requested_by: string | null;
         /**
@@ -4583,7 +4583,7 @@ export type Tenant = {
          */
         requested_at: string;
         /**
-         * When it takes effect, unless another human confirms it before.
+         * When the change takes effect, unless another human confirms it earlier.
          */
         effective_at: string;
     }>;
@@ -4602,7 +4602,7 @@ export type Tenant = {
          */
         name: string;
         /**
-         * A short name for addresses; null: it has none.
+         * A short name for URLs; null if there is none.
          */
         slug: string | null;
         /**
@@ -4610,23 +4610,23 @@ export type Tenant = {
          */
         created_at: string;
         /**
-         * Whether applying on a parent without envelope_hash is refused.
+         * True if an update cannot be applied to a parent without envelope_hash.
          */
         chain_enforced: boolean;
         /**
-         * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+         * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
          */
         evidence_policy: 'open' | 'resolved' | 'fresh';
         /**
-         * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+         * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
          */
         erasure_confirmation: 'required' | 'off';
         /**
-         * `required`: a second human has to confirm a grant on all subjects.
+         * `required` if a second human must confirm a grant on all subjects.
          */
         grant_confirmation: 'required' | 'off';
         /**
-         * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+         * Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it.
          */
         pending_changes: Array<{
             /**
@@ -4634,7 +4634,7 @@ export type Tenant = {
              */
             setting: 'erasure_confirmation' | 'grant_confirmation';
             /**
-             * Who requested it; null: the operator.
+             * The principal that requested the change; null: the operator.
              */
             requested_by: string | null;
             /**
@@ -4642,7 +4642,7 @@ export type Tenant = {
              */
             requested_at: string;
             /**
-             * When it takes effect, unless another human confirms it before.
+             * When the change takes effect, unless another human confirms it earlier.
              */
             effective_at: string;
         }>;
@@ -4658,15 +4658,15 @@ export type TenantChainProof = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * Of all links that are listed.
+     * True if all listed links are valid.
      */
     chain_valid: boolean | null;
     /**
-     * Whether the list reaches from version 1 to the latest: all that there is to prove.
+     * True if the list reaches from version 1 to the latest: the whole chain.
      */
     complete: boolean;
     /**
@@ -4684,19 +4684,19 @@ export type TenantChainProof = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * In which order the items come.
+         * The order of the items.
          */
         order: 'asc' | 'desc';
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -4721,7 +4721,7 @@ export type TenantItem = {
      */
     name: string;
     /**
-     * A short name for addresses; null: it has none.
+     * A short name for URLs; null if there is none.
      */
     slug: string | null;
     /**
@@ -4729,23 +4729,23 @@ export type TenantItem = {
      */
     created_at: string;
     /**
-     * Whether applying on a parent without envelope_hash is refused.
+     * True if an update cannot be applied to a parent without envelope_hash.
      */
     chain_enforced: boolean;
     /**
-     * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+     * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
      */
     evidence_policy: 'open' | 'resolved' | 'fresh';
     /**
-     * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+     * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * `required`: a second human has to confirm a grant on all subjects.
+     * `required` if a second human must confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
-     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     * Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
@@ -4753,7 +4753,7 @@ export type TenantItem = {
          */
         setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
-         * Who requested it; null: the operator.
+         * The principal that requested the change; null: the operator.
          */
         requested_by: string | null;
         /**
@@ -4761,12 +4761,12 @@ export type TenantItem = {
          */
         requested_at: string;
         /**
-         * When it takes effect, unless another human confirms it before.
+         * When the change takes effect, unless another human confirms it earlier.
          */
         effective_at: string;
     }>;
     /**
-     * The caller's.
+     * The caller’s role.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
@@ -4776,7 +4776,7 @@ export type TenantItem = {
      */
     role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * The caller's.
+     * The caller’s role.
      */
     tenancy_role: 'account_admin' | 'member';
 };
@@ -4794,15 +4794,15 @@ export type TenantItemPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -4827,7 +4827,7 @@ export type TenantOfMember = {
      */
     name: string;
     /**
-     * A short name for addresses; null: it has none.
+     * A short name for URLs; null if there is none.
      */
     slug: string | null;
     /**
@@ -4835,23 +4835,23 @@ export type TenantOfMember = {
      */
     created_at: string;
     /**
-     * Whether applying on a parent without envelope_hash is refused.
+     * True if an update cannot be applied to a parent without envelope_hash.
      */
     chain_enforced: boolean;
     /**
-     * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+     * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
      */
     evidence_policy: 'open' | 'resolved' | 'fresh';
     /**
-     * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+     * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
      */
     erasure_confirmation: 'required' | 'off';
     /**
-     * `required`: a second human has to confirm a grant on all subjects.
+     * `required` if a second human must confirm a grant on all subjects.
      */
     grant_confirmation: 'required' | 'off';
     /**
-     * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+     * Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it.
      */
     pending_changes: Array<{
         /**
@@ -4859,7 +4859,7 @@ export type TenantOfMember = {
          */
         setting: 'erasure_confirmation' | 'grant_confirmation';
         /**
-         * Who requested it; null: the operator.
+         * The principal that requested the change; null: the operator.
          */
         requested_by: string | null;
         /**
@@ -4867,12 +4867,12 @@ export type TenantOfMember = {
          */
         requested_at: string;
         /**
-         * When it takes effect, unless another human confirms it before.
+         * When the change takes effect, unless another human confirms it earlier.
          */
         effective_at: string;
     }>;
     /**
-     * The caller's.
+     * The caller’s role.
      */
     api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
@@ -4882,7 +4882,7 @@ export type TenantOfMember = {
      */
     role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
     /**
-     * The caller's.
+     * The caller’s role.
      */
     tenancy_role: 'account_admin' | 'member';
     /**
@@ -4900,7 +4900,7 @@ export type TenantOfMember = {
          */
         name: string;
         /**
-         * A short name for addresses; null: it has none.
+         * A short name for URLs; null if there is none.
          */
         slug: string | null;
         /**
@@ -4908,23 +4908,23 @@ export type TenantOfMember = {
          */
         created_at: string;
         /**
-         * Whether applying on a parent without envelope_hash is refused.
+         * True if an update cannot be applied to a parent without envelope_hash.
          */
         chain_enforced: boolean;
         /**
-         * What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.
+         * The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`.
          */
         evidence_policy: 'open' | 'resolved' | 'fresh';
         /**
-         * Whether a second human has to confirm an erasure; `off` is for tenants of one person.
+         * `required` if a second human must confirm an erasure. `off` is for tenants of one person.
          */
         erasure_confirmation: 'required' | 'off';
         /**
-         * `required`: a second human has to confirm a grant on all subjects.
+         * `required` if a second human must confirm a grant on all subjects.
          */
         grant_confirmation: 'required' | 'off';
         /**
-         * Requests to switch a confirmation off. Another human confirms one by the same request; `required` withdraws it.
+         * Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it.
          */
         pending_changes: Array<{
             /**
@@ -4932,7 +4932,7 @@ export type TenantOfMember = {
              */
             setting: 'erasure_confirmation' | 'grant_confirmation';
             /**
-             * Who requested it; null: the operator.
+             * The principal that requested the change; null: the operator.
              */
             requested_by: string | null;
             /**
@@ -4940,7 +4940,7 @@ export type TenantOfMember = {
              */
             requested_at: string;
             /**
-             * When it takes effect, unless another human confirms it before.
+             * When the change takes effect, unless another human confirms it earlier.
              */
             effective_at: string;
         }>;
@@ -4966,19 +4966,19 @@ export type TransferOffer = {
      */
     tenant_id: string;
     /**
-     * The tenant owner who makes it.
+     * The tenant owner that makes the offer.
      */
     from_principal_id: string;
     /**
-     * Who is to become owner.
+     * The offered principal.
      */
     to_principal_id: string;
     /**
-     * Words to whom it is made.
+     * A message to the offered principal.
      */
     message: string | null;
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'expired';
     /**
@@ -4986,11 +4986,11 @@ export type TransferOffer = {
      */
     created_at: string;
     /**
-     * From when on it is `expired`; null: never.
+     * When the offer becomes `expired`; null: never.
      */
     expires_at: string | null;
     /**
-     * When it left `pending`.
+     * When the offer left `pending`; null while it is `pending`.
      */
     resolved_at: string | null;
 };
@@ -5008,15 +5008,15 @@ export type TransferOfferPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -5041,11 +5041,11 @@ export type Update = {
      */
     subject_type: 'individual' | 'organization' | 'entity';
     /**
-     * The subject’s id, compared byte for byte. Neither `.` nor `..`, which no URL reaches.
+     * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
     /**
-     * The snapshot on which it stands.
+     * The snapshot that the update changes.
      */
     base_snapshot_id: string;
     /**
@@ -5053,23 +5053,23 @@ export type Update = {
      */
     base_snapshot_version: number;
     /**
-     * The operations, as they were sent; null where they were erased with a version that they were based on or made.
+     * The operations as they were sent. Null if a version that they changed or created was erased.
      */
     patch_ops: Array<PatchOperation> | null;
     /**
-     * Where it stands.
+     * The state of the erasure.
      */
     status: 'proposed' | 'applied' | 'withdrawn';
     /**
-     * The proposer’s name for the proposal.
+     * The proposer’s id for the proposal.
      */
     request_id: string | null;
     /**
-     * Who wanted it, in the proposer’s words.
+     * The initiator of the change, in the proposer’s words.
      */
     initiated_by: string | null;
     /**
-     * Who proposed it.
+     * The principal that proposed the update.
      */
     proposed_by: string;
     /**
@@ -5077,15 +5077,15 @@ export type Update = {
      */
     created_at: string;
     /**
-     * When it was applied; null: it was not.
+     * When the update was applied; null if it was not.
      */
     applied_at: string | null;
     /**
-     * The snapshot that it became; null: it was not applied.
+     * The snapshot that the update created; null if it was not applied.
      */
     applied_snapshot_id: string | null;
     /**
-     * When it was withdrawn; null: it was not.
+     * When the update was withdrawn; null if it was not.
      */
     withdrawn_at: string | null;
 };
@@ -5107,7 +5107,7 @@ export type UpdateAppliedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: UpdateData;
@@ -5125,7 +5125,7 @@ export type UpdateData = {
     update_id: string;
     subject: SubjectRef;
     /**
-     * The snapshot on which it stands.
+     * The snapshot that the update changes.
      */
     base_snapshot_id: string;
     /**
@@ -5133,15 +5133,15 @@ export type UpdateData = {
      */
     base_snapshot_version: number;
     /**
-     * What became of it with this event.
+     * The state of the update after this event.
      */
     status: 'proposed' | 'applied' | 'withdrawn';
     /**
-     * Who proposed it.
+     * The principal that proposed the update.
      */
     proposed_by: string;
     /**
-     * The snapshot that it became; null unless it is `applied`.
+     * The snapshot that the update created; null unless it is `applied`.
      */
     applied_snapshot_id: string | null;
     /**
@@ -5163,15 +5163,15 @@ export type UpdatePage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -5200,7 +5200,7 @@ export type UpdateProposedEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: UpdateData;
@@ -5211,7 +5211,7 @@ export type UpdateProposedEvent = {
  */
 export type UpdateWebhookSubscriptionBody = {
     /**
-     * The types of events that it gets.
+     * The types of events that the subscription gets.
      */
     event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
@@ -5221,11 +5221,11 @@ export type UpdateWebhookSubscriptionBody = {
      */
     subscribed_event_types?: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'> | null;
     /**
-     * Where the events are sent to.
+     * The URL that receives the events.
      */
     target_url?: string | null;
     /**
-     * `disabled`: it gets no events.
+     * A `disabled` subscription gets no events.
      */
     status?: 'active' | 'disabled' | null;
 };
@@ -5247,7 +5247,7 @@ export type UpdateWithdrawnEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: UpdateData;
@@ -5262,20 +5262,20 @@ export type Usage = {
      */
     tenant_id: string;
     /**
-     * What is counted.
+     * The counted period.
      */
     window: {
         /**
-         * The first instant that is counted.
+         * The first instant of the window.
          */
         from: string;
         /**
-         * The last instant that is counted.
+         * The last instant of the window.
          */
         to: string;
     };
     /**
-     * A day each, ascending.
+     * One row per day, ascending.
      */
     usage: Array<{
         /**
@@ -5283,7 +5283,7 @@ export type Usage = {
          */
         date: string;
         /**
-         * Snapshots that were written.
+         * The number of snapshots written.
          */
         snapshot_writes: number;
     }>;
@@ -5294,15 +5294,15 @@ export type Usage = {
  */
 export type Verification = {
     /**
-     * What was verified.
+     * The kind of verification.
      */
     mode: 'hash' | 'chain';
     /**
-     * Whether chains can be verified.
+     * True if chains can be verified.
      */
     chain_supported: boolean;
     /**
-     * Of the envelope.
+     * The verification of the envelope hash.
      */
     hash: {
         /**
@@ -5310,40 +5310,40 @@ export type Verification = {
          */
         alg: string;
         /**
-         * The hash as it was recomputed.
+         * The recomputed hash.
          */
         value: string | null;
         /**
-         * The hash as it is stored.
+         * The stored hash.
          */
         stored: string | null;
         /**
-         * Whether it holds; null for what was not looked at or cannot be compared.
+         * True if the hash or link is valid; null if it was not checked or cannot be compared.
          */
         valid: boolean | null;
     };
     /**
-     * Of its parents.
+     * The verification of the parents.
      */
     chain: {
         /**
-         * The envelope hash of the snapshot before; null for the first one.
+         * The envelope hash of the previous version; null for version 1.
          */
         prev_hash: string | null;
         /**
-         * Of the links that were followed. Null where none were looked at, or a hash is missing.
+         * True if all followed links are valid. Null if none was followed, or if a hash is missing.
          */
         valid: boolean | null;
         /**
-         * How many links were followed.
+         * The number of links that were followed.
          */
         depth: number;
         /**
-         * Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.
+         * True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`.
          */
         complete: boolean | null;
         /**
-         * Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.
+         * The erased versions among those checked. Only their links are verified. Absent if there is none.
          */
         erased?: Array<number>;
     };
@@ -5379,7 +5379,7 @@ export type VersionDiffResult = {
          */
         snapshot_id: string;
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
     };
@@ -5392,7 +5392,7 @@ export type VersionDiffResult = {
          */
         snapshot_id: string;
         /**
-         * A snapshot’s number in its subject’s chain.
+         * The number of the snapshot in the subject’s chain.
          */
         snapshot_version: number;
     };
@@ -5401,7 +5401,7 @@ export type VersionDiffResult = {
      */
     include: Array<'/' | '/attributes' | '/subject'>;
     /**
-     * What leads from one to the other, in order.
+     * The operations that turn `from` into `to`, in order.
      */
     ops: Array<DiffOperation>;
     /**
@@ -5409,27 +5409,27 @@ export type VersionDiffResult = {
      */
     ops_hash: string;
     /**
-     * How much changed.
+     * The size of the change.
      */
     change_summary: {
         /**
-         * Operations.
+         * The number of operations.
          */
         total_ops: number;
         /**
-         * Operations `add`.
+         * The number of `add` operations.
          */
         adds: number;
         /**
-         * Operations `remove`.
+         * The number of `remove` operations.
          */
         removes: number;
         /**
-         * Operations `replace`.
+         * The number of `replace` operations.
          */
         replaces: number;
         /**
-         * Distinct paths.
+         * The number of distinct paths.
          */
         paths_changed: number;
     };
@@ -5442,50 +5442,50 @@ export type VersionDiffResult = {
          */
         path: string;
         /**
-         * The references of exactly this path before; null: none.
+         * The references at exactly this path before the change; null if there are none.
          */
         from: Array<EvidenceRef> | null;
         /**
-         * The same after; null: none.
+         * The references at exactly this path after the change; null if there are none.
          */
         to: Array<EvidenceRef> | null;
         /**
-         * True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent. An element of an array is compared with the element that it was, and with what stood at its index.
+         * True if the value changed but its references did not, so no reference confirms the new value. Otherwise absent. An array element is compared with its previous self and with the previous element at its index. See [/docs/provenance](/docs/provenance).
          */
         evidence_unchanged?: boolean;
         /**
-         * The paths whose references cover the value where this path has none: of a group around it, or where its array element stood before. `inherited_evidence` has the references. Absent where there are none.
+         * The paths whose references cover the value if this path has none: the path of a group around it, or the previous path of its array element. `inherited_evidence` has the references. Absent if there are none.
          */
         inherited?: {
             /**
-             * The path before; null: `from` covers the value, or nothing does.
+             * The covering path before the change; null if `from` covers the value, or nothing does.
              */
             from: string | null;
             /**
-             * The path after; null: `to` covers the value, or nothing does.
+             * The covering path after the change; null if `to` covers the value, or nothing does.
              */
             to: string | null;
         };
     }>;
     /**
-     * The references of each path that `inherited` names. Absent where none does.
+     * The references of each path that `inherited` names. Absent if there is none.
      */
     inherited_evidence?: {
         /**
-         * By path, before.
+         * The references before the change, by path.
          */
         from: {
             [key: string]: Array<unknown>;
         };
         /**
-         * By path, after.
+         * The references after the change, by path.
          */
         to: {
             [key: string]: Array<unknown>;
         };
     };
     /**
-     * What was recomputed. Absent with `verify=none`.
+     * The result of the verification. Absent with `verify=none`.
      */
     verification?: DiffVerification;
 };
@@ -5503,11 +5503,11 @@ export type WebhookSubscription = {
      */
     tenant_id: string;
     /**
-     * Where the events are sent to.
+     * The URL that receives the events.
      */
     target_url: string;
     /**
-     * The types of events that it gets.
+     * The types of events that the subscription gets.
      */
     event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
@@ -5517,19 +5517,19 @@ export type WebhookSubscription = {
      */
     subscribed_event_types: Array<'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired'>;
     /**
-     * `disabled`: it gets no events.
+     * A `disabled` subscription gets no events.
      */
     status: 'active' | 'disabled';
     /**
-     * When it got its secret.
+     * When the secret was last replaced.
      */
     secret_last_rotated_at: string;
     /**
-     * When it was disabled; null while it is `active`.
+     * When the subscription was disabled; null while it is `active`.
      */
     disabled_at: string | null;
     /**
-     * `requested` by a `PATCH`; `gone`: the receiver answered 410; `failing`: five days without a success.
+     * `requested`: by a `PATCH`. `gone`: the receiver returned 410. `failing`: no delivery succeeded for five days.
      */
     disabled_reason: 'requested' | 'gone' | 'failing' | null;
     /**
@@ -5551,15 +5551,15 @@ export type WebhookSubscriptionPage = {
      */
     next_cursor: string | null;
     /**
-     * Whether there is another page.
+     * True if there is another page.
      */
     has_more: boolean;
     /**
-     * The same of the page, wrapped.
+     * The same page, wrapped.
      */
     page: {
         /**
-         * The most items that the page may have.
+         * The maximum number of items on the page.
          */
         limit: number;
         /**
@@ -5574,7 +5574,7 @@ export type WebhookSubscriptionPage = {
 /**
  * WebhookTestData
  *
- * What is tested.
+ * The tested subscription.
  */
 export type WebhookTestData = {
     /**
@@ -5600,7 +5600,7 @@ export type WebhookTestEvent = {
      */
     created_at: string;
     /**
-     * The tenant whose subscriptions it goes to.
+     * The tenant of the subscription.
      */
     tenant_id: string;
     data: WebhookTestData;
