@@ -136,7 +136,9 @@ test('an element that is removed takes its evidence along, and its removal needs
     },
     {
       path: '/patch_ops/0',
-      message: expect.stringContaining('/attributes/owners lost a value without new evidence: in attribute_paths, name'),
+      message: expect.stringContaining(
+        '/attributes/owners lost a value without new evidence: in attribute_paths, name',
+      ),
       code: 'no_fresh_evidence',
     },
   ]);
