@@ -2976,7 +2976,13 @@ export type PendingGrant = {
      * The tenant that receives the grant.
      */
     grantee_tenant_id: string;
+    /**
+     * Always `*`: all subjects of the grantor.
+     */
     subject_type: '*';
+    /**
+     * Always `*`.
+     */
     subject_id: '*';
     /**
      * The reads that the grant permits.
