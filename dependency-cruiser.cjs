@@ -1,4 +1,4 @@
-// The directions of the house (docs/architecture.md), as `npm run boundaries` checks them. Nx tags alone are no gate:
+// The directions of the house (docs/architecture.md), as `npm run lint` checks them. Nx tags alone are no gate:
 // without a cached project graph its lint rule warns and exits 0.
 const feature = '^apps/api-gateway/src/modules/([^/]+)/';
 const lib = (name) => [`^libs/${name}/`, `^@iss/${name}`];

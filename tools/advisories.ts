@@ -10,7 +10,7 @@ interface Report {
 const REFUSED = ['high', 'critical'];
 
 /**
- * `npm run advisories`: fails where the registry knows of a high or critical vulnerability in a production package. It passes and
+ * `npm run tool -- advisories`: fails where the registry knows of a high or critical vulnerability in a production package. It passes and
  * says so if the registry does not answer, so that CI works without one.
  */
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=20000'], {

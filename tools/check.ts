@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { repositoryRoot } from './root.ts';
 
-/** `npm run check`: everything that must hold before a change is merged. All steps run, even after one has failed. */
+/** `.ci/run`: everything that must hold before a change is merged. All steps run, even after one has failed. */
 const steps: string[][] = [
   ['nx', 'run-many', '-t', 'lint', 'format', 'typecheck', 'boundaries', 'openapi-lint', '--outputStyle=static'],
   ['node', 'tools/run.mjs', 'advisories'],

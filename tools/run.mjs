@@ -1,5 +1,5 @@
 // Runs one of the tools, on any Node from 20 on: installs the packages when they are missing or stale, then hands over to
-// tools/<name>.ts under the pinned Node, which runs TypeScript as it is.
+// tools/<name>.ts under the pinned Node, which runs TypeScript as it is. After `folder/` the next argument names the tool.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
@@ -9,12 +9,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const [tool, ...toolArguments] = process.argv.slice(2);
+const [first = '', ...others] = process.argv.slice(2);
+const [tool, ...toolArguments] = first.endsWith('/')
+  ? [first + (others[0] ?? ''), ...others.slice(1)]
+  : [first, ...others];
 
 process.chdir(root);
 installIfNeeded();
 const runtime = findRuntime();
 const toolFile = join(root, 'tools', `${tool}.ts`);
+if (!existsSync(toolFile)) fail(`There is no tool ${tool}: see tools/ and CONTRIBUTING.md.`);
 process.env.PATH = join(modules, '.bin') + delimiter + process.env.PATH;
 if (realpathSync(runtime) === realpathSync(process.execPath)) await runHere();
 else runUnder(runtime);

@@ -5,7 +5,7 @@ import { reportError, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { makePackage } from './package.ts';
 
-/** `npm run pack:cli`: `@identity-state/cli` as a file that npm installs, in `dist/`. */
+/** `npm run tool -- cli/pack`: `@identity-state/cli` as a file that npm installs, in `dist/`. */
 try {
   const dist = join(repositoryRoot, 'dist');
   mkdirSync(dist, { recursive: true });

@@ -6,7 +6,7 @@ import { reportError, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { makePackage } from './package.ts';
 
-/** `npm run pack:client`: `@identity-state/client` as a file that npm installs, in `dist/`. */
+/** `npm run tool -- client/pack`: `@identity-state/client` as a file that npm installs, in `dist/`. */
 try {
   await ensureBuilt();
   const dist = join(repositoryRoot, 'dist');

@@ -58,7 +58,7 @@ export function kustomizeFiles(values: Fields): Map<string, string> {
   return files;
 }
 
-const MADE = '# Made from deploy/chart by npm run manifests; not to be edited.\n';
+const MADE = '# Made from deploy/chart by npm run generate -- manifests; not to be edited.\n';
 
 /** With the component KEDA says how many workers there are; the base stands without it. */
 const SCALED = {

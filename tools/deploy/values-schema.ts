@@ -34,7 +34,7 @@ export function valuesSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** By the text of the schema, which `npm run manifests` writes and then asks. */
+/** By the text of the schema, which `npm run generate -- manifests` writes and then asks. */
 const checks = new Map<string, ValidateFunction>();
 
 /** What is wrong with values, a line each, as Helm would refuse them. */

@@ -24,7 +24,7 @@ const FILES = {
 };
 
 /**
- * `npm run image:base`: a base image for where no registry can be reached, from Debian's packages (by mmdebstrap) and the
+ * `npm run tool -- image/base`: a base image for where no registry can be reached, from Debian's packages (by mmdebstrap) and the
  * Node.js that npm installed by the lock file.
  */
 try {

@@ -48,7 +48,7 @@ try {
     if (bytes > MAX_BYTES) {
       throw new UserError(
         `The image is larger than ${megabytes(MAX_BYTES)}, of which its base has all but ${megabytes(staged.bytes)}: ` +
-          'npm run image:base makes a small one.',
+          'npm run tool -- image/base makes a small one.',
       );
     }
   }
@@ -61,7 +61,7 @@ function pinned(base = ''): string {
   if (/@sha256:[0-9a-f]{64}$/.test(base) || base.startsWith('localhost/')) return base;
   throw new UserError(
     '--base names an image by its digest, as docker.io/library/node@sha256:… (docker buildx imagetools inspect ' +
-      'docker.io/library/node:26.10-slim prints it), or one that npm run image:base made, localhost/….',
+      'docker.io/library/node:26.10-slim prints it), or one that npm run tool -- image/base made, localhost/….',
   );
 }
 

@@ -77,7 +77,7 @@ function check(envelope: Envelope, key: KeyObject, subjects: readonly Subject[])
   }
 }
 
-/** `npm run attest`: signs what is released with an Ed25519 key, or verifies it; docs/operations/images.md. */
+/** `npm run tool -- release/attest`: signs what is released with an Ed25519 key, or verifies it; docs/operations/images.md. */
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -90,7 +90,7 @@ try {
   });
   if (values.key === undefined || positionals.length === 0)
     throw new UserError(
-      'npm run attest -- --key KEY.pem [--out FILE] [--base NAME@sha256:…] [--verify] FILE|IMAGE@sha256:… …',
+      'npm run tool -- release/attest --key KEY.pem [--out FILE] [--base NAME@sha256:…] [--verify] FILE|IMAGE@sha256:… …',
     );
   const subjects = positionals.map(subjectOf);
   const pem = readFileSync(values.key);

@@ -126,7 +126,7 @@ function podsOf(manifests: readonly Manifest[]): Pod[] {
 }
 
 describe('what is made of the chart', () => {
-  it('are the manifests for Kustomize (after a change: npm run manifests)', () => {
+  it('are the manifests for Kustomize (after a change: npm run generate -- manifests)', () => {
     const committed = globSync('{base,migration,components}/**/*.yaml', { cwd: kustomizeFolder }).map((file) => [
       file,
       readFileSync(join(kustomizeFolder, file), 'utf8'),
@@ -134,7 +134,7 @@ describe('what is made of the chart', () => {
     expect(Object.fromEntries(committed)).toEqual(Object.fromEntries(kustomizeFiles(kustomizeValues())));
   });
 
-  it('has the alerts and dashboards of deploy/observability (after a change: npm run manifests)', () => {
+  it('has the alerts and dashboards of deploy/observability (after a change: npm run generate -- manifests)', () => {
     for (const [file, text] of chartFiles())
       expect([file, readFileSync(chartPath(file), 'utf8')]).toEqual([file, text]);
     const rules = ofKind(new Map(rendered).get('everything') ?? [], 'PrometheusRule');
@@ -146,7 +146,7 @@ describe('what is made of the chart', () => {
     expect(appVersion).toBe(JSON.parse(read('package.json')).version);
   });
 
-  it('knows the variables of .env.example (after a change: npm run manifests)', () => {
+  it('knows the variables of .env.example (after a change: npm run generate -- manifests)', () => {
     expect(readFileSync(schemaFile, 'utf8')).toBe(valuesSchema());
   });
 });
@@ -493,7 +493,7 @@ function isWithin(selector: Record<string, unknown>, labels: Record<string, unkn
 }
 
 describe('Kustomize', () => {
-  it("has manifests for values of one's own, without Helm (npm run manifests -- --values FILE --out FOLDER)", () => {
+  it("has manifests for values of one's own, without Helm (npm run generate -- manifests --values FILE --out FOLDER)", () => {
     const folder = mkdtempSync(join(tmpdir(), 'iss-manifests-'));
     const run = (values: Fields): { status: number | null; stderr: string } => {
       writeFileSync(join(folder, 'values.yaml'), JSON.stringify(values));

@@ -24,7 +24,7 @@ function run(tool: string, given: readonly string[], env: Record<string, string>
   });
 }
 
-describe('npm run attest', () => {
+describe('npm run tool -- release/attest', () => {
   const keyOf = (name: string): string => {
     const file = join(folder, `${name}.pem`);
     execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', file]);
@@ -75,7 +75,7 @@ const packument = (name: string): object => ({
   },
 });
 
-describe('npm run advisories', () => {
+describe('npm run tool -- advisories', () => {
   const advisory = (severity: string): object => ({
     express: [{ id: 1, url: 'https://example.com/1', title: 'x', severity, vulnerable_versions: '*' }],
   });

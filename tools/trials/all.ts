@@ -6,7 +6,7 @@ import { type Verdict, verdictsIn } from './frame/verdict.ts';
 import { TRIALS } from './trials.ts';
 
 /**
- * `npm run test:trials`: installs what the trials need of Debian's packages (`--no-install`: says only what is missing), runs
+ * `npm run trial -- all`: installs what the trials need of Debian's packages (`--no-install`: says only what is missing), runs
  * every one that ends within minutes, one after the other, and prints a table. Names behind `--` choose among them.
  * Exit code 1 where one is broken or could not be run.
  */

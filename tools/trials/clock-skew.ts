@@ -10,7 +10,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:clock-skew`: gateways and workers whose clocks are ten minutes ahead of PostgreSQL's and ten minutes behind it
+ * `npm run trial -- clock-skew`: gateways and workers whose clocks are ten minutes ahead of PostgreSQL's and ten minutes behind it
  * (libfaketime), one kind after the other, while a writer writes through all gateways. Times of rows are PostgreSQL's, so that
  * nothing but a warning may come of it.
  */

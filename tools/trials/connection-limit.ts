@@ -8,7 +8,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:connection-limit`: PostgreSQL takes no more connections (SQLSTATE 53300). First somebody else holds all that are
+ * `npm run trial -- connection-limit`: PostgreSQL takes no more connections (SQLSTATE 53300). First somebody else holds all that are
  * left while a writer writes through what the service has; then a process starts, and all connections are cut, so
  * that the service has to get new ones where there are too few.
  */

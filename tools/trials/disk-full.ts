@@ -11,7 +11,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:disk-full`: PostgreSQL on a small file system in memory, which is filled to the last block while a writer
+ * `npm run trial -- disk-full`: PostgreSQL on a small file system in memory, which is filled to the last block while a writer
  * writes, and emptied again. Takes root, who may mount one.
  */
 const SIZE = '700m';

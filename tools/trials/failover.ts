@@ -7,7 +7,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
+ * `npm run trial -- failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
  * while a writer writes. The gateway and the worker know both hosts. Before, `iss audit` reads the standby.
  */
 const WRITERS = 8;

@@ -142,7 +142,7 @@ function copyForContainer(secrets: string, folder: string, addresses: Readonly<R
 }
 
 /**
- * `npm run trial:image`: a base of Debian's packages, the image on it, twice, and what Compose would run of it: its file system
+ * `npm run trial -- image`: a base of Debian's packages, the image on it, twice, and what Compose would run of it: its file system
  * read-only, as user 1000, with secrets in files, roles that are no superusers and a Redis that asks for its password.
  */
 await runTrial('image', async (trial) => {

@@ -11,7 +11,7 @@ import { iss, runTool, TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:key-rotation`: every key is replaced while a writer writes: the ring that seals secrets, by the steps of
+ * `npm run trial -- key-rotation`: every key is replaced while a writer writes: the ring that seals secrets, by the steps of
  * docs/operations/keys.md; the log's signing key, which is announced first, with both signing for a while; the identity provider's, from one moment to the next.
  */
 const STEP = 100;
@@ -73,7 +73,7 @@ await runTrial('key-rotation', async (trial) => {
   });
   trial.judge(
     resealed.status === 0 && resealed.stdout.includes('needs these keys any more: old'),
-    `npm run keys:rotate: ${`${resealed.stdout}${resealed.stderr}`.trim().split('\n').join(' ')}`,
+    `npm run tool -- db/rotate-keys: ${`${resealed.stdout}${resealed.stderr}`.trim().split('\n').join(' ')}`,
   );
   await roll({ SECRETS_KEYS: newKey });
   trial.judge(writer.statuses.size === 1, `the ring is replaced under load: ${writer.summary}`);

@@ -13,7 +13,7 @@ import { addSubjects, ASKED, type Asked, median, type Round, StatementLoop } fro
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:partitions`: `snapshots` in 16 hash partitions by subject. First an installation is moved while it runs, by the steps of
+ * `npm run trial -- partitions`: `snapshots` in 16 hash partitions by subject. First an installation is moved while it runs, by the steps of
  * `tools/trials/partitions/*.sql`, beside a writer and a receiver; then it is measured what that costs, in rounds that take turns:
  * as it is, in partitions with the statements of the service, and with those that find an id in `snapshot_ids`.
  * `-- --subjects 1000000`: in how many the measurement takes place.

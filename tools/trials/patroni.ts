@@ -11,7 +11,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:patroni`: three PostgreSQL servers that Patroni manages over etcd, with synchronous replication, and HAProxy
+ * `npm run trial -- patroni`: three PostgreSQL servers that Patroni manages over etcd, with synchronous replication, and HAProxy
  * before them, which asks Patroni where the leader is: the whole as an installation has it, on loopback. While a writer writes:
  * the leader's PostgreSQL and its Patroni are killed (kill -9), then a switchover is asked for, then the leader hangs.
  */

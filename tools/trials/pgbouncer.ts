@@ -16,7 +16,7 @@ import { runTool, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:pgbouncer [-- PATH]`: gateway and worker through PgBouncer, in session mode, and in transaction mode where it
+ * `npm run trial -- pgbouncer [-- PATH]`: gateway and worker through PgBouncer, in session mode, and in transaction mode where it
  * is 1.21 or newer; with the login's settings as the page of operations has them, which are read from there, and
  * without. PATH is that of another PgBouncer than Debian's.
  */

@@ -10,7 +10,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:redis`: a primary, its replica and three Sentinels, then a Cluster: killed, demoted, hanging and emptied while
+ * `npm run trial -- redis`: a primary, its replica and three Sentinels, then a Cluster: killed, demoted, hanging and emptied while
  * clients write. Nobody may wait for Redis, everything has to be delivered, and Redis to be used again afterwards.
  */
 const WRITERS = 4;

@@ -10,7 +10,7 @@ import { TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:replica`: a streaming standby as `DATABASE_REPLICA_URL`, beside a writer and four readers who export a long
+ * `npm run trial -- replica`: a streaming standby as `DATABASE_REPLICA_URL`, beside a writer and four readers who export a long
  * history again and again. The standby's replay is paused while versions are written and erased, it hangs, it is killed, and last it
  * is promoted and writes a history of its own.
  */

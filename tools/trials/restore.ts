@@ -11,7 +11,7 @@ import { iss, TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:restore`: a dump is restored, with the role of the applications and without it; then a database is taken
+ * `npm run trial -- restore`: a dump is restored, with the role of the applications and without it; then a database is taken
  * back to a moment in the middle of the writing (PITR), while a witness and a receiver know more. Everything is done by the very
  * lines of docs/operations/restore.md.
  */

@@ -12,7 +12,7 @@ import { TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:rolling`: two gateways behind HAProxy, which looks at their readiness. One after the other is told to stop
+ * `npm run trial -- rolling`: two gateways behind HAProxy, which looks at their readiness. One after the other is told to stop
  * (SIGTERM) and started anew, ten times over, while clients that keep their connections write and read: nobody may notice.
  */
 const ROLLS = 10;

@@ -16,7 +16,7 @@ const COMPATIBILITY_DATE = '2026-11-01';
 const RUN_MS = 60_000;
 
 /**
- * `npm run trial:runtimes`: the client's package is installed beside Deno, Bun and workerd (what Cloudflare's edge workers are). The
+ * `npm run trial -- runtimes`: the client's package is installed beside Deno, Bun and workerd (what Cloudflare's edge workers are). The
  * tour's program runs in the first two as it stands; a worker does the same in the third.
  */
 await runTrial('runtimes', async (trial) => {

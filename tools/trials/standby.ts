@@ -6,7 +6,7 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:standby`: the synchronous standby is killed while writers write, and stays away for 50 seconds: commits wait
+ * `npm run trial -- standby`: the synchronous standby is killed while writers write, and stays away for 50 seconds: commits wait
  * for it, which no timeout of PostgreSQL's ends. Then it comes back; at last the primary is killed and the standby promoted.
  */
 const WRITERS = 40;

@@ -5,7 +5,7 @@ import { addSubjects, ASKED, median, type Round, StatementLoop } from './frame/s
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial:subjects`: creates and reads in databases of 10,000, 1,000,000 and 10,000,000 subjects on one server, in
+ * `npm run trial -- subjects`: creates and reads in databases of 10,000, 1,000,000 and 10,000,000 subjects on one server, in
  * rounds that take turns, so that what else the machine does weighs on all of them alike. `-- --subjects 1000000` is the
  * largest of them.
  */

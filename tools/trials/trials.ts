@@ -2,11 +2,11 @@ import type { DebianPackage } from './frame/packages.ts';
 
 export interface TrialPlan {
   readonly packages: readonly DebianPackage[];
-  /** `hours`: not among those that `npm run test:trials` runs. */
+  /** `hours`: not among those that `npm run trial -- all` runs. */
   readonly takes: 'minutes' | 'hours';
 }
 
-/** Every trial, by its file in this folder; `npm run trial:<name>` runs it, and docs/trials.md says what it does. */
+/** Every trial, by its file in this folder; `npm run trial -- <name>` runs it, and docs/trials.md says what it does. */
 export const TRIALS = {
   restore: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   patroni: {

@@ -14,7 +14,7 @@ import { type Answered, TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial:upgrade [-- COMMIT]`: the release before (its commit is in `previous-release`) is built and started; while
+ * `npm run trial -- upgrade [-- COMMIT]`: the release before (its commit is in `previous-release`) is built and started; while
  * writers and readers go on the database is migrated, this release is started beside it, and the old one is stopped.
  * Nobody may notice.
  */

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await gateway.close();
 }, 60_000);
 
-it('the committed openapi.json is what the gateway serves (npm run openapi writes it)', () => {
+it('the committed openapi.json is what the gateway serves (npm run generate -- openapi writes it)', () => {
   const formatted = `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
   if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, formatted);
   expect(existsSync(FILE) ? readFileSync(FILE, 'utf8') : '').toBe(formatted);

@@ -6,14 +6,14 @@ import { GUARDS_FOUND } from '../src/audit/guards';
 
 const FILE = join(__dirname, '../src/audit/expected-guards.ts');
 
-it('the guards that an audit expects are those that the migrations make (npm run sql)', async () => {
+it('the guards that an audit expects are those that the migrations make (npm run generate -- sql)', async () => {
   const { url, drop } = await createTestDatabase({ migrated: 'service' });
   try {
     const reader = await AuditReader.open(url, null);
     const lines = (await reader.rows(GUARDS_FOUND)).map(([name, definition]) => `${name}: ${definition}`);
     await reader.close();
     expect(lines.filter((line) => /[`\\\n]|\$\{/.test(line))).toEqual([]);
-    const file = `// Written by npm run sql, from a database that has all migrations.
+    const file = `// Written by npm run generate -- sql, from a database that has all migrations.
 /** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
 export const EXPECTED_GUARDS = \`
 ${lines.join('\n')}

@@ -76,7 +76,7 @@ withConsole('every view', (scene) => {
     },
   );
 
-  it('docs/console.md shows a picture of each (npm run docs:console takes them)', () => {
+  it('docs/console.md shows a picture of each (npm run generate -- pictures takes them)', () => {
     const text = readFileSync(join(repositoryRoot, 'docs/console.md'), 'utf8');
     const missing = VIEWS.filter(
       ({ name }) => !existsSync(pictureOf(name)) || !text.includes(`images/console-${name}.png`),

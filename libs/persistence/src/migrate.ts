@@ -104,7 +104,7 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
 
 /** Commands that finish a step, once no process of an earlier release writes any more; by the step's number. */
 const LEFT_BY_STEPS: ReadonlyMap<number, string> = new Map([
-  [15, 'npm run db:fill-provenance'],
+  [15, 'npm run tool -- db/fill-provenance'],
   [23, 'INSERT INTO search_backfill (after_key) VALUES (0), as the owner of the tables, then npm run db:migrate'],
 ]);
 
@@ -125,7 +125,7 @@ async function findWorkLeft(
     ...(copies === 0 ? [] : [`Left for the worker: it copies older entries into the feeds of ${copies} grants.`]),
     ...[...new Set(damaged)].map(
       (snapshotId) =>
-        `Left: snapshot ${snapshotId} is damaged. Restore it (docs/operations/runbooks.md), then run npm run db:fill-provenance.`,
+        `Left: snapshot ${snapshotId} is damaged. Restore it (docs/operations/runbooks.md), then run npm run tool -- db/fill-provenance.`,
     ),
   ];
 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-const HEAD = `-- Every statement, as PostgreSQL gets it: from the code, by \`npm run sql\`. What its lines mean is in docs/sql.md.
+const HEAD = `-- Every statement, as PostgreSQL gets it: from the code, by \`npm run generate -- sql\`. What its lines mean is in docs/sql.md.
 --
 -- In psql, \\i libs/persistence/statements.sql prepares all of them on a connection like those of the applications:
 -- EXPLAIN (ANALYZE, BUFFERS) EXECUTE tenant_find('acme', 'alice');
@@ -84,7 +84,7 @@ async function described(application: Client, owner: Client): Promise<string> {
   return [HEAD, ...parts].join('\n');
 }
 
-it('the committed statements.sql is what the code declares (npm run sql writes it)', async () => {
+it('the committed statements.sql is what the code declares (npm run generate -- sql writes it)', async () => {
   const application = new Client({ connectionString: world.url, options: `${ROLE_OPTION} ${PLANNER_OPTIONS}` });
   const owner = new Client({ connectionString: world.url, options: PLANNER_OPTIONS });
   await Promise.all([application.connect(), owner.connect()]);

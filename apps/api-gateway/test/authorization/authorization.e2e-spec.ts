@@ -88,7 +88,7 @@ it('the table has every route of the service, and no other', async () => {
   expect([...listed].sort()).toEqual([...new Set(routes)].sort());
 });
 
-it.each(FILES)('%s is the table (npm run openapi writes it)', (name, write) => {
+it.each(FILES)('%s is the table (npm run generate -- openapi writes it)', (name, write) => {
   const file = resolve(REPOSITORY, name);
   const text = write();
   if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(file, text);

@@ -1,4 +1,4 @@
-// Written by npm run sql, from a database that has all migrations.
+// Written by npm run generate -- sql, from a database that has all migrations.
 /** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
 export const EXPECTED_GUARDS = `
 constraint PK_8c82d7f526340ab734260ea46be of migrations: PRIMARYKEYid

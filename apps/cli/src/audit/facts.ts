@@ -127,7 +127,7 @@ export async function checkOwnersAndGrants(reader: AuditReader): Promise<Found> 
     notice(
       found,
       'snapshots',
-      `${unsealed?.[0]} have no hashes: imported, not logged, not checked (npm run db:fill-hashes)`,
+      `${unsealed?.[0]} have no hashes: imported, not logged, not checked (npm run tool -- db/fill-hashes)`,
     );
   }
   return found;

@@ -14,7 +14,7 @@ export interface Shown {
 /** Said once, and not of each command. */
 const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = { ...CALLER_OPTIONS, ...JSON_OPTION };
 
-const BEGIN = '<!-- Generated, by: npm run docs:cli -->';
+const BEGIN = '<!-- Generated, by: npm run generate -- cli -->';
 const END = '<!-- The end of what is generated -->';
 
 /**

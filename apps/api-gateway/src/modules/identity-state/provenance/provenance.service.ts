@@ -184,6 +184,6 @@ function notKept(): DomainError {
   return new DomainError(
     'unavailable',
     'This version and too many earlier ones were written before provenance was stored. Ask the operator to ' +
-      'fill it in: npm run db:fill-provenance.',
+      'fill it in: npm run tool -- db/fill-provenance.',
   );
 }
