@@ -161,7 +161,7 @@ it('leaves a database as it is whose log had all its marks before there were bat
   const names = await migrate(created.url, (line) => told.push(line));
   expect(names).toContain('LogBackfill1700000000013');
   expect(told).toEqual([
-    expect.stringMatching(/^Left, once .* npm run tool -- db/fill-provenance\.$/),
+    expect.stringMatching(/^Left, once .* npm run tool -- db\/fill-provenance\.$/),
     expect.stringMatching(/^Left, once .* INSERT INTO search_backfill /),
   ]);
   const [, newest = ''] =
