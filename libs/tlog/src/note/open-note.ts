@@ -1,4 +1,4 @@
-import { equalBytes } from '../encoding/bytes';
+import { encodeBase64 } from '../encoding/base64';
 import { TlogError } from '../errors';
 import { isSameKey, keyLabel, type VerifierKey } from './keys';
 import { parseNote, type NoteSignature } from './note';
@@ -70,9 +70,6 @@ function verifiersByLabel(verifiers: readonly Verifier[]): Map<string, Verifier[
 }
 
 function withoutRepetitions(lines: readonly NoteSignature[]): NoteSignature[] {
-  return lines.filter((line, at) => !lines.slice(0, at).some((before) => isSameLine(before, line)));
-}
-
-function isSameLine(left: NoteSignature, right: NoteSignature): boolean {
-  return left.name === right.name && left.keyId === right.keyId && equalBytes(left.signature, right.signature);
+  const byText = new Map(lines.map((line) => [`${keyLabel(line)} ${encodeBase64(line.signature)}`, line]));
+  return [...byText.values()];
 }
