@@ -131,7 +131,7 @@ it('goes on under another name, of which the first entry says what was lost and 
   const { verifierKey: stranger } = await generateKeys(ORIGIN, 'ed25519');
   const refusals: [string[], number, RegExp][] = [
     [['--checkpoint', keptFile, '--vkey', log.vkey], 1, /^Nothing is lost: the database has the 610 entries/],
-    [['--checkpoint', last, '--vkey', verifierKey], 1, /which the policy does not name/],
+    [['--checkpoint', last, '--vkey', verifierKey], 1, /The policy does not name the log/],
     [['--checkpoint', last, '--vkey', stranger], 1, /no signature|not signed|sign/],
     [['--checkpoint', last, '--vkey', log.vkey, '--origin', ORIGIN], 1, /a name that it never had/],
     [['--checkpoint', last, '--vkey', log.vkey, '--origin', 'two words'], 2, /A key name/],

@@ -148,7 +148,7 @@ describe('a bundle', () => {
     const path = file('b', bundleText(made.head, made.lines));
     expect(await iss(['verify', path, '--vkey', vkey])).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/which the policy does not name/),
+      complaint: expect.stringMatching(/The policy does not name the log/),
     });
     const forged = made.note.replace(/\n6\n/, '\n7\n');
     expect((await verify({ ...made.head, checkpoint: forged }, made.lines)).complaint).toMatch(/does not verify/);
@@ -214,7 +214,7 @@ describe('a bundle', () => {
     expect(await check(Date.UTC(2026, 0, 15, 10))).toMatchObject({ exitCode: 0 });
     expect(await check(Date.UTC(2026, 0, 15, 11))).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/Version 3, .* the log did not have it at 2026-01-15T11:00:00\.000Z/),
+      complaint: expect.stringMatching(/Version 3, .* but not in the log at 2026-01-15T11:00:00\.000Z/),
     });
   });
 
@@ -270,7 +270,7 @@ describe('a bundle', () => {
       [['verify', path], /^Whom do you trust\? Name --policy FILE/],
       [['verify', path, '--policy', join(folder, 'none')], /cannot be read \(ENOENT\)/],
       [['verify', path, '--policy', path], /The policy cannot be read|Line 1 of the policy/],
-      [['verify', path, '--vkey', 'key'], /That is no verifier key/],
+      [['verify', path, '--vkey', 'key'], /Not a verifier key/],
       [['verify', path, '--vkey', made.log.vkey, '--policy', path], /^Name one/],
       [['verify', '--vkey', made.log.vkey], /Missing required argument 'FILE'/],
       [['verify', join(folder, 'none'), '--vkey', made.log.vkey], /cannot be read \(ENOENT\)/],

@@ -264,7 +264,7 @@ describe('the command', () => {
     writeFileSync(file('logs'), '\nnonsense\n');
     expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/^Line 2 of .*logs: That is no verifier key/),
+      complaint: expect.stringMatching(/^Line 2 of .*logs: Not a verifier key/),
     });
     writeFileSync(file('key'), '');
     expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({ exitCode: 1 });

@@ -61,7 +61,7 @@ withConsole('verifying without signing in', (scene) => {
     await page.getByLabel('Policy or key').fill(other.verifierKey);
     await page.getByRole('button', { name: 'Trust these keys' }).press('Enter');
     await page.getByRole('button', { name: 'Verify again' }).press('Enter');
-    await page.getByText('which the policy does not name').waitFor();
+    await page.getByText('The policy does not name the log').waitFor();
     await page.getByRole('button', { name: 'Forget them' }).click();
     expect(scene.faults()).toEqual([]);
   });

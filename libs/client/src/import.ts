@@ -83,7 +83,7 @@ export async function importRecords(
       onRefused?.(refusal);
     }
     if (result.status < 400 && result.envelope_hash !== (await hashText(line.text))) {
-      throw new VerificationError('written', `Record ${line.index} was stored as another.`);
+      throw new VerificationError('written', `Record ${line.index} was changed.`);
     }
     report.settled = line.index + 1;
     onProgress?.({ ...report });

@@ -24,7 +24,6 @@ export {
   Grants,
   PendingGrants,
   Membership,
-  type AuditFilter,
   type DisclosureFilter,
   type GrantFilter,
   type ProvenanceFilter,

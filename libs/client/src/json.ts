@@ -21,7 +21,7 @@ export function jsonOf(value: unknown): JsonValue {
   } catch (cause) {
     if (!(cause instanceof DomainError)) throw cause;
     const place = cause.details?.[0]?.path ?? '';
-    throw new IdentityStateError(`It is not JSON that the service takes, at "${place}": ${cause.message}`, {
+    throw new IdentityStateError(`Invalid JSON at "${place}": ${cause.message}`, {
       cause,
     });
   }

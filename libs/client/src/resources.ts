@@ -91,20 +91,6 @@ export interface DisclosureFilter {
   via?: api.Disclosure['via'];
 }
 
-/** Selects records of the audit trail. An omitted member selects all. */
-export interface AuditFilter {
-  from?: string;
-  to?: string;
-  action?: api.AuditRecord['action'];
-  /** The principal that changed something. */
-  principal_id?: string;
-  /** The id of what was changed: a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit. */
-  target_id?: string;
-  /** With `subject_id`; `*` alone selects grants on all subjects. */
-  subject_type?: api.Grant['subject_type'];
-  subject_id?: string;
-}
-
 /** Selects grants. An omitted member selects all. */
 export interface GrantFilter {
   status?: api.Grant['status'];
@@ -208,7 +194,8 @@ export class RefreshRequests extends Resource {
 
   /** Links the snapshot that answers it. */
   async fulfil(requestId: string, snapshotId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    return this.#close(requestId, 'fulfilled', options, { resolved_snapshot_id: snapshotId });
+    const body = { resolved_snapshot_id: snapshotId };
+    return this.#act(requestId, 'fulfill', options, { ...body, status: 'fulfilled' }, body);
   }
 
   async decline(
@@ -216,25 +203,19 @@ export class RefreshRequests extends Resource {
     decline: api.DeclineRefreshRequestBody,
     options: CallOptions = {},
   ): Promise<api.RefreshRequest> {
-    return this.#close(requestId, 'declined', options, decline);
+    return this.#act(requestId, 'decline', options, { ...decline, status: 'declined' }, decline);
   }
 
   /** Cancels a request, or ends the series whose last request is closed already. */
   async cancel(requestId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
-    const says = { refresh_request_id: requestId };
-    const answer = await this.#one('POST', `${pathOf(requestId)}/cancel`, options, says);
+    const answer = await this.#act(requestId, 'cancel', options, {});
     if (answer.series_end_reason !== 'cancelled') requireSays({ status: 'cancelled' }, answer);
     return answer;
   }
 
-  async #close(
-    requestId: string,
-    status: keyof typeof ENDS,
-    options: CallOptions,
-    body: object,
-  ): Promise<api.RefreshRequest> {
-    const says = { ...body, refresh_request_id: requestId, status };
-    return this.#one('POST', pathOf(requestId) + ENDS[status], options, says, body);
+  async #act(requestId: string, action: string, options: CallOptions, says: object, body?: object) {
+    const answer = { ...says, refresh_request_id: requestId };
+    return this.#one('POST', `${pathOf(requestId)}/${action}`, options, answer, body);
   }
 
   async #one(
@@ -250,9 +231,6 @@ export class RefreshRequests extends Resource {
     return answer.refresh_request;
   }
 }
-
-/** How the owner ends a request, and where that is said. */
-const ENDS = { fulfilled: '/fulfill', declined: '/decline' } as const;
 
 /** A subscription, and its secret, which is shown this once. */
 export interface CreatedSubscription {

@@ -49,7 +49,6 @@ export const PERIOD: Shape<api.AccessPeriod> = GRANT;
 export const ACCESSIBLE: Shape<api.AccessibleSubject> = { ...SUBJECT, ...GRANT };
 export const ERASURE: Shape<api.Erasure> = { erasure_id: '', versions: [0] };
 export const DISCLOSURE: Shape<api.Disclosure> = { via: '' };
-export const AUDIT_RECORD: Shape<api.AuditRecord> = { audit_id: 0, action: '', target: {}, details: {} };
 export const LEAF: Shape<api.ProvedLeaf> = { path: '', since_version: 0, since: {}, evidence: [REFERENCE] };
 export const TENANT: Shape<api.TenantOfMember> = { tenant_id: '' };
 export const PRINCIPAL: Shape<api.Principal> = { principal_id: '' };

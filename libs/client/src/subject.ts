@@ -65,10 +65,7 @@ export class Subject<A extends object> extends Resource {
       if (asOf !== undefined) this.verifier.known.requireNewestAt(linkOf(snapshot, ''), asOf, basis ?? 'recorded');
       if (snapshot.snapshot_version >= seen) return snapshot;
       if (attempt === LATEST_ATTEMPTS) {
-        throw new VerificationError(
-          'rolled_back',
-          `Version ${snapshot.snapshot_version} of ${this.subjectId} is the latest after ${seen}.`,
-        );
+        throw new VerificationError('rolled_back', `Version ${seen} came before version ${snapshot.snapshot_version}.`);
       }
       await this.transport.pause(LATEST_PAUSE_MS, options.signal);
     }

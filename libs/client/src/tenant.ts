@@ -7,27 +7,8 @@ import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import {
-  type AuditFilter,
-  type DisclosureFilter,
-  Grants,
-  Membership,
-  PendingGrants,
-  type RefreshRequestFilter,
-  Resource,
-  Webhooks,
-} from './resources.ts';
-import {
-  ACCESSIBLE,
-  AUDIT_RECORD,
-  DISCLOSURE,
-  ERASURE,
-  HEADER,
-  PRINCIPAL,
-  REFRESH_REQUEST,
-  SUBJECT,
-  UPDATE,
-} from './shapes.ts';
+import { Grants, Membership, PendingGrants, type RefreshRequestFilter, Resource, Webhooks } from './resources.ts';
+import { ACCESSIBLE, ERASURE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
 import { Subject } from './subject.ts';
 import type {
   Change,
@@ -135,25 +116,12 @@ export class Tenant extends Resource {
     return this.items('/accessible-subjects', ACCESSIBLE, { ...filter }, options);
   }
 
-  /** Lists what the tenant's principals were shown of other tenants' subjects, newest first. */
-  disclosures(
-    filter: DisclosureFilter & { subject_type?: SubjectType; subject_id?: string } = {},
-    options: CallOptions = {},
-  ): AsyncGenerator<api.Disclosure, void, undefined> {
-    return this.items('/disclosures', DISCLOSURE, { ...filter }, options);
-  }
-
   /** Lists the erasures of all subjects of the tenant, newest first. */
   erasures(
     filter: { status?: api.Erasure['status'] } = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Erasure, void, undefined> {
     return this.items('/erasures', ERASURE, filter, options);
-  }
-
-  /** Lists who changed what in the tenant, newest first. */
-  audit(filter: AuditFilter = {}, options: CallOptions = {}): AsyncGenerator<api.AuditRecord, void, undefined> {
-    return this.items('/audit', AUDIT_RECORD, { ...filter }, options);
   }
 
   /** The members. */

@@ -197,9 +197,9 @@ describe('JSON', () => {
 
   it.each<[unknown, RegExp]>([
     [{ a: ['\ud800'] }, /at "\/a\/0"/],
-    ['{"a":1,"a":2}', /is not JSON that the service takes/],
-    [undefined, /is not JSON that the service takes/],
-    [`${'['.repeat(MAX_DEPTH + 1)}${']'.repeat(MAX_DEPTH + 1)}`, /is not JSON that the service takes/],
+    ['{"a":1,"a":2}', /^Invalid JSON at /],
+    [undefined, /^Invalid JSON at /],
+    [`${'['.repeat(MAX_DEPTH + 1)}${']'.repeat(MAX_DEPTH + 1)}`, /^Invalid JSON at /],
   ])('of an invalid value is not sent: %#', (value, message) => {
     expect(() => jsonOf(value)).toThrow(message);
   });

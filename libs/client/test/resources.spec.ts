@@ -111,8 +111,6 @@ it.each<[string, () => Promise<unknown>, string, unknown?]>([
     () => drain(subject.disclosures({ via: 'diff', grantee_tenant_id: 'b' })),
     `GET ${S}/disclosures?via=diff&grantee_tenant_id=b`,
   ],
-  ['disclosures', () => drain(tenant.disclosures({ principal_id: 'p' })), `GET ${T}/disclosures?principal_id=p`],
-  ['audit', () => drain(tenant.audit({ target_id: 'g' })), `GET ${T}/audit?target_id=g`],
   ['subject.grants', () => drain(subject.grants()), `GET ${S}/grants`],
   ['accessHistory', () => drain(subject.accessHistory()), `GET ${S}/access-history`],
   ['updates', () => drain(subject.updates({ status: 'proposed' })), `GET ${S}/updates?status=proposed`],

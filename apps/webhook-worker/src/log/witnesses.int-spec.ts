@@ -454,7 +454,7 @@ describe('at boot', () => {
     const { signingKeys } = settings;
     expect(await fault({ pqSigningKey: signingKeys[0] ?? '' })).toMatch(/^LOG_PQ_SIGNING_KEY holds a key of type 0x01/);
     expect(await fault({ signingKeys: ['PRIVATE+KEY+x'] })).toMatch(
-      /^LOG_SIGNING_KEY cannot be used: That is no signing key/,
+      /^LOG_SIGNING_KEY cannot be used: Not a signing key/,
     );
   });
 });

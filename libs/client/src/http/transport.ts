@@ -191,7 +191,7 @@ export class Transport {
     if (traceparent !== undefined) headers['traceparent'] = traceparent;
     // A path without its slash would change the host: `.evil.example`, `@evil.example`.
     if (!path.startsWith('/')) {
-      throw new ProtocolError(`${path} has no slash first. A token goes to the origin of baseUrl alone.`);
+      throw new ProtocolError(`${path} must start with /.`);
     }
     let response: Response;
     try {

@@ -25,6 +25,6 @@ export function requireNotBackdated(where: string, logIndex: number, createdAt: 
   if (at === null || logIndex < size || Date.parse(createdAt) >= at - MAX_LOG_DELAY_MS) return;
   throw new VerificationError(
     'backdated',
-    `${where} it is of ${createdAt}, and the log did not have it at ${new Date(at).toISOString()}.`,
+    `${where} it is of ${createdAt}, but not in the log at ${new Date(at).toISOString()}.`,
   );
 }

@@ -96,10 +96,7 @@ export class KnownVersions {
     const place = `${keyOf(subjectType, subjectId)}\n${logIndex}`;
     const other = this.#places.get(place) ?? version;
     if (other !== version) {
-      throw new VerificationError(
-        'not_in_log',
-        `Version ${version}: its entry, ${logIndex}, is that of version ${other}.`,
-      );
+      throw new VerificationError('not_in_log', `Entry ${logIndex} is of version ${version} and ${other}.`);
     }
     this.#places.set(place, version);
     forgetOldest(this.#places);

@@ -35,9 +35,9 @@ async function parsedPolicyOf({
   quorum = witnesses.length,
 }: Trust): Promise<Policy> {
   if (policy !== undefined) return verifiableHere(parsePolicy(policy));
-  if (vkeys.length === 0) throw new ConfigurationError('Whom do you trust? Give trust.policy or vkeys.');
+  if (vkeys.length === 0) throw new ConfigurationError('Set trust.policy or vkeys.');
   if (!Number.isInteger(quorum) || quorum < 0 || quorum > witnesses.length) {
-    throw new ConfigurationError(`The quorum is a number from 0 to ${witnesses.length}.`);
+    throw new ConfigurationError(`The quorum is from 0 to ${witnesses.length}.`);
   }
   const named = witnesses.map((vkey, index) => ({ name: `w${index + 1}`, key: parseVerifierKey(vkey), url: null }));
   return verifiableHere({

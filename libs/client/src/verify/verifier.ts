@@ -107,7 +107,7 @@ export class Verifier {
   ): Promise<void> {
     const { snapshot_version: found, snapshot_id: id } = receipt;
     if ((version ?? found) !== found || (snapshotId ?? id).toLowerCase() !== id.toLowerCase()) {
-      throw new VerificationError('other_version', `The erasure of version ${found} is told for another one.`);
+      throw new VerificationError('other_version', `The erasure is that of version ${found}.`);
     }
     const isNamed = subjectType !== undefined && subjectId !== undefined;
     const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};

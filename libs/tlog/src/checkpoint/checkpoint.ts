@@ -48,5 +48,5 @@ export function formatCheckpoint({ origin, size, root, extensionLines }: Checkpo
 }
 
 function malformed(): TlogError {
-  return new TlogError('malformed', 'That is no checkpoint: its text is the lines origin, tree size, root hash.');
+  return new TlogError('malformed', 'Not a checkpoint: its lines are origin, tree size, root hash.');
 }

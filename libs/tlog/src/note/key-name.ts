@@ -9,5 +9,5 @@ import { TlogError } from '../errors';
  */
 export function requireKeyName(name: string): void {
   if (name !== '' && isWellFormed(name) && !/[\p{White_Space}+\u0000-\u001f]/u.test(name)) return;
-  throw new TlogError('malformed', 'A key name is not empty and has no space, plus or control character.');
+  throw new TlogError('malformed', 'A key name has no space, plus or control character.');
 }

@@ -52,7 +52,7 @@ export function keyIdOf(name: string, type: SignatureType, publicKey: Uint8Array
 export function parseVerifierKey(vkey: string): VerifierKey {
   const { name, keyId, material } = parseKeyText(vkey, 'verifier key');
   if (keyIdOfMaterial(name, material) !== keyId) {
-    throw new TlogError('malformed', `The verifier key's ID is not that of ${name} and its public key: copy it whole.`);
+    throw new TlogError('malformed', `The verifier key of ${name} has the wrong ID: copy it whole.`);
   }
   const type = requireType(material);
   const publicKey = material.slice(1);
@@ -129,10 +129,10 @@ function keyIdOfMaterial(name: string, material: Uint8Array): number {
 function requireType(material: Uint8Array): SignatureType {
   const type = signatureTypeOf(material[0]!);
   if (type !== undefined) return type;
-  throw new TlogError('unsupported_key', 'The key is of a signature type other than 0x01, 0x04 and 0x06.');
+  throw new TlogError('unsupported_key', 'The key has an unknown signature type: use 1, 4 or 6.');
 }
 
 function malformed(what: string): TlogError {
   const start = what === 'signing key' ? PRIVATE_START : '';
-  return new TlogError('malformed', `That is no ${what}: it is ${start}<name>+<8 hex digits>+<base64>. Copy it whole.`);
+  return new TlogError('malformed', `Not a ${what}: copy ${start}<name>+<8 hex digits>+<base64>.`);
 }

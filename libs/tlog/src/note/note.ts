@@ -56,7 +56,7 @@ export function formatNote({ text, signatures }: Note): string {
  */
 export function parseSignatureLines(lines: string): NoteSignature[] {
   requireNoteCharacters(lines);
-  if (!lines.endsWith('\n')) throw malformed('its last line has no newline, or there is no signature');
+  if (!lines.endsWith('\n')) throw malformed('it has no signature line');
   const each = lines.slice(0, -1).split('\n', MAX_SIGNATURES + 1);
   if (each.length > MAX_SIGNATURES) throw malformed(`it has more than ${MAX_SIGNATURES} signatures`);
   return each.map(parseSignatureLine);
@@ -92,17 +92,17 @@ function parseSignatureLine(line: string): NoteSignature {
   const name = line.slice(LINE_START.length, space);
   requireKeyName(name);
   const bytes = decodeBase64(line.slice(space + 1), 'signature line');
-  if (bytes.length <= KEY_ID_SIZE) throw malformed('a signature line has no signature after the key ID');
+  if (bytes.length <= KEY_ID_SIZE) throw malformed('a signature line has only a key ID');
   return { name, keyId: readUint32(bytes), signature: bytes.slice(KEY_ID_SIZE) };
 }
 
 function requireNoteCharacters(text: string): void {
   if (text.length > MAX_NOTE_LENGTH) throw malformed(`it has more than ${MAX_NOTE_LENGTH} characters`);
   if (!isWellFormed(text) || /[\u0000-\u0009\u000b-\u001f]/.test(text)) {
-    throw malformed('it has a control character other than newline, or a lone surrogate');
+    throw malformed('it has a control character or a lone surrogate');
   }
 }
 
 function malformed(why: string): TlogError {
-  return new TlogError('malformed', `That is no signed note: ${why}. Take it byte for byte as it was served.`);
+  return new TlogError('malformed', `Not a signed note: ${why}. Use the bytes as served.`);
 }

@@ -41,7 +41,7 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
       continue;
     }
     if (others.length > 0) {
-      throw new TlogError('ambiguous_key', `Two known keys are ${label}: remove the one that is not the signer's.`);
+      throw new TlogError('ambiguous_key', `Two known keys are ${label}: remove one.`);
     }
     if (!(await verifier.verify(text, line.signature))) {
       throw new TlogError('bad_signature', `A signature of ${label} does not verify.`);
@@ -50,10 +50,7 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
       verified.set(label, { ...line, key: verifier.key, time: cosignatureTime(verifier.key, line) });
   }
   if (verified.size === 0) {
-    throw new TlogError(
-      'unsigned',
-      `None of the ${verifiers.length} known keys signed the note: add its signer's key, if you trust it.`,
-    );
+    throw new TlogError('unsigned', `No known key signed the note: add its signer's key if you trust it.`);
   }
   return { text, verified: [...verified.values()], unknown };
 }

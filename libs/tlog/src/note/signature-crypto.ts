@@ -103,5 +103,5 @@ function isNotSupported(error: unknown): boolean {
 }
 
 function unsupported(algorithm: SignatureAlgorithm): TlogError {
-  return new TlogError('unsupported_key', `${algorithm} cannot be used with this key here: use Node 24.7 or newer.`);
+  return new TlogError('unsupported_key', `${algorithm} needs Node 24.7 or newer.`);
 }

@@ -33,7 +33,7 @@ export function signedMessage(type: SignatureType, keyName: string, text: string
         throw new TlogError('malformed', 'ML-DSA-44 does not sign extension lines.');
       }
       if (size === 0 && !equalBytes(root, emptyRoot())) {
-        throw new TlogError('malformed', 'The root of a tree without leaves is the SHA-256 of nothing.');
+        throw new TlogError('malformed', 'The root of an empty tree is SHA-256 of nothing.');
       }
       return concatBytes(
         encodeUtf8(SUBTREE_LABEL),

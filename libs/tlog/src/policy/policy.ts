@@ -98,7 +98,7 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
       throw error;
     }
   });
-  if (draft.quorum === undefined) throw malformed('it has no quorum line: add one, if only “quorum none”');
+  if (draft.quorum === undefined) throw malformed('add a quorum line, such as “quorum none”');
   const { logs, witnesses, groups, quorum } = draft;
   return { logs, witnesses, groups, quorum };
 }
@@ -187,8 +187,7 @@ function addWitness(draft: Draft, [name = '', vkey = '', url]: readonly string[]
 function addGroup(draft: Draft, [name = '', count = '', ...members]: readonly string[]): void {
   for (const member of members) {
     if (!draft.names.has(member)) throw malformed(`no line before it defines the member ${member}`);
-    if (draft.grouped.has(member))
-      throw malformed(`the member ${member} is listed twice: each may be once in all groups`);
+    if (draft.grouped.has(member)) throw malformed(`the member ${member} is listed twice: remove one`);
     draft.grouped.add(member);
   }
   defineName(draft, name);
@@ -211,7 +210,7 @@ function parseThreshold(count: string, members: number): number {
 
 function defineName(draft: Draft, name: string): void {
   if (name === NO_QUORUM || draft.names.has(name)) {
-    throw malformed(`the name ${name} is taken: give each witness and group its own`);
+    throw malformed(`the name ${name} is taken: use another`);
   }
   draft.names.add(name);
 }
@@ -220,14 +219,11 @@ function defineName(draft: Draft, name: string): void {
 function addKey(draft: Draft, role: 'log' | 'witness', types: readonly SignatureType[], vkey: string): VerifierKey {
   const key = parseVerifierKey(vkey);
   if (!types.includes(key.type)) {
-    throw new TlogError('unsupported_key', `The key of a ${role} has the type ${types.join(' or ')}, not ${key.type}.`);
+    throw new TlogError('unsupported_key', `A ${role} has no key of type ${key.type}.`);
   }
   for (const mark of [encodeBase64(key.publicKey), keyLabel(key)]) {
     if (draft.keys.has(`${role} ${mark}`)) {
-      throw new TlogError(
-        'ambiguous_key',
-        `The public key of ${keyLabel(key)}, or another one of this name and key ID, is that of a ${role} already: remove one.`,
-      );
+      throw new TlogError('ambiguous_key', `The key ID of ${keyLabel(key)} is that of a ${role} already: remove one.`);
     }
     draft.keys.add(`${role} ${mark}`);
   }

@@ -37,10 +37,7 @@ export async function verifyCheckpoint(
   const checkpoint = parseCheckpoint(parseNote(note).text);
   const logKeys = policy.logs.map(({ key }) => key).filter((key) => key.name === checkpoint.origin);
   if (logKeys.length === 0) {
-    throw new TlogError(
-      'wrong_log',
-      `The checkpoint is of the log ${checkpoint.origin}, which the policy does not name.`,
-    );
+    throw new TlogError('wrong_log', `The policy does not name the log ${checkpoint.origin}.`);
   }
   const keys = [...logKeys, ...policy.witnesses.map(({ key }) => key)];
   const { verified } = await openNote(
@@ -52,7 +49,7 @@ export async function verifyCheckpoint(
 
   const logSignatures = logKeys.map(byKey).filter((signature) => signature !== undefined);
   if (logSignatures.length === 0) {
-    throw new TlogError('unsigned', `No key of the log ${checkpoint.origin} in the policy signed the checkpoint.`);
+    throw new TlogError('unsigned', `No key of the log ${checkpoint.origin} signed it.`);
   }
   const cosignatures = policy.witnesses.flatMap((witness) => {
     const signature = byKey(witness.key);
@@ -62,8 +59,7 @@ export async function verifyCheckpoint(
   if (!isQuorum(policy, new Set(cosigners))) {
     throw new TlogError(
       'no_quorum',
-      `The policy asks for ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'nobody'}. ` +
-        'Fetch the checkpoint again.',
+      `The policy asks for ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'nobody'}. Retry.`,
     );
   }
   return { checkpoint, logSignatures, cosignatures };

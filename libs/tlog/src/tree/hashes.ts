@@ -15,7 +15,7 @@ const nodeMessage = new Uint8Array(1 + 2 * HASH_SIZE);
  */
 export function leafHash(entry: string | Uint8Array): Uint8Array {
   if (typeof entry === 'string' && !isWellFormed(entry)) {
-    throw new TlogError('malformed', 'The entry has a lone surrogate, so it has no UTF-8 bytes.');
+    throw new TlogError('malformed', 'The entry has a lone surrogate.');
   }
   const bytes = typeof entry === 'string' ? encodeUtf8(entry) : entry;
   const message = new Uint8Array(1 + bytes.length);

@@ -110,7 +110,6 @@ type ProofKind = 'inclusion' | 'consistency';
 function refused(kind: ProofKind, why: string): TlogError {
   return new TlogError(
     'proof_refused',
-    `The ${kind} proof does not hold: ${why}. Ask for it anew; keep both ` +
-      `checkpoints: they are evidence against the log.`,
+    `The ${kind} proof does not hold: ${why}. Request it again, and keep both ` + `checkpoints as evidence.`,
   );
 }

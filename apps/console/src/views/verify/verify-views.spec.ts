@@ -168,7 +168,7 @@ describe('a file that is verified without a service', () => {
     await trust(`log ${log.vkey}\n${seen.line}\nquorum none\n`);
     await fill('Older checkpoint', await seen.cosign(await log.checkpoint(2)));
     await choose('acme.ndjson', bundleText(head, lines));
-    await see('Refused', 'and the log did not have it at');
+    await see('Refused', 'but not in the log at');
   });
 
   it('is refused at the line that was forged', async () => {
@@ -194,7 +194,7 @@ describe('a file that is verified without a service', () => {
     await fill('Policy or key', other.verifierKey);
     await press('Trust these keys');
     await choose('acme.ndjson', bundleText(head, lines));
-    await see('which the policy does not name');
+    await see('The policy does not name the log');
     await press('Forget them');
     await see('The keys that this service shows');
     expect(localStorage).toHaveLength(0);
