@@ -139,7 +139,7 @@ describe('a bundle', () => {
   it('is refused where the key that it brings along signed it, and another one is trusted', async () => {
     const other = await lineageBundle(3);
     const refused = await verify(other.head, other.lines);
-    expect(refused).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/None of the 1 known keys signed/) });
+    expect(refused).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/No known key/) });
     expect(JSON.parse((await verify(other.head, other.lines, '--json')).printed)).toMatchObject({ verified: false });
   });
 
@@ -188,7 +188,7 @@ describe('a bundle', () => {
     const forged = await other.checkpoint(3, [made.log.signer]);
     expect((await since(forged, await made.log.consistency(3))).complaint).toMatch(/leads to another older root/);
     expect((await since(await other.checkpoint(3), await made.log.consistency(3))).complaint).toMatch(
-      /None of the 1 known/,
+      /No known key/,
     );
   });
 
@@ -364,7 +364,7 @@ describe('a proof of one entry', () => {
     expect(await refuses({ ...answer, tree_size: 2 })).toMatch(/tree_size is 2 and has to be 3/);
     expect(await refuses({ ...answer, leaf_hash: 'aa' })).toMatch(/leaf_hash is aa/);
     const other = await proofOf(1, ['a', entry, 'c']);
-    expect(await refuses(other.text(entry))).toMatch(/None of the 1 known keys/);
+    expect(await refuses(other.text(entry))).toMatch(/No known key/);
     expect(await iss(['verify', file('p', { ...answer, checkpoint: null }), ...trust])).toMatchObject({ exitCode: 2 });
     expect(await iss(['verify', file('p', text(entry).slice(0, 60)), ...trust])).toMatchObject({ exitCode: 2 });
   });
