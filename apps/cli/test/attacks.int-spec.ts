@@ -379,7 +379,7 @@ const ATTACKS: [
       await log.tamper(`UPDATE log_checkpoints SET note = '${await sign(signingKey, 610, root)}' WHERE size = 610;
                         UPDATE log_keys SET vkey = '${verifierKey}'`);
     },
-    { audit: ['checkpoint'], verify: /No known key/, monitor: /None of the 1 known keys/ },
+    { audit: ['checkpoint'], verify: /No known key/, monitor: /No known key/ },
   ],
   [
     'a checkpoint has a time to come',

@@ -89,7 +89,7 @@ it('accuses nobody whom it cannot reach or who gives no proof, and keeps what it
   server.show({ checkpoint: await log.checkpoint(7) });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/answers 404/) });
   server.show({ checkpoint: 'no note' });
-  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/no signed note/) });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/Not a signed note/) });
   const other = await signedLog(ENTRIES);
   server.show({ checkpoint: await other.checkpoint() });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/No known key/) });
