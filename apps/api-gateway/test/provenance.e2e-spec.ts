@@ -188,7 +188,7 @@ describe('what was written before provenance was kept', () => {
   test('is filled in by the maintenance command, and not answered where that would take long', async () => {
     const subject = await world.lineage(400);
     const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
-    expect(body.error.message).toContain('db:fill-provenance');
+    expect(body.error.message).toContain('db/fill-provenance');
     await update(subject, 400, [{ op: 'add', path: '/attributes/x', value: 1 }]);
     await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
     const { versions } = await fillProvenance(world.gateway.databaseUrl);

@@ -187,9 +187,7 @@ describe('a bundle', () => {
     const other = await signedLog(made.entries.map((entry) => `${entry} `));
     const forged = await other.checkpoint(3, [made.log.signer]);
     expect((await since(forged, await made.log.consistency(3))).complaint).toMatch(/leads to another older root/);
-    expect((await since(await other.checkpoint(3), await made.log.consistency(3))).complaint).toMatch(
-      /No known key/,
-    );
+    expect((await since(await other.checkpoint(3), await made.log.consistency(3))).complaint).toMatch(/No known key/);
   });
 
   it('needs no proof for a checkpoint of its own size: it is the same, or it is refused', async () => {

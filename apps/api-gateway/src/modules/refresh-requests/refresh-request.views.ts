@@ -44,7 +44,7 @@ export const RefreshRequestData = view(
     origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
       'Set by the server: `owner` if the requesting tenant owns the subject.',
     ),
-    status: status.described('The state of the erasure.'),
+    status: status.described('The state of the request.'),
     reason_code: reasonCode,
     requested_paths: paths,
     created_at: time.described('When it was made.'),

@@ -17,7 +17,7 @@ export const TransferOffer = view('TransferOffer', {
   from_principal_id: principalId.described('The tenant owner that makes the offer.'),
   to_principal_id: principalId.described('The offered principal.'),
   message,
-  status: oneOf(TRANSFER_OFFER_STATUSES).described('The state of the erasure.'),
+  status: oneOf(TRANSFER_OFFER_STATUSES).described('The state of the offer.'),
   created_at: time.described('When it was made.'),
   expires_at: time.nullable().described('When the offer becomes `expired`; null: never.'),
   resolved_at: time.nullable().described('When the offer left `pending`; null while it is `pending`.'),

@@ -19,7 +19,7 @@ import { query, type SentOf } from '../../../http/request/shape';
 import { Envelope, ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
 import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from './proposal';
 
-const status = oneOf(UPDATE_STATUSES).described('The state of the erasure.');
+const status = oneOf(UPDATE_STATUSES).described('The state of the update.');
 
 /** Specification, "Update (proposal)"; its operations as they are stored (contract, "Propose, both"). */
 export const Update = view('Update', {
