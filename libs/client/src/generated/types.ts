@@ -3009,7 +3009,7 @@ export type PendingGrant = {
      */
     created_at: string;
     /**
-     * The deadline for the confirmation. After it, the erasure is `expired`.
+     * The deadline for the confirmation. After it, the request is `expired`.
      */
     confirm_by: string;
     /**
@@ -3021,7 +3021,7 @@ export type PendingGrant = {
      */
     confirmed_at: string | null;
     /**
-     * The principal that cancelled the erasure; null if nobody did.
+     * The principal that cancelled the request; null if nobody did.
      */
     cancelled_by: string | null;
     /**
@@ -3515,7 +3515,7 @@ export type RefreshRequest = {
      */
     origin_type: 'owner' | 'counterparty';
     /**
-     * The state of the erasure.
+     * The state of the request.
      */
     status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
@@ -3701,7 +3701,7 @@ export type RefreshRequestData = {
      */
     origin_type: 'owner' | 'counterparty';
     /**
-     * The state of the erasure.
+     * The state of the request.
      */
     status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
     /**
@@ -4984,7 +4984,7 @@ export type TransferOffer = {
      */
     message: string | null;
     /**
-     * The state of the erasure.
+     * The state of the offer.
      */
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'expired';
     /**
@@ -5063,7 +5063,7 @@ export type Update = {
      */
     patch_ops: Array<PatchOperation> | null;
     /**
-     * The state of the erasure.
+     * The state of the update.
      */
     status: 'proposed' | 'applied' | 'withdrawn';
     /**

@@ -99,10 +99,10 @@ export const PendingGrant = view('PendingGrant', {
   ),
   requested_by: principalId.described('The principal that requested the grant.'),
   created_at: time.described('When it was requested.'),
-  confirm_by: time.described('The deadline for the confirmation. After it, the erasure is `expired`.'),
+  confirm_by: time.described('The deadline for the confirmation. After it, the request is `expired`.'),
   confirmed_by: principalId.nullable().described('The principal that confirmed the request; null if nobody did.'),
   confirmed_at: time.nullable().described('When it was confirmed.'),
-  cancelled_by: principalId.nullable().described('The principal that cancelled the erasure; null if nobody did.'),
+  cancelled_by: principalId.nullable().described('The principal that cancelled the request; null if nobody did.'),
   cancelled_at: time.nullable().described('When it was cancelled.'),
 });
 export type PendingGrant = ViewOf<typeof PendingGrant>;
