@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { NX } from '../build.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { repositoryRoot } from '../root.ts';
 
 interface Manifest {
@@ -64,7 +65,7 @@ describe('nx build', () => {
       [NX, 'run-many', '-t', 'build', '-p', '@identity-state/client', '--outputStyle=static'],
       { cwd: copy, encoding: 'utf8', env: { ...process.env, NX_DAEMON: 'false' } },
     );
-    return { status, output: stdout + stderr };
+    return { status, output: stripVTControlCharacters(stdout + stderr) };
   }
 
   it('fails when an export is removed that another project uses, with and without its cache', () => {

@@ -10,11 +10,17 @@ import type { EventType } from './webhook.ts';
 /** The plain calls below a path: one request, one answer. */
 export class Resource {
   /** @internal */
-  constructor(
-    protected readonly transport: Transport,
-    protected readonly path: string,
-  ) {}
+  protected readonly transport: Transport;
+  /** @internal */
+  protected readonly path: string;
 
+  /** @internal */
+  constructor(transport: Transport, path: string) {
+    this.transport = transport;
+    this.path = path;
+  }
+
+  /** @internal */
   protected async call<T extends object>(
     method: Method,
     below: string,
@@ -26,11 +32,12 @@ export class Resource {
     return call(this.transport, [method, this.path + below], shape, options, body, says);
   }
 
-  /** What has no answer. */
+  /** @internal Sends a request whose answer has no content. */
   protected async send(method: Method, below: string, options: CallOptions): Promise<void> {
     await this.transport.text({ method, path: this.path + below }, options);
   }
 
+  /** @internal */
   protected items<Item>(
     below: string,
     shape: Shape<Item>,
