@@ -1,4 +1,4 @@
--- Every statement, as PostgreSQL gets it: from the code, by `npm run sql`. What its lines mean is in docs/sql.md.
+-- Every statement, as PostgreSQL gets it: from the code, by `npm run generate -- sql`. What its lines mean is in docs/sql.md.
 --
 -- In psql, \i libs/persistence/statements.sql prepares all of them on a connection like those of the applications:
 -- EXPLAIN (ANALYZE, BUFFERS) EXECUTE tenant_find('acme', 'alice');

@@ -95,7 +95,7 @@ it.each([
   [[], /^DATABASE_URL is not set/],
   [['--database-url', 'X', '--from-index', '-1'], /Usage: iss audit|whole number/],
   [['--database-url', 'X', '--jobs', 'two'], /^--jobs takes a whole number/],
-  [['--database-url', 'X', '--vkey', 'two'], /no verifier key/],
+  [['--database-url', 'X', '--vkey', 'two'], /Not a verifier key/],
 ])('%j: exits with 2 and says the way out', async (words, complaint) => {
   const outcome = await iss(['audit', ...words]);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });

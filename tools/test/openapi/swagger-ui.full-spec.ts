@@ -42,6 +42,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/withdraw',
     'GET /v1/tenants/{tenant_id}/transfer-offers/{offer_id}',
     'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel',
+    'GET /v1/tenants/{tenant_id}/grants/{grant_id}',
     'PATCH /v1/tenants/{tenant_id}/grants/{grant_id}',
     'POST /v1/tenants/{tenant_id}/grants/{grant_id}/revoke',
     'GET /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}',
@@ -70,6 +71,8 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   'GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/log-proof': {
     world: 'erased',
   },
+  'POST /v1/tenants/{tenant_id}/pending-grants/{grant_id}/confirm': { world: 'to be erased', caller: 'carol' },
+  'POST /v1/tenants/{tenant_id}/pending-grants/{grant_id}/cancel': { world: 'to be erased' },
   'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': { world: 'in use', caller: 'carol' },
   'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { world: 'in use', caller: 'carol' },
   // The last owner cannot leave.
