@@ -239,3 +239,8 @@ export const SubjectRef = view(
   { subject_type: subjectType, subject_id: subjectId },
   'The individual, organization or entity that the snapshots describe.',
 );
+
+/** Seconds to wait for what is not in the published log yet. */
+export const logWait = matching(/^(?:[0-9]|10)$/, 'must be a number of seconds from 0 to 10')
+  .optional()
+  .byDefault('0');

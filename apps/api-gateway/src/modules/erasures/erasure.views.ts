@@ -8,6 +8,7 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import {
   count,
   hash,
+  logWait,
   oneOf,
   PAGE,
   principalId,
@@ -20,7 +21,6 @@ import {
   uuid,
   version,
 } from '../../http/request/fields';
-import { LogProofQuery } from '../transparency-log/log.views';
 import { body, query, type SentOf } from '../../http/request/shape';
 
 const reference = prose(200)
@@ -101,7 +101,7 @@ type JsonVersions = 'all' | number[];
 
 /** Query of `POST …/erasure`. */
 export const RequestErasureQuery = query({
-  wait: LogProofQuery.fields.wait.described('Seconds to wait for versions that are not in the published log yet.'),
+  wait: logWait.described('Seconds to wait for versions that are not in the published log yet.'),
 });
 export type RequestErasureQuery = SentOf<typeof RequestErasureQuery>;
 

@@ -9,7 +9,7 @@ import {
   grantedId,
   grantedType,
   hash,
-  matching,
+  logWait,
   oneOf,
   PAGE,
   positive,
@@ -156,10 +156,7 @@ export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
 /** Query of a log proof. */
 export const LogProofQuery = query({
   tree_size: size.optional().described('The published size to prove against. Defaults to the newest.'),
-  wait: matching(/^(?:[0-9]|10)$/, 'must be a number of seconds from 0 to 10')
-    .optional()
-    .byDefault('0')
-    .described('Seconds to wait for a fact that is not in the published log yet.'),
+  wait: logWait.described('Seconds to wait for a fact that is not in the published log yet.'),
 });
 export type LogProofQuery = SentOf<typeof LogProofQuery>;
 
