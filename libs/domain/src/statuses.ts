@@ -31,7 +31,7 @@ export type RefreshSeriesEnd = (typeof REFRESH_SERIES_ENDS)[number];
 export const ERASURE_STATUSES = ['pending', 'erased', 'cancelled', 'expired'] as const;
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 
-/** Whether a second human has to confirm, for example an erasure. */
+/** Says if a second human has to confirm, for example an erasure. */
 export const CONFIRMATIONS = ['required', 'off'] as const;
 export type Confirmation = (typeof CONFIRMATIONS)[number];
 /** The settings of a tenant that demand a second human. */

@@ -38,7 +38,7 @@ export function requireSays(sent: object, answer: object): void {
   }
 }
 
-/** Whether both are one value: texts of a list in any order, times in any zone, ids in any case. */
+/** Says if both are one value: texts of a list in any order, times in any zone, ids in any case. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one === 'string' && typeof other === 'string') {
     const isTime = /^\d{4}-\d\d-\d\d/.test(one);

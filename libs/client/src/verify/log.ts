@@ -125,8 +125,8 @@ export class LogTrust {
   }
 
   /**
-   * Proves lines of a bundle, all by the one checkpoint that it begins with. A line that stands behind a kept checkpoint says
-   * that it was not there before.
+   * Proves lines of a bundle by the one checkpoint with which the bundle begins. Refuses a line whose entry comes after a kept
+   * checkpoint and whose time lies before that checkpoint.
    *
    * @throws VerificationError
    */

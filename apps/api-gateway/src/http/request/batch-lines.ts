@@ -154,7 +154,7 @@ class LineAllowance {
   }
 }
 
-/** Whether this is the first line of JSON that was written over several lines, or of an array. */
+/** Says if a line is the first one of JSON that was written over several lines, or of an array. */
 function isBeginOfDocument({ line, bytes }: Line): boolean {
   return (
     line === 1 && bytes !== null && /^\s*(?:\{\s*$|\[)/.test(Buffer.from(bytes.subarray(0, 64)).toString('latin1'))

@@ -46,7 +46,7 @@ export interface TenantRecord {
   evidencePolicy: EvidencePolicy;
   /** Whether a second human has to confirm an erasure. */
   erasureConfirmation: Confirmation;
-  /** Whether a second human has to confirm a grant on all subjects. */
+  /** `required` if a second human must confirm a grant on all subjects. */
   grantConfirmation: Confirmation;
   /** Requests to switch a confirmation off that have not taken effect. */
   pendingChanges: readonly PendingChange[];
