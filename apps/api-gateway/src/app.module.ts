@@ -24,7 +24,7 @@ import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webh
 import { type GatewaySettings, SETTINGS } from './settings';
 import { WorkModule } from './work/work.module';
 
-/** What the process holds open, made before the application and closed after it. */
+/** Connections and shared objects of the process. They are created before the application and closed after it. */
 export interface GatewayResources {
   settings: GatewaySettings;
   database: Database;
@@ -33,7 +33,7 @@ export interface GatewayResources {
   metrics: Registry;
 }
 
-/** What every room of the gateway may ask for. */
+/** Provides what every module can inject. */
 @Global()
 @Module({})
 class ResourcesModule {

@@ -12,7 +12,7 @@ import { setUpDocs } from './http/docs/docs';
 import { requestIdMiddleware } from './http/request/request-id';
 import { ReadinessService } from './modules/system/readiness.service';
 
-/** The gateway as it runs, ready to listen. */
+/** Creates the gateway. It does not listen yet. */
 export async function createGateway(resources: GatewayResources, logger: Logger): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.of(resources, logger),
@@ -24,7 +24,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
     },
   );
   const { corsOrigins } = resources.settings;
-  // Here and not by a module's `configure`, which would mount them behind the documentation.
+  // Mounted here because a module's `configure` would mount them after the documentation routes.
   app.use(requestIdMiddleware, standingHeadersMiddleware, app.get(AccessLog).middleware);
   if (corsOrigins.length > 0) app.use(preflights(corsOrigins));
   setUpDocs(app, resources.settings, WEBHOOKS);
@@ -33,9 +33,9 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
 }
 
 /**
- * Ends the gateway without a lost request behind a load balancer. The gateway is not ready from now on. Until `noticed`
- * resolves, it serves what still comes, and each answer is the last one on its connection. Then it takes no more requests.
- * Resolves when all requests are answered.
+ * Ends the gateway without losing a request behind a load balancer. The gateway reports itself as not ready
+ * immediately. Until `noticed` resolves, it still serves requests, and closes each connection after its response. Then
+ * it accepts no more requests. Resolves when all requests are answered.
  */
 export async function drain(app: NestExpressApplication, noticed: Promise<unknown>): Promise<void> {
   app.get(ReadinessService).drain();

@@ -1,7 +1,10 @@
-/** What ties this request to others: our request id, the caller's own `X-Correlation-Id` when sane, and the trace. */
+/**
+ * The ids that link this request to others: our request id, the caller's `X-Correlation-Id` if it is valid, and the
+ * trace.
+ */
 export interface RequestTrace {
   requestId: string;
   correlationId: string | undefined;
-  /** W3C Trace Context: hand it on with whatever this request causes. */
+  /** W3C Trace Context. Pass it on to everything that this request causes. */
   traceparent: string;
 }

@@ -1,6 +1,6 @@
 import type { DomainError } from '@iss/domain';
 
-/** What became of something that was asked for in company: why not, and for programs when to try again. */
+/** Why one line of a batch was refused, and when to retry. */
 export interface LineRefusal {
   error: DomainError;
   retryAfterSeconds?: number;
@@ -8,5 +8,5 @@ export interface LineRefusal {
   status?: number;
 }
 
-/** A line of a batch, numbered from 1 as its sender counts them: what it says, or why it was not even looked at. */
+/** One line of a batch, numbered from 1: its bytes, or why it was refused before parsing. */
 export type SentLine = { line: number } & ({ bytes: Uint8Array } | { refusal: LineRefusal });

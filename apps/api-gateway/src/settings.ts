@@ -1,5 +1,5 @@
 import type { GatewayEnv } from '@iss/platform';
 
-/** What the gateway was started with, injected by this token. */
+/** Injection token of the gateway's settings. */
 export const SETTINGS = Symbol('SETTINGS');
 export type GatewaySettings = GatewayEnv;

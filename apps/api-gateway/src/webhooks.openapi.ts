@@ -105,9 +105,9 @@ const TestData = view(
 
 type EventType = keyof EventData;
 
-/** What there is to say of a type of event. */
+/** Describes one type of event. */
 interface Event<Type extends EventType> {
-  /** Of its schema, without `Event`. */
+  /** The name of its schema without `Event`. */
   name: string;
   when: string;
   data: Field<EventData[Type], never>;
@@ -281,7 +281,7 @@ const EVENT_ID = eventIdOf('0199b2c4-8a10-7c3e-9a57-5d2f0c6b1e42');
 
 const CHECKPOINT_HEADER = 'x-iss-log-checkpoint';
 
-/** The headers by which a receiver knows an event and its sender (specification, "Events"), with an example. */
+/** The headers that identify an event and its sender (specification, "Events"), with description and example. */
 const HEADERS: Readonly<Record<string, readonly [description: string, example: string]>> = {
   'webhook-id': ["The event's id: the same on every attempt, redelivery and replay.", EVENT_ID],
   'webhook-timestamp': ['When this attempt was made, in Unix seconds.', '1768471201'],
@@ -340,7 +340,7 @@ function webhookOf<Type extends EventType>(type: Type, { name, when, data, examp
   };
 }
 
-/** What the service sends to receivers, as the `webhooks` of its OpenAPI document. */
+/** The messages that the service sends to receivers, as the `webhooks` of its OpenAPI document. */
 export const WEBHOOKS: Readonly<Record<string, Schema>> = Object.fromEntries([
   ...EVENT_TYPES.map((type) => [type, webhookOf<EventType>(type, EVENTS[type])]),
   [TEST_EVENT_TYPE, webhookOf(TEST_EVENT_TYPE, EVENTS[TEST_EVENT_TYPE])],

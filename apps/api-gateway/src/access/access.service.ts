@@ -2,7 +2,10 @@ import { type AccessRule, type Actor, requireAccess } from '@iss/domain';
 import { TenancyStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
-/** Access to what concerns a tenant alone. Reads and writes of subjects load their facts with the data itself. */
+/**
+ * Checks access to things that belong to a tenant. Reads and writes of subjects load their facts together with the
+ * data.
+ */
 @Injectable()
 export class AccessService {
   constructor(private readonly tenancy: TenancyStore) {}

@@ -5,18 +5,19 @@ import type { Asker } from '../work/asker';
 
 export interface VersionRange {
   from: number;
-  /** This one included. */
+  /** Inclusive. */
   to: number;
 }
 
-/** Disclosures of the day that this process knows to be recorded; each takes some two hundred bytes. */
+/** How many disclosures of the current day a process remembers. Each takes about 200 bytes. */
 const REMEMBERED = 32_768;
 const DAY_MS = 86_400_000;
 
 /**
- * Records who of another tenant is shown which versions of a subject, before they are shown. The first time on a UTC day is
- * a row; what this process recorded that day it remembers, so that the same again costs a look-up in memory. Another
- * process, or this one when it has forgotten, tries to write the row that is there.
+ * Records which versions of a subject are shown to a principal of another tenant, before they are shown. Each
+ * combination is stored once per UTC day. A process remembers what it has recorded that day, so a repetition costs only
+ * a lookup in memory. After another process has recorded it, or this one has forgotten it, the insert finds the
+ * existing row.
  */
 export class Disclosures {
   private day = NaN;
@@ -24,14 +25,14 @@ export class Disclosures {
 
   constructor(
     private readonly store: Pick<DisclosureStore, 'record'>,
-    /** Milliseconds since 1970: whose day it is. */
+    /** Milliseconds since 1970. Determines the UTC day. */
     private readonly clock: () => number = Date.now,
   ) {}
 
   /**
-   * To be awaited before any of these versions leave. `disclosure` comes with the facts by which the read was decided; null:
-   * the owner reads, of which nothing is recorded. Throws `unavailable` when it cannot be recorded: then nothing may be
-   * shown.
+   * Records a disclosure. Await it before any of these versions leave the service. `disclosure` comes with the access
+   * facts of the read. It is null if the owner reads; then nothing is recorded. Throws `unavailable` if the disclosure
+   * cannot be recorded; then nothing may be shown.
    */
   async record(
     reader: Reader & Pick<Asker, 'requestId'>,
@@ -39,7 +40,7 @@ export class Disclosures {
     { from, to }: VersionRange,
     via: DisclosureWay,
   ): Promise<void> {
-    // Where nobody's grant is needed there is no tenant that they are shown to.
+    // A read that needs no grant has no grantee tenant.
     if (disclosure === null || disclosure.granteeTenantId === null) return;
     const { subjectKey, granteeTenantId, grantId } = disclosure;
     const { principalId, requestId } = reader;

@@ -1,7 +1,7 @@
 import { DomainError } from '@iss/domain';
 import { opened, type SnapshotRecord, type SnapshotRow } from '@iss/persistence';
 
-/** What a caller that could have read an erased version is told instead. */
+/** Returned instead of an erased version, to a caller that could have read the version. */
 export interface Erased {
   erasure_id: string;
   erased_at: string;
@@ -9,26 +9,26 @@ export interface Erased {
   snapshot_version: number;
   envelope_hash: string | null;
   prev_hash: string | null;
-  /** Where the log has the version, and where it says that it was erased; absent unless a proof was asked for. */
+  /** The log's entries of the version and of its erasure; absent unless a proof was requested. */
   proof?: ErasedProof;
 }
 
-/** What of an erased snapshot is shown. */
+/** The fields of an erased snapshot that are shown. */
 interface ErasedSnapshot extends Pick<SnapshotRecord, 'snapshotId' | 'snapshotVersion' | 'envelopeHash' | 'prevHash'> {
   erasure: NonNullable<SnapshotRecord['erasure']>;
 }
 
-/** An erased version's place in the log without its entry, whose salt is destroyed, and the entry that says so. */
+/** The log index of an erased version without its entry, whose salt is destroyed, and the entry of the erasure. */
 export interface ErasedProof {
   log_index: number;
   leaf_hash: string;
   /** Each hash in base64. */
   inclusion: string[];
-  /** As `…/erasures/{erasure_id}/log-proof` answers it, against the same checkpoint. */
+  /** As answered by `…/erasures/{erasure_id}/log-proof`, against the same checkpoint. */
   erasure: object;
 }
 
-/** 410: what was asked for was there, and its content was erased on purpose. */
+/** 410: the version existed, and its content was erased on purpose. */
 export class ErasedError extends DomainError {
   constructor(readonly erased: Erased) {
     super(
@@ -40,21 +40,21 @@ export class ErasedError extends DomainError {
 }
 
 /**
- * Opens a snapshot. Throws `erased` where its content is gone, and `damaged` where it is not the one that was written. Call
- * it after the reader's right is decided.
+ * Opens a snapshot. Call it after the reader's right is decided. Throws `erased` if the content was erased, and
+ * `damaged` if it differs from what was written.
  */
 export function requireContent(snapshot: SnapshotRow, open = opened): SnapshotRecord {
-  requireThere(snapshot);
+  requireNotErased(snapshot);
   return open(snapshot);
 }
 
-/** Throws `erased` where the content of a snapshot is gone. */
-export function requireThere(snapshot: SnapshotRow): void {
+/** Throws `erased` if the content of a snapshot was erased. */
+export function requireNotErased(snapshot: SnapshotRow): void {
   const erased = erasedOf(snapshot);
   if (erased !== null) throw new ErasedError(erased);
 }
 
-/** What is told of an erased snapshot; null of any other. */
+/** Returns what is shown of an erased snapshot, or null for any other snapshot. */
 function erasedOf(snapshot: SnapshotRow): Erased | null {
   const { erasure } = snapshot;
   return erasure === null ? null : erasedView({ ...snapshot, erasure });

@@ -1,6 +1,6 @@
 import { HeldPlaces } from './held-places';
 
-/** Takes as many places as a new principal each time gets under this founder. */
+/** Takes places, each for a new principal, until this founder gets none. Returns how many it took. */
 function takeAll(places: HeldPlaces, founder: string): number {
   let count = 0;
   while (places.take(`${founder}-${count}`, founder) !== null) count += 1;

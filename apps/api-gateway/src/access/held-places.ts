@@ -1,11 +1,11 @@
 import { Shares } from '@iss/platform';
 
-/** So many of the places a founder may have in any case, and one at least. */
+/** The part of all places that a founder gets even if most are taken. It is at least one place. */
 const OWN_PART = 1 / 250;
 
 /**
- * Places of requests that are held open. Principals have a bound; founders have shares, so that one of them, whatever its
- * tenants and their members do, holds a quarter alone and leaves places to those who hold few.
+ * Limits the requests that are held open. Each principal has a fixed maximum. Founders share the places: one founder,
+ * with all its tenants and their members, holds at most a quarter, and leaves places to founders that hold few.
  */
 export class HeldPlaces {
   private readonly shares: Shares;
@@ -19,12 +19,13 @@ export class HeldPlaces {
     this.shares = new Shares(size, Math.max(1, Math.floor(size * OWN_PART)));
   }
 
-  /** How many are held. */
   get held(): number {
     return this.count;
   }
 
-  /** Takes a place, and gives what gives it back; null where there is none for this principal or founder. */
+  /**
+   * Takes a place and returns a function that gives it back. Returns null if this principal or founder gets no place.
+   */
   take(principalId: string, founderId: string): (() => void) | null {
     const own = this.ofPrincipals.get(principalId) ?? 0;
     if (own >= this.perPrincipal || !this.shares.admits(founderId)) return null;

@@ -1,8 +1,9 @@
 import { DomainError, type PrincipalType } from '@iss/domain';
 
 /**
- * Who acts is human when neither its record nor its token says otherwise (contract, "Principal type"). Throws
- * `human_principal_required`; asked last, since a machine that could not do it as a human either is told `forbidden`.
+ * Throws `human_principal_required` if the record or the token names another type than `human`. Without either, a
+ * principal counts as human (contract, "Principal type"). Call it last, so that a machine that lacks the right anyway
+ * gets `forbidden`.
  */
 export function requireHumanPrincipal(byRecord: PrincipalType | null, claimedType: PrincipalType, what: string): void {
   if (claimedType !== 'human' || (byRecord !== null && byRecord !== 'human')) throw humanRequired(what);

@@ -4,7 +4,7 @@ import type { Principal } from './principal';
 import { isSigningAlgorithm, type SigningAlgorithm } from './signing-algorithms';
 import { unauthorized } from './unauthorized';
 
-/** What a token says, read strictly. Nothing here is proven: the signature is the verifier's business. */
+/** The contents of an access token, parsed strictly. Do not trust them before the signature is verified. */
 export interface AccessToken {
   algorithm: SigningAlgorithm;
   keyId: string | undefined;
@@ -18,7 +18,10 @@ const BEARER = /^bearer ([^ ]+)$/i; // the scheme is case-insensitive: RFC 9110,
 const TOKEN_TYPE = /^(?:application\/)?(?:jwt|at\+jwt)$/i; // RFC 7519, section 5.1; RFC 9068, section 2.1
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** The one bearer token of a request. Node keeps only the first of several headers, hence the distinct values. */
+/**
+ * Returns the only bearer token of a request. Takes all values because Node's `headers` keeps only the first of
+ * several.
+ */
 export function readBearerToken(authorization: readonly string[] | undefined, maxTokenBytes: number): string {
   const [value, ...others] = authorization ?? [];
   if (value === undefined) throw unauthorized('the request has no Authorization header');
@@ -41,7 +44,7 @@ export function readAccessToken(token: string, settings: AuthSettings): AccessTo
   return { ...readHeader(readObject(header)), ...readClaims(readObject(claims), settings) };
 }
 
-/** `exp` and `nbf` against the clock: on every request, since a token that was good a minute ago need not be now. */
+/** Checks `exp` and `nbf` against the clock. Call it on every request, because tokens expire. */
 export function requireCurrent(token: AccessToken, clockSkewSeconds: number): void {
   const nowSeconds = Date.now() / 1000;
   if (nowSeconds >= token.expiresAtSeconds + clockSkewSeconds) throw unauthorized('the access token has expired');
@@ -53,14 +56,14 @@ export function requireCurrent(token: AccessToken, clockSkewSeconds: number): vo
 function readHeader(header: JsonObject): Pick<AccessToken, 'algorithm' | 'keyId'> {
   const { alg, kid, typ } = header;
   if (!isSigningAlgorithm(alg)) throw unauthorized('the access token is not signed with an accepted algorithm');
-  if (Object.hasOwn(header, 'crit')) throw unauthorized('the access token asks for extensions (crit) not known here');
+  if (Object.hasOwn(header, 'crit')) throw unauthorized('the access token requires unknown extensions (crit)');
   if (Object.hasOwn(header, 'enc')) throw unauthorized('the access token is encrypted');
   if (typ !== undefined && !(typeof typ === 'string' && TOKEN_TYPE.test(typ))) {
-    throw unauthorized('the access token is of another type than JWT or at+jwt');
+    throw unauthorized('the access token has a typ other than JWT or at+jwt');
   }
   if (kid !== undefined && typeof kid !== 'string')
-    throw unauthorized('the access token has a key id that is no string');
-  // jwk, jku, x5u and x5c are not looked at: only the issuer's own key set says which keys are its own.
+    throw unauthorized('the access token has a key id that is not a string');
+  // jwk, jku, x5u and x5c are ignored: only the issuer's own key set says which keys are its own.
   return { algorithm: alg, keyId: kid };
 }
 
@@ -75,8 +78,10 @@ function readClaims(
     throw unauthorized(`the access token is not for ${settings.audience} (aud)`);
   }
   if (typeof exp !== 'number') throw unauthorized('the access token has no expiry time (exp)');
-  if (nbf !== undefined && typeof nbf !== 'number') throw unauthorized('the access token has an nbf that is no number');
-  if (iat !== undefined && typeof iat !== 'number') throw unauthorized('the access token has an iat that is no number');
+  if (nbf !== undefined && typeof nbf !== 'number')
+    throw unauthorized('the access token has an nbf that is not a number');
+  if (iat !== undefined && typeof iat !== 'number')
+    throw unauthorized('the access token has an iat that is not a number');
   if (iat !== undefined && iat > Date.now() / 1000 + settings.clockSkewSeconds) {
     throw unauthorized('the access token was issued in the future (iat)');
   }
@@ -97,7 +102,7 @@ function readClaims(
 function readPrincipalType(claims: JsonObject, name: string): PrincipalType {
   if (!Object.hasOwn(claims, name)) return 'human';
   const type = PRINCIPAL_TYPES.find((known) => known === claims[name]);
-  // To take a misspelt machine for a human would open the human-only actions to it.
+  // If a misspelt machine type counted as human, it could perform human-only actions.
   if (type === undefined) throw unauthorized(`the claim ${name} is not one of ${PRINCIPAL_TYPES.join(', ')}`);
   return type;
 }
@@ -108,14 +113,15 @@ function readObject(part: string): JsonObject {
     const value = parseJson(bytes); // refuses duplicate members: RFC 7515 section 4, RFC 7519 section 4
     if (isJsonObject(value)) return value;
   } catch {
-    // The parser's message may quote the token, so it goes no further.
+    // The parser's message may quote the token, so it is dropped.
   }
   throw unauthorized('a part of the access token is not a JSON object with distinct members');
 }
 
 function decodeBase64Url(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64url');
-  // Node skips what it cannot decode. Only the canonical text comes back the same: no padding, no stray bits.
+  // Node skips characters that it cannot decode. Only canonical text, without padding and stray bits, encodes to itself
+  // again.
   if (part === '' || bytes.toString('base64url') !== part) throw unauthorized('the access token is not base64url');
   return bytes;
 }

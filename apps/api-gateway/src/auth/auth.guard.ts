@@ -11,18 +11,18 @@ import { TokenVerifier } from './token-verifier';
 
 const DEVELOPER: Principal = { principalId: 'oidc:local#dev', subject: 'dev', claimedType: 'human' };
 
-/** Whoever reads where global reads are public; a member of nothing. */
+/** The principal of a request without a token where global reads are public. It is a member of no tenant. */
 export const ANYONE: Principal = { principalId: ANYONE_ID, subject: ANYONE_ID, claimedType: 'human' };
 
-/** Whoever comes to the legacy paths where they take no token. No token gives a name without `oidc:`. */
+/** The principal of a request without a token on legacy paths. Principals from tokens always begin with `oidc:`. */
 export const LEGACY: Principal = { principalId: 'legacy', subject: 'legacy', claimedType: 'service_account' };
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;
 
-/** Stands before every route; only a route marked `@Public()` is open. */
+/** Guards every route. Only a route marked `@Public()` is open. */
 @Injectable()
 export class AuthGuard implements CanActivate {
-  /** By method of a controller: metadata are not asked for with each request. */
+  /** Caches the metadata of each controller method. */
   private readonly known = new Map<Handler, PublicWhen | 'never'>();
 
   constructor(
@@ -49,13 +49,13 @@ export class AuthGuard implements CanActivate {
     return when;
   }
 
-  /** Who a caller is that needs no token here; null where it needs one. */
+  /** Returns the principal of a request that needs no token here, or null if it needs one. */
   private guestOf(when: Exclude<PublicWhen, 'always'> | 'never', request: Request): Principal | null {
     switch (when) {
       case 'global_reads_are_public':
         return this.settings.globalReadsArePublic ? ANYONE : null;
       case 'legacy_paths_are_public': {
-        // Who sends a token all the same wants to read what only it may read.
+        // A caller that sends a token wants to be authenticated by it.
         const isGuest = this.settings.mode === 'oidc' && request.headers.authorization === undefined;
         return this.settings.legacyPathsArePublic && isGuest ? LEGACY : null;
       }
@@ -64,7 +64,10 @@ export class AuthGuard implements CanActivate {
     }
   }
 
-  /** Sets `request.principal`. For public routes that a setting closes; all others have it done already. */
+  /**
+   * Authenticates a request and sets `request.principal`. Only for public routes that a setting closes; the guard has
+   * done it for all others.
+   */
   async authenticate(request: Request, response: Response): Promise<true> {
     try {
       request.principal = await this.identify(request);
@@ -78,8 +81,8 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * Who sends the request, at this moment: of one that is answered for long, whether its token is still good. Throws
-   * `unauthorized`.
+   * Returns the principal of a request. Also called during a long response, to check that the token is still valid.
+   * Throws `unauthorized`.
    */
   identify(request: Request): Principal | Promise<Principal> {
     switch (this.settings.mode) {

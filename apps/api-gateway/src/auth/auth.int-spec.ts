@@ -46,7 +46,7 @@ class ErrorFilter {
   }
 }
 
-/** An issuer on loopback. Its keys can be changed at any time; how often it was asked for them is counted. */
+/** An issuer on loopback. Its keys can be replaced at any time. It counts how often they are requested. */
 class TestIssuer {
   keys: object[] = [];
   jwksRequests = 0;
@@ -73,7 +73,7 @@ class TestIssuer {
     this.port = portOf(server);
   }
 
-  /** Answers nobody, and keeps its port: another process could take a port that is free. */
+  /** Stops answering but keeps its port, because another process could take a free port. */
   goDown(): void {
     this.isDown = true;
     this.server?.closeAllConnections();
@@ -105,7 +105,7 @@ const firstJwk = jwk(first.publicKey, { kid: 'k1', use: 'sig', alg: 'RS256' });
 const firstPem = first.publicKey.export({ format: 'pem', type: 'spki' });
 
 const MINUTE_MS = 60_000;
-/** Time stands still but for {@link advance}, so that no token ends because the machine is busy. */
+/** Only {@link advance} moves the clock, so that no token expires because the machine is busy. */
 const FROZEN_MS = Date.parse('2026-01-15T09:30:00Z');
 let offsetMs = 0;
 const advance = (ms: number): void => void (offsetMs += ms);
@@ -114,7 +114,7 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 let issuer: TestIssuer;
 let app: INestApplication;
 
-/** What tokens said of their principals, in the order in which it was to be remembered. */
+/** The claims that were to be remembered, in order. */
 const remembered: [principalId: string, claimedType: string][] = [];
 let isStoreBroken = false;
 const claimedTypes = {
@@ -188,7 +188,7 @@ function useFreshApp(): void {
   afterEach(end);
 }
 
-/** Gives all tests of a group one issuer and one application, whose clock stands still. */
+/** Gives all tests of a group one issuer and one application, with a stopped clock. */
 function useOneApp(): void {
   beforeAll(begin);
   afterAll(end);
@@ -205,7 +205,7 @@ const goodClaims = (): object => ({
   nbf: nowSeconds(),
   exp: nowSeconds() + 300,
 });
-/** Signed over exactly these texts, so that what no JWT library would write can be tried. */
+/** Signs exactly these texts, so that tests can send tokens that no JWT library would write. */
 function signText(header: string, claims: string, key: KeyObject = first.privateKey): string {
   const input = `${encode(header)}.${encode(claims)}`;
   return `${input}.${sign('sha256', Buffer.from(input), key).toString('base64url')}`;
@@ -296,8 +296,8 @@ describe('tokens that are refused', () => {
     ['crit', () => jwt({}, { crit: ['exp'], exp: 1 }), /crit/],
     ['crit empty', () => jwt({}, { crit: [] }), /crit/],
     ['enc', () => jwt({}, { enc: 'A256GCM' }), /encrypted/],
-    ['typ of another kind', () => jwt({}, { typ: 'logout+jwt' }), /another type/],
-    ['typ that is no string', () => jwt({}, { typ: 1 }), /another type/],
+    ['typ of another kind', () => jwt({}, { typ: 'logout+jwt' }), /typ other/],
+    ['typ that is no string', () => jwt({}, { typ: 1 }), /typ other than/],
     ['kid twice', () => signText(header.replace('{', '{"kid":"k1",'), JSON.stringify(goodClaims())), /distinct/],
     ['header that is a list', () => signText('["RS256"]', JSON.stringify(goodClaims())), /JSON object/],
     ['signed by a stranger', () => jwt({}, {}, second.privateKey), /signature/],

@@ -5,7 +5,7 @@ import { ClaimedTypes } from './claimed-types';
 import { KeySet } from './key-set';
 import { TokenVerifier } from './token-verifier';
 
-/** Who a caller is. Its guard is for an application to stand before every route. */
+/** Authenticates callers. The application applies the guard to every route. */
 @Module({})
 export class AuthModule {
   static forRoot(settings: AuthSettings): DynamicModule {

@@ -3,7 +3,7 @@ import { type Logger, LOGGER } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from './principal';
 
-/** Remembers what tokens say that their principals are: the default of records that are made for them later. */
+/** Remembers the principal types that tokens claim. They are the default for records that are created later. */
 @Injectable()
 export class ClaimedTypes {
   constructor(
@@ -11,12 +11,12 @@ export class ClaimedTypes {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Never fails: the request that brought the token has its own answer. */
+  /** Never fails, because the request with the token has its own response. */
   async remember({ principalId, claimedType }: Principal): Promise<void> {
     try {
       await this.store.remember(principalId, claimedType);
     } catch (error) {
-      this.logger.warn({ err: error }, 'what a token says of its principal could not be remembered');
+      this.logger.warn({ err: error }, 'could not store the principal type that a token claims');
     }
   }
 }

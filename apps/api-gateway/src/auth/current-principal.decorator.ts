@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from './principal';
 
-/** The authenticated caller. On a public route there is none, and asking for one is a mistake of the route's author. */
+/** Returns the authenticated caller. Throws on a public route, because asking there is a programming error. */
 export function principalOf({ principal }: Request): Principal {
   if (principal === undefined) throw new Error('The caller was asked for on a route without authentication');
   return principal;

@@ -3,7 +3,7 @@ import { parseJson, type JsonValue } from '@iss/domain';
 const MAX_RESPONSE_BYTES = 256 * 1024;
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json *(?:;|$)/i;
 
-/** One JSON document of the issuer: from the very address that was asked, of bounded size, before `signal` ends it. */
+/** Fetches one JSON document of the issuer: without redirects, of limited size, until `signal` aborts. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<JsonValue> {
   const response = await fetch(url, { redirect: 'error', headers: { accept: 'application/json' }, signal });
   const mediaType = response.headers.get('content-type') ?? 'nothing';

@@ -23,23 +23,23 @@ const MINUTE_MS = 60 * SECOND_MS;
 
 /** Discovery and keys together. */
 const FETCH_TIMEOUT_MS = 5 * SECOND_MS;
-/** Between two fetches, however many unknown key ids arrive: the issuer is asked at most six times a minute. */
+/** Time between two fetches, even if many unknown key ids arrive: at most six requests per minute reach the issuer. */
 const COOLDOWN_MS = 10 * SECOND_MS;
-/** After a failure sooner, so that a gateway that started before its issuer is ready soon after it. */
+/** Shorter after a failure, so that a gateway that started before its issuer is ready soon after it. */
 const FAILURE_COOLDOWN_MS = 2 * SECOND_MS;
-/** After a failure keys are fetched again by themselves, whether or not a request needs them. */
+/** Time after a failure until keys are fetched again, even if no request needs them. */
 const RETRY_MS = 15 * SECOND_MS;
-/** From here on keys are fetched anew while requests go on with the old ones … */
+/** From this age, keys are refreshed while requests continue with the old ones. */
 const REFRESH_AGE_MS = 5 * MINUTE_MS;
-/** … from here on requests wait for that, unless the issuer is known to be down … */
+/** From this age, requests wait for the refresh, unless the issuer is known to be down. */
 const MAX_AGE_MS = 10 * MINUTE_MS;
-/** … and from here on no key is trusted: as long as this a withdrawn key may live on when the issuer is down. */
+/** From this age, no key is trusted. A withdrawn key can stay in use this long while the issuer is down. */
 const MAX_AGE_WITHOUT_ISSUER_MS = 60 * MINUTE_MS;
 
 /**
- * The issuer's signing keys. Fetched when first needed, so that the process starts without the issuer. jwks-rsa reads the
- * keys; its own cache and rate limit are off because it caches by key id, so that each unknown id costs a fetch: a flood of
- * them would use up the limit, and the fetch that finds a rotated key would be refused.
+ * The issuer's signing keys. They are fetched when first needed, so that the process starts without the issuer.
+ * jwks-rsa parses the keys. Its own cache and rate limit are off. It caches by key id, so each unknown id causes a
+ * fetch: a flood of them would use up the limit, and the fetch that finds a rotated key would be refused.
  */
 @Injectable()
 export class KeySet implements OnModuleDestroy {
@@ -48,14 +48,14 @@ export class KeySet implements OnModuleDestroy {
   private fetchedAtMs = -Infinity;
   private attemptedAtMs = -Infinity;
   private lastAttemptFailed = false;
-  /** The fault of the issuer's answer, when the last attempt failed by that. */
+  /** What is wrong with the issuer's answer, if the last attempt failed because of that. */
   private fault: string | undefined;
   private pending: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
 
   constructor(@Inject(AUTH_SETTINGS) private readonly settings: AuthSettings) {}
 
-  /** The keys to verify with now. Throws `unavailable` when there are none and the issuer gives none. */
+  /** Returns the current keys. Throws `unavailable` if there are none and the issuer provides none. */
   async current(): Promise<SigningKeys> {
     const ageMs = this.ageMs();
     if (this.keys && ageMs < REFRESH_AGE_MS) return this.keys;
@@ -65,7 +65,7 @@ export class KeySet implements OnModuleDestroy {
     return this.requireKeys();
   }
 
-  /** For a token that no current key fits: the keys after asking the issuer again, at most once per cooldown. */
+  /** Returns the keys for a token that no current key fits. Asks the issuer again first, at most once per cooldown. */
   async afterRefresh(): Promise<SigningKeys> {
     await this.refresh();
     return this.requireKeys();
@@ -77,9 +77,10 @@ export class KeySet implements OnModuleDestroy {
   }
 
   /**
-   * Checks the keys for readiness, and fetches them if there are none. `failed`: the gateway has no key to trust. `degraded`:
-   * the issuer does not answer and the keys are due for a refresh; requests still succeed with them. Keys that are fresh are
-   * `ok` even if a fetch failed, because any token with an unknown key id causes one.
+   * Checks the keys for readiness, and fetches them if there are none.
+   * - `failed`: the gateway has no trusted key.
+   * - `degraded`: the issuer does not answer and the keys are due for a refresh. Requests still succeed with them.
+   * - `ok`: the keys are fresh, even if a fetch failed, because any token with an unknown key id causes a fetch.
    */
   async check(): Promise<Check> {
     if (this.settings.mode === 'disabled') return { status: 'ok' };
@@ -139,7 +140,10 @@ export class KeySet implements OnModuleDestroy {
   }
 }
 
-/** The one key that fits; none when the choice is open (a duplicate key id, or no id and several keys). */
+/**
+ * Returns the one key that fits. Returns none if the choice is ambiguous: a duplicate key id, or no id and several
+ * keys.
+ */
 export function findSigningKey(
   keys: SigningKeys,
   keyId: string | undefined,
@@ -172,7 +176,10 @@ async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Pr
   return usable;
 }
 
-/** OpenID Connect Discovery 1.0, section 4: the document must name the very issuer that it was asked of. */
+/**
+ * Returns the issuer's `jwks_uri`. The document must name the issuer that was asked (OpenID Connect Discovery 1.0,
+ * section 4).
+ */
 async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const url = `${issuer}/.well-known/openid-configuration`;
   const document = await fetchJson(url, signal);
@@ -185,7 +192,10 @@ async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<str
   return jwksUri;
 }
 
-/** Ignores what is not for verifying or not understood (RFC 7517, sections 4.3 and 5). jwks-rsa looks at `kty` and `use`. */
+/**
+ * Returns the keys that may verify. Ignores keys for other uses and members that are not understood (RFC 7517, sections
+ * 4.3 and 5). jwks-rsa checks `kty` and `use`.
+ */
 function readVerificationJwks(document: JsonValue): JsonObject[] {
   if (!isJsonObject(document) || !Array.isArray(document['keys'])) throw new Unfit('the key set has no list "keys"');
   const isName = (value: JsonValue | undefined): boolean =>
@@ -200,7 +210,7 @@ function isSame(keys: SigningKeys, known: SigningKeys | undefined): boolean {
   return JSON.stringify(keys) === JSON.stringify(known);
 }
 
-/** `fetch` says only "fetch failed"; what happened is in its cause. */
+/** Describes an error with its cause, because `fetch` itself says only "fetch failed". */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

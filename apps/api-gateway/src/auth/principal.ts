@@ -2,11 +2,11 @@ import type { PrincipalType } from '@iss/domain';
 
 /** The authenticated caller (specification, "Authentication" 2 and 7). */
 export interface Principal {
-  /** `oidc:{projectId}#{sub}`. A project id has no `#`, so the first one separates and the name is unambiguous. */
+  /** `oidc:{projectId}#{sub}`. A project id contains no `#`, so the name is unambiguous. */
   readonly principalId: string;
   /** The token's `sub`. */
   readonly subject: string;
-  /** What the token says that the caller is. A membership's stored type overrides it. */
+  /** The type that the token claims. A membership's stored type overrides it. */
   readonly claimedType: PrincipalType;
 }
 

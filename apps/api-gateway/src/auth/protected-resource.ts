@@ -8,8 +8,8 @@ const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Returns the origin under which a caller knows the service: `PUBLIC_ORIGIN`, else https with the `Host` of the request,
- * or http on loopback. No forwarding header is read. Null if `Host` names no host.
+ * Returns the origin under which a caller reaches the service: `PUBLIC_ORIGIN`, or else https (http on loopback) with
+ * the `Host` of the request. Forwarding headers are ignored. Returns null if `Host` is not a valid host.
  */
 export function ownOrigin(
   { headers: { host } }: Pick<IncomingMessage, 'headers'>,

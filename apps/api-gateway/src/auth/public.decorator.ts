@@ -2,11 +2,11 @@ import { SetMetadata } from '@nestjs/common';
 
 export const IS_PUBLIC = Symbol('IS_PUBLIC');
 
-/** When a route takes callers without a token. */
+/** When a route accepts requests without a token. */
 export type PublicWhen = 'always' | 'global_reads_are_public' | 'legacy_paths_are_public';
 
 /**
- * Lets callers without a token reach one route, always or where a setting says so. A method decorator on purpose: no
+ * Opens one route to requests without a token, always or if a setting says so. It is a method decorator on purpose: no
  * controller is public as a whole.
  */
 export const Public = (when: PublicWhen = 'always'): MethodDecorator => SetMetadata(IS_PUBLIC, when);

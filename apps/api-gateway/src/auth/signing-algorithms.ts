@@ -9,14 +9,17 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /** RFC 7518, section 3.3. */
 const MIN_RSA_BITS = 2048;
-/** RFC 8017, section 3.1: odd and at least 3. With 1 every message is its own signature. */
+/** RFC 8017, section 3.1: odd and at least 3. With 1, every message is its own signature. */
 const MIN_RSA_EXPONENT = 3n;
 
 export function isSigningAlgorithm(value: unknown): value is SigningAlgorithm {
   return SIGNING_ALGORITHMS.some((algorithm) => algorithm === value);
 }
 
-/** What a key may verify: what its kind allows, narrowed to the `alg` that its JWK names. Empty: the key is of no use. */
+/**
+ * Returns the algorithms that a key may verify: those of its kind, narrowed to the `alg` of its JWK. Empty if the key
+ * is useless.
+ */
 export function algorithmsOf(key: KeyObject, alg: string | undefined): readonly SigningAlgorithm[] {
   const fitting = algorithmsByKind(key);
   return alg === undefined ? fitting : fitting.filter((algorithm) => algorithm === alg);

@@ -12,27 +12,27 @@ import { findSigningKey, KeySet, type SigningKeys } from './key-set';
 import type { Principal } from './principal';
 import { unauthorized } from './unauthorized';
 
-/** A token whose signature was good under `keys`. It counts for nothing under any other key set. */
+/** A token whose signature was valid under `keys`. Another key set requires a new verification. */
 interface VerifiedToken {
   token: AccessToken;
   keys: SigningKeys;
 }
 
-/** An `Authorization` header as it was sent, its token, and that one's SHA-256. */
+/** An `Authorization` header, its token, and the token's SHA-256. */
 interface Credentials {
   header: string | undefined;
   text: string;
   digest: string;
 }
 
-/** About 4 MB. Only tokens with a good signature take a place, so nobody else can push them out. */
+/** About 4 MB. Only tokens with a valid signature are cached, so nobody else can displace them. */
 const VERIFIED_TOKENS = 5_000;
 
 @Injectable()
 export class TokenVerifier {
-  /** By SHA-256 of the token. The token itself is not kept. */
+  /** Keyed by the token's SHA-256. The token itself is not stored. */
   private readonly verified = new RecentMap<string, VerifiedToken>(VERIFIED_TOKENS);
-  /** What each connection sent last: nearly always it sends the same again. */
+  /** The last header of each connection, because a connection nearly always sends the same again. */
   private readonly last = new WeakMap<Socket, Credentials>();
 
   constructor(
@@ -42,8 +42,8 @@ export class TokenVerifier {
   ) {}
 
   /**
-   * Who sent the request. Throws `unauthorized` with what to do, or `unavailable` when no key of the issuer can be had.
-   * What needs no key is checked first, so that tokens of others never make us ask the issuer.
+   * Returns the principal of a request. Throws `unauthorized` with the remedy, or `unavailable` if no key of the issuer
+   * can be obtained. Checks that need no key come first, so that foreign tokens never cause a request to the issuer.
    */
   async verify(request: Request): Promise<Principal> {
     const { text, digest } = this.credentialsOf(request);
@@ -68,7 +68,7 @@ export class TokenVerifier {
     return credentials;
   }
 
-  /** Returns the key set that it was good under: a newer one when `keys` had no key for it. */
+  /** Returns the key set under which the signature is valid. It is a newer one if `keys` had no key for the token. */
   private async verifySignature(
     request: Request,
     text: string,
@@ -85,7 +85,9 @@ export class TokenVerifier {
     return keys;
   }
 
-  /** A passport-jwt strategy for this one key and algorithm, so that neither can be mixed up with another's. */
+  /**
+   * Runs a passport-jwt strategy for this one key and algorithm, so that neither can be confused with another token's.
+   */
   private runStrategy(
     request: Request,
     text: string,
@@ -112,7 +114,7 @@ export class TokenVerifier {
   }
 }
 
-/** Every `Authorization` header, as `headersDistinct` has it, which collects all headers for one. */
+/** Returns every `Authorization` header. `headersDistinct` would do the same, but it collects all headers. */
 function authorizationOf({ rawHeaders }: Request): string[] {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,6 +1,8 @@
 import { DomainError } from '@iss/domain';
 
-/** A refusal that says why and what to do. `reason` is a fixed text or configuration, never a part of the token. */
+/**
+ * Creates a refusal with its reason and remedy. `reason` is a fixed text or configuration, never a part of the token.
+ */
 export function unauthorized(reason: string): DomainError {
   return new DomainError(
     'unauthorized',

@@ -2,13 +2,13 @@ import { rarely, type Warn } from '@iss/platform';
 import type { DeliveryRef, EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
-/** Events that wait for the queue at most; what comes beyond is left to the worker's sweep. */
+/** How many events may wait for the queue. The worker's sweep finds those beyond. */
 const MAX_WAITING = 10_000;
 const MAX_IDS_PER_FLUSH = 500;
 
 /**
- * Tells the worker of committed events. They stand in the outbox already, so nothing here has to succeed: the worker's
- * sweep finds the events that it was not told of.
+ * Wakes the worker for committed events. They are already in the outbox, so no call has to succeed: the worker's sweep
+ * finds events for which it was not woken.
  */
 @Injectable()
 export class EventHandOver {
@@ -24,27 +24,27 @@ export class EventHandOver {
     this.warn = rarely(warn);
   }
 
-  /** To be called after the commit, with bare event UUIDs. Never throws and never makes its caller wait. */
+  /** Announces events by their UUIDs. Call it after the commit. Never throws and never delays its caller. */
   announce(eventIds: readonly string[]): void {
     if (this.waiting.length + eventIds.length > MAX_WAITING) {
       this.warn('Too many events wait for the queue; the sweep will deliver them');
       return;
     }
     this.waiting.push(...eventIds);
-    // Deferred, so that events of one turn share a round trip.
+    // Deferred, so that the events of one turn of the event loop share a round trip.
     this.flushing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.flush());
   }
 
-  /** The same for deliveries that are due without a fan-out. */
+  /** Wakes the worker for deliveries that are due without a fan-out. Never throws. */
   wake(deliveries: readonly DeliveryRef[]): void {
     const waking = this.queue
       .wakeDelivery(deliveries)
-      .catch((error: unknown) => this.warn('The queue does not take deliveries; the sweep will create them', error))
+      .catch((error: unknown) => this.warn('The queue does not accept deliveries; the sweep will find them', error))
       .finally(() => this.waking.delete(waking));
     this.waking.add(waking);
   }
 
-  /** Hands over what waits, within the queue's own time limits. */
+  /** Waits until all wake-ups are sent, within the queue's own time limits. */
   async close(): Promise<void> {
     await Promise.all([this.flushing, ...this.waking]);
   }
@@ -56,7 +56,7 @@ export class EventHandOver {
         await this.queue.wakeFanout(eventIds);
       } catch (error) {
         this.waiting = [];
-        this.warn('The queue does not take events; the sweep will deliver them', error);
+        this.warn('The queue does not accept events; the sweep will deliver them', error);
       }
     }
     this.flushing = undefined;

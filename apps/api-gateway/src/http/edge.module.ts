@@ -25,7 +25,7 @@ import { ClientAddresses } from './request/client-address';
 import { LargeBodyAccess } from './request/large-body-access';
 import { setRequestSettings } from './request/request-settings';
 
-/** Nest asks the last one first. */
+/** Nest tries the last filter first. */
 const FILTERS: Provider[] = [
   { provide: APP_FILTER, useClass: ErrorFilter },
   { provide: APP_FILTER, useClass: ReplayFilter },
@@ -33,7 +33,7 @@ const FILTERS: Provider[] = [
 
 const MINUTE_SECONDS = 60;
 
-/** They are there also where they have nothing to count, so that whoever tells them something need not ask. */
+/** Provided even if nothing is limited, so that their callers need no condition. */
 const LIMITERS: Provider[] = [
   {
     provide: RateLimiter,
@@ -61,7 +61,7 @@ const LIMITERS: Provider[] = [
   },
 ];
 
-/** What every request passes, whichever room it is for. */
+/** Provides the parts that every request passes. */
 @Module({
   providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess, LargeBodyAccess],
   exports: [AccessLog, RateLimiter, AnonymousRequests],
@@ -81,7 +81,7 @@ export class EdgeModule {
     setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter, work, largeBodies, ended });
   }
 
-  /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */
+  /** Registers the guards in this order: authentication, rate limit, query, idempotency key. */
   static of({ rateLimitPerMinute, anonymousRateLimitPerMinute }: GatewaySettings): DynamicModule {
     const isLimited = rateLimitPerMinute > 0 || anonymousRateLimitPerMinute > 0;
     return {

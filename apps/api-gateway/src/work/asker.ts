@@ -1,14 +1,14 @@
-/** For whom work is done, and who is charged for it. */
+/** The caller for whom work is done, and who is charged for it. */
 export interface Charged {
   readonly principalId: string;
-  /** Whether nobody waits for the answer any more; absent: not known. */
+  /** True if nobody waits for the response any more; absent if unknown. */
   readonly isGone?: boolean;
 }
 
-/** Whoever asks, and in which request. */
+/** A caller and its request. */
 export interface Asker extends Charged {
-  /** Names the request in headers, logs and records. */
+  /** Identifies the request in headers, logs and records. */
   readonly requestId: string;
-  /** Does work of this thread, in one piece, and charges what it takes of the processor. */
+  /** Runs synchronous work on this thread and charges its processor time to the caller. */
   measured<T>(work: () => T): T;
 }

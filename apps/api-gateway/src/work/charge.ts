@@ -1,6 +1,6 @@
 /**
- * Is told what work took beside the thread that serves everybody, so that it counts against its caller's rate: one request
- * for each millisecond of processor time begun beyond the first.
+ * Charges work in other threads to the rate limit of its caller: one request for each started millisecond of processor
+ * time after the first.
  */
 export abstract class Charge {
   abstract charge(principalId: string, requests: number): void;

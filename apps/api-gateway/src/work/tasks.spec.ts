@@ -142,7 +142,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
   })),
 }; // prettier-ignore
 
-/** All of it, in its order, and members that are undefined. */
+/** Writes an outcome completely: in its order, and with members that are undefined. */
 const written = (outcome: Outcome): string =>
   JSON.stringify(outcome, (_key, member: unknown) => (member === undefined ? 'undefined' : member));
 
@@ -155,7 +155,7 @@ it.each(Object.keys(ORDERS) as TaskName[])('%s gives the same in a thread, byte 
       kinds.add(here.kind);
       expect(written(await pool.run({ principalId: 'a' }, order))).toBe(written(here));
     }),
-    // Always the same ones: a kind that no input of a run makes would fail by chance.
+    // A fixed seed, because a random run could by chance contain no input that leads to one of the kinds.
     { numRuns: 50, seed: Number(process.env['FUZZ_SEED'] ?? 2026) },
   );
   expect(kinds).not.toContain('failed');
@@ -189,7 +189,7 @@ describe('the outline of a body', () => {
     ['null', null],
     ['a list', [good]],
     ['a text', 'x'],
-    // Whoever takes the list looks at how many there are, and at which are texts.
+    // Callers use the length of the list, and which elements are strings.
     [
       'strange elements',
       { ...good, requested_paths: [[1, [2]], { a: 1 }, 1, null] },

@@ -39,17 +39,20 @@ export interface SentBody {
   maxDepth: number;
 }
 
-/** Leaves of a tree whose inclusion is to be proved, and the tiles that it takes. */
+/** The leaves whose inclusion is to be proved, and the tiles that the proofs need. */
 export interface InclusionsToProve {
   indexes: readonly number[];
-  /** Leaves of the tree. */
+  /** Number of leaves in the tree. */
   size: number;
   tiles: readonly { level: number; index: number; hashes: Uint8Array }[];
 }
 
-/** What there is to do: what each task takes, and what it gives. Both can be sent from thread to thread. */
+/** The input and the result of each task. Both can be passed between threads. */
 export interface Tasks {
-  /** A body of fixed shape: what its shape looks at. `fields` are the names that the shape knows, `items` those of shapes in it. */
+  /**
+   * Returns the parts of a body that its shape needs. `fields` are the names in the shape, `items` those in nested
+   * shapes.
+   */
   read_body: [input: SentBody & { fields: readonly string[]; items: ItemFields }, result: JsonValue];
   read_envelope: [input: SentBody, result: SentEnvelope];
   read_proposal: [input: SentProposal, result: Proposal];
@@ -63,7 +66,10 @@ export interface Tasks {
   summarize: [input: { text: string }, result: EnvelopeSummary];
   check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
   check_links: [input: readonly StoredSnapshot[], result: CheckedLink[]];
-  /** Gives each proof as the JSON text of an array of base64, which passes between threads at less cost than its hashes. */
+  /**
+   * Returns each proof as the JSON text of an array of base64. Passing it between threads costs less than passing its
+   * hashes.
+   */
   prove_inclusions: [input: InclusionsToProve, result: string[]];
 }
 export type TaskName = keyof Tasks;
@@ -71,9 +77,9 @@ export type InputOf<Name extends TaskName> = Tasks[Name][0];
 export type ResultOf<Name extends TaskName> = Tasks[Name][1];
 
 interface Task<Input, Result> {
-  /** Pure: the same wherever it runs. What it throws, but for a `DomainError`, is a fault of ours. */
+  /** Pure: gives the same result in any thread. Any error other than a `DomainError` is a bug. */
   run: (input: Input) => Result;
-  /** What it reads and makes, in bytes or characters. */
+  /** The size of input and output, in bytes or characters. */
   size: (input: Input) => number;
 }
 
@@ -103,7 +109,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
 };
 
 function proveInclusions({ indexes, size, tiles }: InclusionsToProve): string[] {
-  // Most hashes of a proof are those of its neighbour too.
+  // Proofs of neighbours share most of their hashes.
   const texts = new Map<Uint8Array, string>();
   const textOf = (hash: Uint8Array): string => {
     const text = texts.get(hash) ?? encodeBase64(hash);
@@ -113,26 +119,29 @@ function proveInclusions({ indexes, size, tiles }: InclusionsToProve): string[] 
   return inclusionProofs(indexes, size, nodesIn(tiles)).map((proof) => JSON.stringify(proof.map(textOf)));
 }
 
-/** A hash in base64, its quotes and its comma. */
+/** The length of a hash in base64 with its quotes and comma. */
 const HASH_TEXT_LENGTH = 47;
 
-/** Adds up the tiles and the proofs, each with a hash for each level of the tree. */
+/** Adds up the tiles and the proofs. Each proof has one hash per level of the tree. */
 function sizeOfProofs({ indexes, size, tiles }: InclusionsToProve): number {
   const ofTiles = tiles.reduce((sum, { hashes }) => sum + hashes.length, 0);
   return ofTiles + indexes.length * Math.ceil(Math.log2(size)) * HASH_TEXT_LENGTH;
 }
 
-/** As canonical text has it. In a string the quotes would be escaped. */
+/** As canonical text writes it. Inside a string, the quotes would be escaped. */
 const COPY = '"op":"copy"';
 
-/** Of texts that a patch reads, and as much again for each copy, which may copy what the one before it has made. */
+/**
+ * Returns the size of the texts that a patch reads, doubled for each copy, because a copy may copy the result of the
+ * previous one.
+ */
 function sizeOfPatched({ base, patchOps }: PatchOnBase): number {
   let size = base.length + patchOps.length;
   for (let at = patchOps.indexOf(COPY); at >= 0; at = patchOps.indexOf(COPY, at + 1)) size *= 2;
   return size;
 }
 
-/** Of texts, and of the paths that are looked for in them. */
+/** Returns the size of the texts and of the paths that are searched in them. */
 function sizeOfAsked(versions: readonly VersionAsked[]): number {
   let size = 0;
   for (const { text, asked } of versions) {

@@ -2,26 +2,27 @@ import { DomainError, type ErrorCode, type ErrorDetail } from '@iss/domain';
 import type { InputOf, ResultOf, TaskName } from './tasks';
 import { TASKS } from './tasks';
 
-/** What a thread is asked for. */
+/** A task for a thread, with its input. */
 export interface Order<Name extends TaskName = TaskName> {
   task: Name;
   input: InputOf<Name>;
 }
 
-/** What became of it. A `DomainError` comes in parts: of an error no more than its message passes from thread to thread. */
+/**
+ * The outcome of an order. A `DomainError` is sent in parts, because only an error's message survives between threads.
+ */
 export type Outcome<Result = ResultOf<TaskName>> =
   | { kind: 'done'; result: Result }
   | { kind: 'refused'; code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined }
   | { kind: 'failed'; error: unknown };
 
-/** What a thread answers. */
+/** The reply of a thread. */
 export interface Report {
   outcome: Outcome;
-  /** Processor time that it took. */
   processorMs: number;
 }
 
-/** Does what is asked for, and says what became of it. */
+/** Runs a task and returns its outcome. */
 export function perform({ task, input }: Order): Outcome {
   try {
     return { kind: 'done', result: runTask(task, input) };
@@ -32,7 +33,7 @@ export function perform({ task, input }: Order): Outcome {
   }
 }
 
-/** Runs a task where it is called. */
+/** Runs a task on the calling thread. */
 export function runTask<Name extends TaskName>(task: Name, input: InputOf<Name>): ResultOf<Name> {
   return TASKS[task].run(input);
 }

@@ -9,7 +9,7 @@ const LARGE: Order<'summarize'> = {
   input: { text: `{"attributes":[${'[[],[],[],[],[],[],[],[]],'.repeat(300_000)}1]}` },
 };
 
-/** Arrays 60 deep: of what has a MiB, that takes most memory. */
+/** Arrays nested 60 deep: the document of about 1 MiB that needs the most memory. */
 const DEEP: Order<'summarize'> = {
   task: 'summarize',
   input: { text: `[${Array.from({ length: 8_000 }, () => '['.repeat(60) + ']'.repeat(60)).join(',')}]` },
@@ -38,7 +38,7 @@ function open(options: Partial<ThreadPoolOptions> = {}): ThreadPool {
 
 const run = (asker: string | Charged, order: Order = SUMMARIZE): Promise<unknown> =>
   pool.run(typeof asker === 'string' ? { principalId: asker } : asker, order);
-/** What an order is refused with, told at once so that no rejection is without a handler. */
+/** Returns the error of an order. Attached immediately, so that no rejection is unhandled. */
 const refusalOf = (running: Promise<unknown>): Promise<{ code?: string; message: string }> =>
   running.then(
     () => ({ message: 'not refused' }),
@@ -91,7 +91,7 @@ describe('ThreadPool', () => {
   });
 
   it('gives up what takes too long, charges for it, and goes on with another thread', async () => {
-    // To start a thread takes longer than that.
+    // Starting a thread takes longer than that.
     open({ deadlineMs: 1 });
     for (let time = 0; time < 2; time++) {
       await expect(refusalOf(run('a', LARGE))).resolves.toMatchObject({

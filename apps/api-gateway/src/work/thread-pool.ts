@@ -6,25 +6,25 @@ import type { TaskName } from './tasks';
 import type { Order, Outcome, Report } from './thread-messages';
 
 /**
- * What a thread runs. Compiled, whoever starts it: a thread knows nothing of what Jest does to load sources. Both `src` and
- * `dist` stand beside it.
+ * The compiled file that a thread runs, also under Jest, because a thread lacks Jest's loader for sources. The path is
+ * correct from `src` and from `dist`.
  */
 const THREAD_FILE = join(__dirname, '../../dist/work/thread.js');
 
-/** Why a task is refused: the threads have no place for it, or it took longer than it may. */
+/** Why a task is refused: the pool has no place for it, or the task exceeded its deadline. */
 export const REFUSALS = ['full', 'late'] as const;
 type Refusal = (typeof REFUSALS)[number];
 
 export interface ThreadPoolOptions {
   threads: number;
-  /** Orders that may wait. */
+  /** How many orders may wait. */
   queue: number;
-  /** For so long an order may wait, and for so long run. */
+  /** Limits how long an order may wait, and then how long it may run. */
   deadlineMs: number;
   resourceLimits: ResourceLimits;
-  /** Is told of each order that ran, with the processor time that it took: all of the deadline where it was ended. */
+  /** Called for each order that ran, with its processor time, or with the whole deadline if it was stopped. */
   onRun: (asker: Charged, task: TaskName, processorMs: number) => void;
-  /** Is told of each order that was refused a place, and of each that took too long. */
+  /** Called for each order that found no place or exceeded its deadline. */
   onRefused: (why: Refusal) => void;
 }
 
@@ -36,7 +36,7 @@ interface Job {
   reject: (error: Error) => void;
 }
 
-/** The orders of one principal that wait. */
+/** The waiting orders of one principal. */
 interface Line {
   principalId: string;
   jobs: Job[];
@@ -48,12 +48,12 @@ interface Thread {
 }
 
 /**
- * A few threads for what would keep the one waiting that serves everybody. They start when there is something to do.
- * Principals take turns, and one of them holds half of the places at most, and half of the threads while another one waits.
+ * A few threads for work that would block the main thread. They start on demand. Principals take turns. Each holds at
+ * most half of the places, and at most half of the threads while another waits.
  */
 export class ThreadPool {
   private readonly threads: Thread[] = [];
-  /** Whose turn it is stands first; no line is empty. */
+  /** The first line has the next turn. No line is empty. */
   private readonly lines: Line[] = [];
   private isClosed = false;
 
@@ -67,7 +67,9 @@ export class ThreadPool {
     return this.lines.reduce((sum, { jobs }) => sum + jobs.length, 0);
   }
 
-  /** What becomes of an order. Rejects with `unavailable` where it finds no place, or takes longer than it may. */
+  /**
+   * Returns the outcome of an order. Rejects with `unavailable` if it finds no place or exceeds its deadline or memory.
+   */
   run(asker: Charged, order: Order): Promise<Outcome> {
     const line = this.lines.find(({ principalId }) => principalId === asker.principalId);
     const isFull = this.waiting >= this.options.queue;
@@ -84,7 +86,7 @@ export class ThreadPool {
     });
   }
 
-  /** Ends all threads. What runs or waits is rejected. */
+  /** Ends all threads. Rejects all running and waiting orders. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { jobs } of this.lines.splice(0)) for (const job of jobs) this.settle(job, () => job.reject(busy()));
@@ -103,7 +105,7 @@ export class ThreadPool {
     }
   }
 
-  /** The first of the principal whose turn it is; of one that has its share of the threads only if all have theirs. */
+  /** Returns the first order of the next principal. Principals that use their share of the threads come last. */
   private next(): Job | undefined {
     const share = Math.max(1, Math.floor(this.options.threads / 2));
     const below = this.lines.findIndex(({ principalId }) => this.runningOf(principalId) < share);
@@ -119,7 +121,7 @@ export class ThreadPool {
     return this.threads.filter(({ job }) => job?.asker.principalId === principalId).length;
   }
 
-  /** Undefined where there are as many as there may be. */
+  /** Returns undefined if the maximum number of threads runs. */
   private start(): Thread | undefined {
     const { threads, resourceLimits } = this.options;
     if (this.threads.length >= threads) return undefined;
@@ -152,7 +154,7 @@ export class ThreadPool {
     act();
   }
 
-  /** A job has waited for too long. */
+  /** Rejects a job that has waited too long. */
   private leave(job: Job): void {
     const line = this.lines.find(({ jobs }) => jobs.includes(job));
     if (line === undefined) return;
@@ -162,7 +164,7 @@ export class ThreadPool {
     job.reject(busy());
   }
 
-  /** A job has run for too long: nothing but the end of its thread stops it. */
+  /** Stops a job that has run too long. Only ending its thread can stop it. */
   private expire(thread: Thread, job: Job): void {
     const { deadlineMs } = this.options;
     this.options.onRefused('late');
@@ -170,12 +172,12 @@ export class ThreadPool {
     this.replace(thread, tooLong(deadlineMs));
   }
 
-  /** The next job starts another thread. */
+  /** Removes a thread. The next job starts another one. */
   private replace(thread: Thread, error: Error): void {
     const at = this.threads.indexOf(thread);
     if (at < 0) return;
     this.threads.splice(at, 1);
-    // It has ended, or does before it does anything else.
+    // The thread has already ended, or ends before it does anything else.
     this.end(thread, error).catch(() => undefined);
     this.assign();
   }
@@ -202,8 +204,7 @@ function busy(): DomainError {
 function tooMany(): DomainError {
   return new DomainError(
     'unavailable',
-    'Half of the heavy work that may wait here is yours. Wait for its responses, then try again with fewer ' +
-      'requests.',
+    'Half of the places for heavy work are yours. Wait for those responses, then try again with fewer ' + 'requests.',
   );
 }
 

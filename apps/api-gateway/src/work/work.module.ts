@@ -3,7 +3,7 @@ import { RateLimiter } from '../http/limits/rate-limiter';
 import { Charge } from './charge';
 import { Work } from './work';
 
-/** What every room may give its heavy work to. */
+/** Provides heavy work to all modules. */
 @Global()
 @Module({
   providers: [Work, { provide: Charge, useExisting: RateLimiter }],

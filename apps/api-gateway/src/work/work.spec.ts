@@ -10,7 +10,7 @@ const settings = gatewayEnv({
   SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
 });
 const asker = { principalId: 'a' };
-/** The summary of a text of so many characters, which takes some milliseconds where there are many. */
+/** A text of this length. Summarizing a long one takes some milliseconds. */
 const textOf = (length: number): string => `{"attributes":[${'[],'.repeat((length - 24) / 3)}1]}`.padEnd(length);
 
 let charged: [string, number][];
@@ -41,7 +41,7 @@ it('what is larger is done in a thread, and costs a request for each millisecond
   expect(requests).toBeGreaterThan(1);
   expect(Number.isInteger(requests)).toBe(true);
   const sum = /work_task_processor_seconds_sum\{task="summarize"\} (\S+)/.exec(await metrics.metrics());
-  // Processor time has whole microseconds, which seconds as a fraction do not hold exactly.
+  // Processor time has whole microseconds, which a fraction of seconds does not represent exactly.
   expect(Math.ceil(Math.round(Number(sum?.[1]) * 1e6) / 1000) - 1).toBe(requests);
 });
 

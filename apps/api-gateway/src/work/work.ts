@@ -10,16 +10,16 @@ import { type Outcome, runTask } from './thread-messages';
 import { REFUSALS, ThreadPool } from './thread-pool';
 
 /**
- * Bytes, or characters, that are worked on where they are: about 1 ms for what honest callers send, 10 ms for the worst
- * (docs/decisions/0021). To send them to a thread and back takes longer than most of that.
+ * The largest size, in bytes or characters, that is processed on the main thread: about 1 ms for honest input, 10 ms
+ * for the worst (docs/decisions/0021). Passing it to a thread and back would usually take longer.
  */
 export const IMMEDIATE_SIZE = 64 * 1024;
 
 const MIB = 1_048_576;
-/** For each MiB that a body may have: several times what the worst diff of two such documents takes. */
+/** Heap per MiB of the body limit: several times what the worst diff of two such documents needs. */
 const THREAD_HEAP_MIB = 192;
 
-/** Does what may take long: what is small at once, what is larger in a thread beside the one that serves everybody. */
+/** Runs work that may take long: small inputs immediately, larger ones in another thread. */
 @Injectable()
 export class Work implements OnApplicationShutdown {
   private readonly pool: ThreadPool;
@@ -43,7 +43,7 @@ export class Work implements OnApplicationShutdown {
       labelNames: ['why'],
       registers,
     });
-    // An alert on an increase needs the value before it.
+    // An alert on an increase needs an initial value.
     for (const why of REFUSALS) refused.inc({ why }, 0);
     const heapMiB = Math.ceil(THREAD_HEAP_MIB * Math.max(1, limits.bodyBytes / MIB));
     const pool = new ThreadPool({
@@ -68,14 +68,14 @@ export class Work implements OnApplicationShutdown {
     });
   }
 
-  /** After the last answer. */
+  /** Runs after the last response. */
   async onApplicationShutdown(): Promise<void> {
     await this.pool.close();
   }
 
   /**
-   * What the task gives, or throws: the same wherever it runs. Throws `unavailable` besides, where too much waits, or where
-   * the task takes longer, or more memory, than it may.
+   * Returns what the task returns and throws what it throws, in either thread. Also throws `unavailable` if too much
+   * work waits, or if the task exceeds its time or memory.
    */
   run<Name extends TaskName>(
     asker: Charged,
@@ -91,18 +91,18 @@ export class Work implements OnApplicationShutdown {
     input: InputOf<Name>,
   ): Promise<ResultOf<Name>> {
     const outcome = await this.pool.run(asker, { task, input });
-    // The thread did this very task.
+    // The thread ran exactly this task.
     return resultOf(outcome as Outcome<ResultOf<Name>>);
   }
 
-  /** One request for each millisecond begun beyond the first. */
+  /** Charges one request for each started millisecond after the first. */
   private chargeFor({ principalId }: Charged, processorMs: number): void {
     const requests = Math.ceil(processorMs) - 1;
     if (requests > 0) this.charge.charge(principalId, requests);
   }
 }
 
-/** Whether what has so many bytes, or characters, is work for a thread. */
+/** Returns whether work on so many bytes or characters belongs in a thread. */
 export function isLarge(size: number): boolean {
   return size > IMMEDIATE_SIZE;
 }

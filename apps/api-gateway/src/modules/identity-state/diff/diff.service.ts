@@ -18,7 +18,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
-import { requireThere } from '../../../access/erased';
+import { requireNotErased } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -106,7 +106,7 @@ export class DiffService {
       const { snapshotVersion: version, erasure } = snapshot;
       const via = erasure === null ? 'diff' : 'headers';
       await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
-      requireThere(snapshot);
+      requireNotErased(snapshot);
     }
   }
 

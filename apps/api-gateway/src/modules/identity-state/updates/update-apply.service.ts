@@ -17,7 +17,7 @@ import {
   type UpdateToApply,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { requireContent, requireThere } from '../../../access/erased';
+import { requireContent, requireNotErased } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
@@ -133,7 +133,7 @@ export class UpdateApplyService {
 function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): Applicable {
   const update = requireUpdate(loaded, subject, RULES.applyUpdate);
   const { base, headVersion } = loaded;
-  if (base !== null && update.patchOps === null && update.status === 'withdrawn') requireThere(base);
+  if (base !== null && update.patchOps === null && update.status === 'withdrawn') requireNotErased(base);
   if (update.status !== 'proposed') throw notProposed(update);
   if (base === null || headVersion !== update.baseSnapshotVersion) throw staleBase(headVersion ?? 0);
   const { envelope } = requireContent(base);
