@@ -14,43 +14,43 @@ import { Sql } from './sql/sql';
 import { type NoParameters, statement } from './sql/statement';
 
 export interface DatabaseSettings {
-  /** `postgres://…`, of one host or several, of which the one is used that takes writes. */
+  /** `postgres://…` with one host or several. The host that takes writes is used. */
   url: string;
-  /** Copies of it, one host or several of which any will do, for reads that may be late; undefined: there are none. */
+  /** Copies for reads that may be late: one host or several, any of which is suitable. Undefined if there are none. */
   replicaUrl?: string | undefined;
-  /** Connections at most, 2 at least: half of them for statements that requests share; to a replica half as many. */
+  /** The maximum number of connections, at least 2. Half of them serve shared statements. A replica gets half as many. */
   poolSize: number;
-  /** The role that the connections act as; undefined: {@link APPLICATION_ROLE}. */
+  /** The role that the connections act as. Defaults to {@link APPLICATION_ROLE}. */
   role?: DatabaseRole;
-  /** Whether a login that owns the tables is refused: it could take away what guards them. */
+  /** Refuse a login that owns the tables, because it could remove their guards. */
   refusesOwner?: boolean;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
-  /** Whether something beside it listens on this database, such as a queue: no pooler may share servers then. */
+  /** Something else listens on this database, such as a queue, so a transaction-mode pooler is refused. */
   needsSessions?: boolean;
-  /** Hears of trouble that no request is told of. */
+  /** Receives problems that no request reports. */
   warn?: Warn;
-  /** Told the name of each statement that is sent, and whereto: for metrics and for tests that count. */
+  /** Receives the name of each statement that is sent, and its server; for metrics and for tests that count. */
   observe?: (statementName: string, server: 'primary' | 'replica') => void;
 }
 
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** When a statement is given up, and when its server is: one that does not even say so hangs, or the network does. */
+/** Timeouts of a statement. */
 interface Patience {
   statementMs: number;
-  /** When it is cancelled: what its own timeout does not end waits for a standby, in its commit. */
+  /** The pool cancels the statement. `statement_timeout` does not end a commit that waits for a standby. */
   cancelMs: number;
   answerMs: number;
 }
-/** What waits for longer, for a lock or a disk, is not going to be soon: better that its caller is told. */
+/** For a statement of one request. A longer wait for a lock or a disk is unlikely to end soon, so the caller gets an error. */
 const LONE: Patience = { statementMs: 10_000, cancelMs: 11_000, answerMs: 12_000 };
-/** Of one that many requests share: those who are not what takes so long are tried alone then. */
+/** For a statement that requests share. After a timeout, its rows are tried alone. */
 const SHARED: Patience = { statementMs: 2_000, cancelMs: 3_000, answerMs: 4_000 };
 
 /**
- * Every statement of the applications is a handful of index look-ups. A plan is kept by the connection until statistics
- * are taken again, and both may be from a time when the tables were empty or all one tenant's. So the planner is told what
- * stays right whatever they hold: nothing is read whole or kept for a second pass, and rows cost, not the pages they are on.
+ * The planner's settings. Every statement of the applications is a few index look-ups. A connection keeps a plan until statistics
+ * are renewed, and both may come from a time when the tables were empty or had one tenant's rows only. These settings are right
+ * for any data: no table is read whole or cached for a second pass, and the cost counts rows instead of pages.
  */
 export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
@@ -81,7 +81,7 @@ const WRITE_AHEAD = statement<NoParameters, { position: number }>(
   'write_ahead_position',
   `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS position`,
 );
-/** Named, as every statement is. */
+/** A check of a new connection. It has a name, as every statement. */
 const STANDS = {
   name: 'stands',
   text: `SELECT current_user::text AS "actsAs", session_user::text AS login, ${IS_SHARED('stands')} AS "isShared",
@@ -90,7 +90,7 @@ const STANDS = {
        ARRAY(SELECT n || '=' || current_setting(n) FROM unnest('{${PLANNER.map((setting) => setting.split('=')[0]).join()}}'::text[]) n) AS planner,
        extract(epoch FROM current_setting('statement_timeout')::interval)::float8 * 1000 AS "statementMs"`,
 };
-/** How a connection stands once it is there. */
+/** The state of a new connection. */
 interface Stands {
   actsAs: string;
   login: string;
@@ -100,14 +100,14 @@ interface Stands {
   statementMs: number;
 }
 
-/** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
+/** Returns the startup options of the applications' connections, in the format of `PGOPTIONS`. */
 const startupOptions = (role: DatabaseRole, { statementMs }: Patience): string =>
   [...ofEach(role), `statement_timeout=${statementMs}`].map((setting) => `-c ${setting}`).join(' ');
 const ofEach = (role: DatabaseRole): string[] => [`role=${role}`, ...PLANNER];
 
 export const STARTUP_OPTIONS = startupOptions(APPLICATION_ROLE, LONE);
 
-/** The application's connections; what they are asked goes through {@link Sql}. */
+/** The connections of an application. Statements go through {@link Sql}. */
 export class Database {
   constructor(
     readonly sql: Sql,
@@ -116,8 +116,8 @@ export class Database {
   ) {}
 
   /**
-   * Resolves when the database answers, with how many milliseconds its clock is ahead of ours, to within the time that
-   * the answer took. Throws `unavailable` otherwise.
+   * Returns how many milliseconds the database's clock is ahead, accurate to the duration of the answer. Throws `unavailable` if
+   * the database does not answer.
    */
   async ping(): Promise<number> {
     const askedAtMs = Date.now();
@@ -125,34 +125,36 @@ export class Database {
     return at.getTime() - (askedAtMs + Date.now()) / 2;
   }
 
-  /** The server's version, how many connections the database has, and how many may be had by whoever is no superuser. */
+  /**
+   * Returns the server's version, its number of connections to this database, and the maximum for logins that are no superusers.
+   */
   server(): Promise<{ version: string; connections: number; most: number }> {
     return this.sql.one(SERVER, {});
   }
 
-  /** The same of the replica; null where there is none, or it does not answer. */
+  /** Returns the same for the replica; null if there is none or it does not answer. */
   async replicaServer(): Promise<{ version: string; connections: number; most: number } | null> {
     const [server = null] = (await this.replica?.run('', SERVER, {})) ?? [];
     return server;
   }
 
-  /** What of the schema does not stand as the migrations leave it: a sentence each. */
+  /** Returns a sentence for each difference between the schema and the migrations. */
   schemaFaults(): Promise<string[]> {
     return schemaFaults(this.sql);
   }
 
-  /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
+  /** Returns the names of the migrations that this build has and the database lacks. */
   async missingMigrations(): Promise<string[]> {
     const applied = new Set((await this.sql.run(APPLIED, {})).map((row) => row.name));
     return MIGRATIONS.map(({ name }) => name).filter((name) => !applied.has(name));
   }
 
-  /** A copy of it, where there is one. */
+  /** A copy of the database, or null. */
   get replica(): Replica | null {
     return this.sql.replica;
   }
 
-  /** What the connections do at this moment. */
+  /** Returns the current numbers of busy and idle connections and waiting callers. */
   load(): PoolLoad {
     const total = { busy: 0, idle: 0, waiting: 0 };
     for (const pool of this.pools) {
@@ -169,14 +171,14 @@ export class Database {
 }
 
 /**
- * Connects as the role of the settings; the URL's login must be that role or a member of it.
- * Throws `unavailable`, with what to do, when the database cannot be opened ({@link diagnose}).
+ * Opens the connections with the role of the settings. The URL's login must be that role or a member of it. Throws `unavailable`
+ * with advice if the database cannot be opened ({@link diagnose}).
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   const sharedSize = Math.max(1, Math.floor(settings.poolSize / 2));
   const loneSize = Math.max(1, settings.poolSize - sharedSize);
   const sockets = new Set<Socket>();
-  // What a server that was demoted still answers is of the past: nobody may be let in by it.
+  // A demoted server still answers with old data, by which nobody must be authorized.
   const servers = new Servers(settings.url, () => sockets.forEach((socket) => socket.destroy()));
   const shared = poolOf(settings, servers, sockets, sharedSize, SHARED);
   const lone = poolOf(settings, servers, sockets, loneSize, LONE);
@@ -192,7 +194,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const { observe = () => undefined, replicaUrl } = settings;
   const ofPrimary = (name: string): void => observe(name, 'primary');
   const sharing = {
-    sql: new Sql(shared, ofPrimary),
+    // The other half is for lists and transactions.
     // Lists and transactions keep the other half.
     lone: new LoneStatements(Math.ceil(loneSize / 2)),
   };
@@ -218,15 +220,15 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
 }
 
 /**
- * A process that acts as somebody else would have rights that it must not have, or none. Without its settings a statement
- * may read a table whole, and wait for ever. And behind a pooler that shares servers among transactions, what one connection
- * prepared another one finds there.
+ * Throws `unavailable` unless each pool's connections have the right role, login and settings. Another role would have wrong
+ * rights. Without the settings, a statement may read a whole table or wait for ever. Behind a transaction-mode pooler,
+ * connections share prepared statements and lack sessions.
  */
 async function requireUsable(pools: readonly Pool[], settings: DatabaseSettings): Promise<void> {
-  // One after the other: where the server has a connection for one pool alone, that one is given back, and can be ended.
+  // One after the other: if the server has only one connection left, it is released before the next pool asks for one.
   for (const pool of pools) {
     const client = await pool.connect();
-    // Rejects the statement; without a listener it would end the process.
+    // The error rejects the statement. Without a listener, it would end the process.
     const onError = (): void => undefined;
     client.on('error', onError);
     try {
@@ -278,7 +280,7 @@ function poolOf(
       sockets.add(socket);
       return socket.once('close', () => sockets.delete(socket));
     },
-    // Each new connection goes to the server that takes writes by then.
+    // A new connection goes to the server that takes writes at that moment.
     Client: class extends CancellableClient {
       constructor(own?: ClientConfig) {
         super({ ...own, connectionString: servers.url });
@@ -286,7 +288,7 @@ function poolOf(
     },
   };
   const pool = new BoundedPool(config, patience.cancelMs, warn);
-  // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
+  // The pool replaces a connection that dies while idle. Without a listener, its error would end the process.
   pool.on('error', () => undefined);
   return pool;
 }

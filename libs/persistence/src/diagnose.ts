@@ -1,7 +1,7 @@
 import { DomainError } from '@iss/domain';
 import { failureOf, serverUrls } from '@iss/platform';
 
-/** What the operator has to do, by what the failure says. `says` tells apart what has one code. */
+/** Advice for the operator by error code. `says` distinguishes errors that share a code by their message. */
 interface Diagnosis {
   code: RegExp;
   says?: RegExp;
@@ -9,7 +9,10 @@ interface Diagnosis {
   advice: string;
 }
 
-/** PostgreSQL's SQLSTATEs (its documentation, appendix A), poolers', Node's and OpenSSL's codes. The first that fits holds. */
+/**
+ * Diagnoses by code: SQLSTATEs (PostgreSQL's documentation, appendix A) and codes of poolers, Node and OpenSSL. The first match
+ * applies.
+ */
 const DIAGNOSES: readonly Diagnosis[] = [
   {
     code: /^(42501|42704|22023|28000)$/,
@@ -74,7 +77,7 @@ const DIAGNOSES: readonly Diagnosis[] = [
   },
 ];
 
-/** Failures of the driver that have no code. */
+/** Diagnoses for errors of the driver without a code. */
 const UNCODED: readonly Omit<Diagnosis, 'code'>[] = [
   {
     says: /does not support SSL/,
@@ -91,8 +94,8 @@ const UNCODED: readonly Omit<Diagnosis, 'code'>[] = [
 const UNKNOWN = { finding: 'it cannot be used', advice: 'see what it said' };
 
 /**
- * Why a database cannot be opened, for whoever starts a process: whom was asked, what is wrong, what the server itself
- * said, and what to do. Never for an answer: it names hosts. The URL's password is not in it.
+ * Explains to the operator who starts a process why a database cannot be opened. The error has the hosts, the finding, the
+ * server's own message and advice. It must not appear in an answer, because it names hosts. It never contains the URL's password.
  */
 export function diagnose(error: unknown, url: string): DomainError {
   const { code, message } = failureOf(error);
@@ -107,7 +110,7 @@ export function diagnose(error: unknown, url: string): DomainError {
   });
 }
 
-/** `host:port/database` of a URL, for each of its hosts. */
+/** Returns `host:port/database` for each host of a URL. */
 function placeOf(text: string): string {
   return serverUrls(text)
     .map((url) => URL.parse(url))

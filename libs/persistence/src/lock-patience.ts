@@ -2,19 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isLockRefused } from './sql/db-errors';
 
 /**
- * A lock that is not had by then is not waited for: whoever comes after it waits behind it, writers and readers alike.
- * Shorter than the applications' patience with any statement.
+ * The longest wait for a lock. It is short because later transactions, readers included, queue behind a waiting one. It is
+ * shorter than the applications' timeout of any statement.
  */
 export const LOCK_TIMEOUT_MS = 500;
 
-/** Between two tries, doubled each time: those who queued go first. */
+/** The pause between two tries. It doubles each time, so that the queued transactions go first. */
 const PAUSE_MS = { first: 200, longest: 5_000 };
-/** For all tries of one piece of work together: a backup may hold a table for long. */
+/** The limit for all tries of one piece of work together. A backup may hold a lock on a table for long. */
 const PATIENCE_MS = 10 * 60_000;
 
 /**
- * Does `work` again and again while a lock that it needs is not had in time ({@link LOCK_TIMEOUT_MS}, which its connection
- * has to be set to): it must leave nothing behind then. `onRefused` hears of each try. Fails as the last one after ten minutes.
+ * Runs `work` again while it cannot acquire a lock in time. Its connection must have the `lock_timeout` {@link LOCK_TIMEOUT_MS},
+ * and `work` must leave nothing behind when it fails. Calls `onRefused` after each failed try. After ten minutes, it throws the
+ * last error.
  */
 export async function untilLocked<T>(work: () => Promise<T>, onRefused: () => Promise<void>): Promise<T> {
   const startedAtMs = performance.now();

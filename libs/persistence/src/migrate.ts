@@ -11,16 +11,16 @@ import { backfillSearch } from './search-backfill';
 import { backfillProvenance } from './stores/provenance/fill-provenance';
 
 const MIGRATION_LOCK = 4_951_219;
-/** Between two looks whether another one that migrates has ended. */
+/** The interval between two tries to acquire the lock that another migration holds. */
 const LOOK_AGAIN_MS = 100;
 
-/** Of one transaction of the log's backfill: a second or so. */
+/** Rows per transaction of the log's backfill, which takes about a second. */
 const BACKFILL_ROWS = 20_000;
 
-/** In the order in which they came; there only while they are marked, and built without keeping writers from writing. */
+/** An index of old snapshots by time. It exists only during the backfill, and is built without blocking writers. */
 const BACKFILL_ORDER = 'log_backfill_order';
 
-/** Hears what is going on, a sentence each. */
+/** Receives one sentence of progress. */
 type Tell = (line: string) => void;
 
 function classOf({ file, name }: Migration, textOf: (file: string) => string): new () => MigrationInterface {
@@ -37,19 +37,22 @@ function classOf({ file, name }: Migration, textOf: (file: string) => string): n
   };
 }
 
-/** The step as it runs beside writers: what it does not get locked in time it lets go. */
+/** Returns the step as it runs beside writers: it fails if it cannot acquire a lock in time. */
 const onlineText = (file: string): string =>
   `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};\n${onlineStep(migrationText(file)).text}`;
 
 /**
- * Applies what is missing, as the role of the URL (the tables' owner), while others write: each step in a transaction of its
- * own, which lets go of its locks and begins again where one is not had at once; indexes, and what is done in batches, after
- * them. A new database gets all steps in one transaction. Ended before its end, the next call goes on; concurrent callers
- * wait for one another. Role, privileges and policies are put back each time. Returns the names of the migrations applied.
- * Throws `unavailable` when the database cannot be reached, or is behind a pooler that has no sessions.
+ * Applies the missing migrations with the login of the URL (the tables' owner), while others write.
+ *
+ * Each step has a transaction of its own, which starts again if it cannot acquire a lock in time. Indexes and batches follow
+ * after all steps. A new database gets all steps in one transaction. An interrupted run is continued by the next call, and
+ * concurrent callers wait for one another. Role, privileges and policies are restored each time.
+ *
+ * Returns the names of the applied migrations. Throws `unavailable` if the database cannot be reached, or a pooler without
+ * sessions is in between.
  */
 export async function migrate(databaseUrl: string, tell: Tell = () => undefined): Promise<string[]> {
-  // Not by the file's imports: the applications, which never migrate, would load it at every start.
+  // Imported here, because the applications never migrate and would otherwise load it at every start.
   const { DataSource } = await import('typeorm');
   const url = await writableUrl(databaseUrl).catch((error: unknown) => {
     throw diagnose(error, databaseUrl);
@@ -63,7 +66,7 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
     url,
     migrations: MIGRATIONS.map((step) => classOf(step, (file) => (isNew ? migrationText(file) : onlineText(file)))),
     migrationsTableName: 'migrations',
-    // What fails is told by the caller, and what is tried again is no failure.
+    // The caller reports failures, and a retry is not a failure.
     logger: 'debug',
     extra: { max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
   });
@@ -102,13 +105,13 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
   }
 }
 
-/** Commands that finish a step, once no process of an earlier release writes any more; by the step's number. */
+/** Commands that finish a step when no process of an earlier release writes any more; by the step's number. */
 const LEFT_BY_STEPS: ReadonlyMap<number, string> = new Map([
   [15, 'npm run tool -- db/fill-provenance'],
   [23, 'INSERT INTO search_backfill (after_key) VALUES (0), as the owner of the tables, then npm run db:migrate'],
 ]);
 
-/** Returns what is left to be filled in, a sentence each: by workers, by the next run, or by a command. */
+/** Returns a sentence for each part that workers, the next run or a command must still fill in. */
 async function findWorkLeft(
   runner: Pick<QueryRunner, 'query'>,
   applied: readonly string[],
@@ -130,7 +133,7 @@ async function findWorkLeft(
   ];
 }
 
-/** Names of the migrations that the database has had, in their order. */
+/** Returns the names of the applied migrations in their order. */
 async function appliedNames(runner: QueryRunner): Promise<Set<string>> {
   const [table]: { isThere: boolean }[] = await runner.query(
     `SELECT to_regclass('migrations') IS NOT NULL AS "isThere"`,
@@ -140,7 +143,7 @@ async function appliedNames(runner: QueryRunner): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Of others the login sees what they are only as a superuser, or as a member of pg_read_all_stats. */
+/** The oldest transactions. The login sees details of other logins only as a superuser or a member of pg_read_all_stats. */
 const OLD_TRANSACTIONS = `
   SELECT format('%s (%s, since %s)', pid, coalesce(nullif(application_name, ''), usename), xact_start::timestamptz(0)) AS who
     FROM pg_stat_activity
@@ -154,7 +157,10 @@ async function tellWhoHolds(runner: QueryRunner, tell: Tell): Promise<void> {
   tell(`A table is locked by others: writers go first, then it is tried again.${who}`);
 }
 
-/** Looks again and again: a statement that waits holds a snapshot, for the end of which an index that is built waits. */
+/**
+ * Acquires the lock by polling. A waiting statement would hold a snapshot, and the concurrent build of an index waits for its
+ * end.
+ */
 async function takeLock(runner: QueryRunner): Promise<void> {
   for (;;) {
     const [row]: { isTaken: boolean }[] = await runner.query('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
@@ -165,7 +171,7 @@ async function takeLock(runner: QueryRunner): Promise<void> {
   }
 }
 
-/** Builds an index that is not there. What a build that was broken off has left is not valid, and goes first. */
+/** Builds an index unless it exists. An interrupted build leaves an invalid index, which is dropped first. */
 async function buildIndex(runner: Pick<QueryRunner, 'query'>, name: string, text: string): Promise<void> {
   const [found]: { isValid: boolean }[] = await runner.query(
     'SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)',
@@ -178,7 +184,7 @@ async function buildIndex(runner: Pick<QueryRunner, 'query'>, name: string, text
   });
 }
 
-/** What is done concurrently waits for all who write, and nobody for it. */
+/** Runs concurrent index work without a lock timeout. Such work waits for all writers, but no writer waits for it. */
 async function besideWriters(runner: Pick<QueryRunner, 'query'>, work: () => Promise<unknown>): Promise<void> {
   await runner.query('SET lock_timeout = 0');
   await work();
@@ -186,10 +192,10 @@ async function besideWriters(runner: Pick<QueryRunner, 'query'>, work: () => Pro
 }
 
 /**
- * Marks the snapshots of before the log for it, batch by batch, each in a transaction of its own, in the order of their
- * `created_at`. May be ended at any moment and begun again, and goes on where it was; none is marked twice, none is left out,
- * whatever is written meanwhile. Nothing is done where nothing is missing. As the tables' owner, outside of any transaction;
- * one at a time may run.
+ * Marks the snapshots that are older than the log, batch by batch in the order of their `created_at`, each batch in a transaction
+ * of its own. It may be interrupted at any moment, and the next call continues. Each snapshot is marked exactly once, whatever is
+ * written meanwhile. Does nothing if nothing is missing. Needs the tables' owner outside of a transaction; only one call may run
+ * at a time.
  */
 export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BACKFILL_ROWS): Promise<void> {
   const [pending]: { isPending: boolean }[] = await runner.query(
@@ -197,7 +203,7 @@ export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BA
   );
   if (pending?.isPending !== true) return;
   await buildIndex(runner, BACKFILL_ORDER, migrationText('13-log-backfill.index'));
-  // A batch is held against all marks of writers at once, and not each of its rows, whatever statistics say.
+  // Forces one join of a batch with all marks of writers, instead of a search for each row, regardless of statistics.
   await runner.query('SET enable_nestloop = off');
   const text = migrationText('13-log-backfill.batch');
   for (let isLast = false; !isLast;) {

@@ -1,53 +1,53 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Beside `src` and `dist`, so that both read the same files. */
+/** The folder beside `src` and `dist`, so that both read the same files. */
 const FOLDER = join(__dirname, '../migrations');
 
-/** One step of the schema: `<number>-<what-it-is>.sql`, and a `….down.sql` beside it that takes it back. */
+/** One step of the schema: `<number>-<name>.sql`, with a `….down.sql` that reverts it. */
 export interface Migration {
   /** The file's name without `.sql`. */
   file: string;
-  /** As the table `migrations` keeps it, with the time in milliseconds that TypeORM wants at its end. */
+  /** The name in the table `migrations`. It ends with a time in milliseconds, as TypeORM requires. */
   name: string;
 }
 
-/** `1-initial-schema` is `InitialSchema1700000000001`. */
+/** Converts `1-initial-schema` to `InitialSchema1700000000001`. */
 function nameOf(file: string): string {
   const words = file.replace(/(^\d+)?-(\w)/g, (_dash, _number, letter: string) => letter.toUpperCase());
   return `${words}${1_700_000_000_000 + parseInt(file, 10)}`;
 }
 
-/** All steps, in the order of their numbers. */
+/** All steps in the order of their numbers. */
 export const MIGRATIONS: readonly Migration[] = readdirSync(FOLDER)
   .filter((entry) => /^\d+-[\w-]+\.sql$/.test(entry))
   .map((entry) => basename(entry, '.sql'))
   .sort((one, other) => parseInt(one, 10) - parseInt(other, 10))
   .map((file) => ({ file, name: nameOf(file) }));
 
-/** Indexes that a file of their own builds, after the migrations. */
+/** Indexes that have files of their own and are built after the migrations. */
 const INDEXES_IN_FILES = {
   snapshots_by_effective_time: '14-time-of-versions.index',
   subjects_by_name: '23-search-terms.index',
 } as const;
 
-/** The text of a file of the folder, by its name without `.sql`. */
+/** Returns the text of a file in the folder. Its name is without `.sql`. */
 export function migrationText(file: string): string {
   return readFileSync(join(FOLDER, `${file}.sql`), 'utf8');
 }
 
-/** What a step does on a database that is written to meanwhile. */
+/** A step as it runs while others write to the database. */
 export interface OnlineStep {
-  /** In its transaction. */
+  /** The statements of its transaction. */
   text: string;
-  /** What each of its indexes of tables that were there before is built by afterwards, beside writers, by its name. */
+  /** The statement that builds each index on an existing table after the transaction, beside writers; by index name. */
   indexes: ReadonlyMap<string, string>;
 }
 
 /**
- * A step whose indexes of earlier tables are built concurrently: its transaction locks the table until its end, and to build
- * an index takes as long as the table is large. One that takes the place of another in the same step stays in it, since
- * nothing may be without both.
+ * Takes the indexes on existing tables out of a step, to be built concurrently. Otherwise its transaction would lock the table
+ * while the index is built, which is long for a large table. An index that replaces another one in the same step stays in it,
+ * because the table must never be without both.
  */
 export function onlineStep(text: string): OnlineStep {
   const indexes = new Map<string, string>();
@@ -63,7 +63,7 @@ export function onlineStep(text: string): OnlineStep {
   return { text: rest, indexes };
 }
 
-/** All indexes that are built beside writers, those included that a file of their own builds: what builds each, by name. */
+/** Returns the statement for each index that is built beside writers, by name. It includes those with files of their own. */
 export function indexesBesideWriters(): Map<string, string> {
   const indexes = new Map<string, string>();
   for (const { file } of MIGRATIONS) {

@@ -7,8 +7,8 @@ import { isNotPermitted, toDomainError } from './sql/db-errors';
 import { TransactionSql } from './sql/sql';
 
 /**
- * Does `work` on one connection as whoever the URL names: an operator, who owns the tables. Throws `unavailable` when the
- * database cannot be reached, and `forbidden` where the login may not do it.
+ * Runs `work` on one connection with the login of the URL: an operator that owns the tables. Throws `unavailable` if the database
+ * cannot be reached, and `forbidden` if the login lacks a privilege.
  */
 export async function asOwner<T>(databaseUrl: string, work: (sql: TransactionSql) => Promise<T>): Promise<T> {
   const connectionString = await writableUrl(databaseUrl).catch((error: unknown) => {
@@ -19,7 +19,7 @@ export async function asOwner<T>(databaseUrl: string, work: (sql: TransactionSql
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
   });
-  // The failure rejects the statement under way; without a listener it would end the process.
+  // The error rejects the running statement. Without a listener, it would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect().catch((error: unknown) => {

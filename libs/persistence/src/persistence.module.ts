@@ -39,7 +39,7 @@ import { OutboxStore } from './stores/webhooks/outbox.store';
 import { RetentionStore } from './stores/webhooks/retention.store';
 import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription.store';
 
-/** Every store that needs statements, and the caps that they check, alone. */
+/** Every store that only needs statements and the caps that they check. */
 const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   AuditStore,
   BacklogStore,
@@ -79,7 +79,9 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   WebhookSubscriptionStore,
 ];
 
-/** The database and its stores, for every module of an app. Whoever opened the database closes it, after the app. */
+/**
+ * Provides the database and its stores to every module of an app. The caller that opened the database closes it, after the app.
+ */
 @Global()
 @Module({})
 export class PersistenceModule {

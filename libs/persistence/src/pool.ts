@@ -2,35 +2,35 @@ import { connect, Socket } from 'node:net';
 import type { Warn } from '@iss/platform';
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 
-/** Between two looks at what runs, and between two requests to cancel the same statement. */
+/** The interval between two checks of the running statements, and between two requests to cancel the same statement. */
 const LOOK_MS = 250;
 const CANCEL_AGAIN_MS = 1_000;
-/** Until a request to cancel has been taken. */
+/** The timeout of a request to cancel. */
 const CANCEL_TIMEOUT_MS = 2_000;
-/** For this long no further connection is asked for, when the server had none left. */
+/** When the server has no connection left, the pool asks for no further one during this time. */
 const CONTENT_MS = 5_000;
 
 /** The code of a CancelRequest (PostgreSQL's documentation, "Message Formats"). */
 const CANCEL_REQUEST = 80_877_102;
-/** Where PostgreSQL warns that a commit stands here and nobody knows whether on the standby. Its text is in any language. */
+/** The routine of PostgreSQL's warning that a commit may be missing on the standby. The text of the warning is localized. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 
-/** BackendKeyData: what a statement of this connection is cancelled by. */
+/** BackendKeyData: identifies a connection in a request to cancel its statement. */
 interface BackendKey {
   processID: number;
   secretKey: number;
 }
 
-/** The transaction is committed here, and perhaps not on the standby that would become the primary. */
+/** The transaction is committed on the primary, but perhaps not on the standby that would replace it. */
 class NotReplicated extends Error {
   override readonly name = 'NotReplicated';
   /** SQLSTATE transaction_resolution_unknown. */
   readonly code = '08007';
 }
 
-/** A connection whose statement can be cancelled. */
+/** A connection that can cancel its running statement. */
 export class CancellableClient extends Client {
-  /** Since when it has been waited for: it was given to its user, or answered it last. */
+  /** The time since which its user waits: when it was acquired, or when the last statement ended. */
   waitedForSinceMs = 0;
   private cancelledAtMs = 0;
   private key: BackendKey | null = null;
@@ -40,14 +40,14 @@ export class CancellableClient extends Client {
     this.connection.on('backendKeyData', (key: BackendKey) => (this.key = key));
     this.connection.on('readyForQuery', () => (this.waitedForSinceMs = performance.now()));
     this.on('notice', ({ routine }) => {
-      // The success that follows must not be told: it is heard of as a connection that was lost is.
+      // The success that follows must not reach the caller. The error has the same effect as a lost connection.
       if (routine === WAIT_FOR_STANDBY) {
         this.connection.stream.emit('error', new NotReplicated('the standby did not confirm the commit'));
       }
     });
   }
 
-  /** Has the server end the statement under way; where there is none any more, it does nothing. */
+  /** Asks the server to cancel the running statement. It has no effect if none runs any more. */
   cancelStatement(): void {
     const { key } = this;
     const now = performance.now();
@@ -57,14 +57,14 @@ export class CancellableClient extends Client {
     [request.length, CANCEL_REQUEST, key.processID, key.secretKey].forEach((word, index) =>
       request.writeInt32BE(word, 4 * index),
     );
-    // As libpq does, in the clear: it has nothing but the key, which is good for nothing else.
+    // In the clear, as in libpq: the request has only the key, which is useless for anything else.
     const socket = this.toSameServer();
     socket.on('error', () => socket.destroy());
     socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
     socket.write(request);
   }
 
-  /** By address, since a name may lead to another server by now. */
+  /** Connects by address, because the name may now lead to another server. */
   private toSameServer(): Socket {
     const { stream } = this.connection;
     return stream instanceof Socket && stream.remoteAddress !== undefined && stream.remotePort !== undefined
@@ -80,21 +80,21 @@ type Connected = (
 ) => void;
 
 /**
- * A pool that has no more servers at work than connections. A statement that takes longer than `cancelMs`, later than the
- * server's own `statement_timeout`, which ends no wait for a standby, is cancelled there and answers: to leave it as it is
- * and to connect anew would add a server each time. And where the server has no connection left, callers wait for those
- * that live.
+ * A pool that never occupies more server processes than it has connections. It cancels a statement that takes longer than
+ * `cancelMs`; `statement_timeout` is shorter, but does not end a wait for a standby. If it instead left the statement running and
+ * connected again, each timeout would add a server process. If the server has no connection left, callers wait for the existing
+ * ones.
  */
 export class BoundedPool extends Pool {
   private readonly taken = new Set<CancellableClient>();
   private readonly most: number;
   private readonly onFull: Warn;
-  /** Connections that were made, and not those that are about to be. */
+  /** The number of open connections, without those that are being opened. */
   private live = 0;
 
-  /** Hears when the server has no connection left, every five seconds at most. */
+  /** Calls `onFull` when the server has no connection left, at most every five seconds. */
   constructor(config: PoolConfig, cancelMs: number, onFull: Warn = () => undefined) {
-    // One stays: there must be something to wait for.
+    // One connection stays open, so that callers always have one to wait for.
     super({ ...config, min: 1 });
     this.most = this.options.max;
     this.onFull = onFull;
@@ -127,13 +127,13 @@ export class BoundedPool extends Pool {
     }
     super.connect((error, client, done) => {
       if (error === undefined || this.live === 0 || !isFull(error)) return callback(error, client, done);
-      this.stayAsItIs(error);
+      this.stopGrowing(error);
       this.connect(callback);
     });
   }
 
-  /** Whoever comes waits for a connection that is there, and does not ask for a further one in vain. */
-  private stayAsItIs(error: Error): void {
+  /** Makes callers wait for the open connections, instead of asking for further ones in vain. */
+  private stopGrowing(error: Error): void {
     const isNew = this.options.max === this.most;
     this.options.max = this.live;
     if (!isNew) return;
@@ -142,7 +142,7 @@ export class BoundedPool extends Pool {
   }
 }
 
-/** PostgreSQL's too_many_connections, and PgBouncer's before it had codes. */
+/** Matches PostgreSQL's `too_many_connections`, and the message of PgBouncer versions without codes. */
 function isFull(error: Error): boolean {
   return ('code' in error && error.code === '53300') || /no more connections allowed/.test(error.message);
 }

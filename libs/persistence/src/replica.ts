@@ -7,34 +7,37 @@ import { LoneStatements } from './sql/lone-statements';
 import type { Statement } from './sql/statement';
 
 export interface ReplicaSettings {
-  /** Of one host or several, of which a standby is preferred. */
+  /** The URL of one host or several. A standby is preferred. */
   url: string;
   poolSize: number;
   applicationName: string;
   /** The role that its connections act as. */
   role: DatabaseRole;
-  /** Startup options of its connections, without the time that a statement may take. */
+  /** Startup options of its connections, without the statement timeout. */
   options: string;
-  /** Told the name of each statement that is sent. */
+  /** Receives the name of each statement that is sent. */
   observe: (statementName: string) => void;
 }
 
 /**
- * What became of a read that a replica could have answered: it did; it lacks a version that the primary has (`behind`); what
- * it has does not lead to the hash that the primary names (`differs`); it failed or was too slow (`failed`); it was not
- * asked (`away`). But for the first, the primary answered.
+ * The result of a read that a replica could have answered. In all cases but the first, the primary answered.
+ * - `answered`: the replica answered.
+ * - `behind`: it lacks a version that the primary has.
+ * - `differs`: its data does not lead to the hash that the primary names.
+ * - `failed`: it failed or was too slow.
+ * - `away`: it was not asked, because it did not respond to the last check.
  */
 export const REPLICA_OUTCOMES = ['answered', 'behind', 'differs', 'failed', 'away'] as const;
 export type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
-/** Whoever waits for longer is better served by the primary: a page is read in some milliseconds. */
+/** The timeout of a read. The primary reads a page in a few milliseconds, so a longer wait is not worthwhile. */
 const ANSWER_MS = 500;
-/** Between two looks at it. */
+/** The interval between two checks of the replica. */
 const LOOK_MS = 1_000;
-/** Positions of the primary that are remembered, one a look: a lag that is longer than all of them is at least that long. */
-const POSITIONS_KEPT = 600;
+/** The number of remembered positions of the primary, one per check. A longer lag is reported as the age of the oldest one. */
+const MAX_POSITIONS = 600;
 
-/** Positions in the write-ahead log, in bytes. Null of a server that is no standby. */
+/** Reads the role and the position in the write-ahead log, in bytes. The position is null if the server is no standby. */
 const LOOK = {
   name: 'replica_look',
   text: `SELECT current_user::text AS "actsAs", pg_is_in_recovery() AS "isStandby",
@@ -47,8 +50,8 @@ interface Seen {
 }
 
 /**
- * A copy of the database, for reads that may be late. Nothing is decided by it, and nobody waits for it: what it cannot
- * answer at once the primary does. It is looked at once a second; where it does not answer, the other hosts are asked.
+ * A copy of the database, for reads that may be late. It decides nothing, and nobody waits for it: the primary answers if it does
+ * not answer at once. It is checked once a second. If it does not answer, the other hosts are asked.
  */
 export class Replica {
   readonly outcomes: Record<ReplicaOutcome, number> = { answered: 0, behind: 0, differs: 0, failed: 0, away: 0 };
@@ -63,13 +66,13 @@ export class Replica {
   private isClosed = false;
   private seen: Seen | null = null;
 
-  /** `primaryPosition`: how far the primary's write-ahead log reaches, in bytes. */
+  /** `primaryPosition` returns the end of the primary's write-ahead log, in bytes. */
   constructor(
     private readonly settings: ReplicaSettings,
     private readonly primaryPosition: () => Promise<number>,
   ) {
     this.urls = replicaUrls(settings.url);
-    // So that the processes of a deployment spread over its replicas.
+    // A random start spreads the processes of a deployment over its replicas.
     this.used = Math.floor(Math.random() * this.urls.length);
     this.turns = new LoneStatements(settings.poolSize);
     const urlOf = (): string => this.url;
@@ -80,7 +83,7 @@ export class Replica {
       query_timeout: ANSWER_MS,
       keepAlive: true,
       stream: () => this.socket(),
-      // So that they come to a standby that is there again.
+      // Short lives lead connections back to a standby that has recovered.
       maxLifetimeSeconds: 300,
       options: `${settings.options} -c statement_timeout=${ANSWER_MS}`,
       Client: class extends Client {
@@ -89,21 +92,21 @@ export class Replica {
         }
       },
     });
-    // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
+    // The pool replaces a connection that dies while idle. Without a listener, its error would end the process.
     this.pool.on('error', () => undefined);
   }
 
-  /** Whether it answered when it was asked last. */
+  /** True if it answered the last check. */
   get isThere(): boolean {
     return this.seen !== null;
   }
 
-  /** Whether it follows a primary; null where it does not answer. */
+  /** True if it follows a primary; null if it does not answer. */
   get isStandby(): boolean | null {
     return this.seen?.isStandby ?? null;
   }
 
-  /** For how long what it lacks has been on the primary, in seconds; null where it is not known. */
+  /** The seconds for which the primary has had data that it lacks; null if unknown. */
   get lagSeconds(): number | null {
     if (this.seen === null) return null;
     const { position } = this.seen;
@@ -112,7 +115,7 @@ export class Replica {
     return lacking === undefined ? 0 : (performance.now() - lacking.atMs) / 1_000;
   }
 
-  /** Looks at it now, and once a second until {@link close}. */
+  /** Checks it now, and once a second until {@link close}. */
   async watch(): Promise<void> {
     await this.lookAt();
     const again = (): void => {
@@ -123,8 +126,8 @@ export class Replica {
   }
 
   /**
-   * The rows of a statement; null where it does not answer at once. Of one owner fewer are asked at once than there are
-   * connections.
+   * Runs a statement and returns its rows, or null if the replica does not answer at once. Each owner has fewer statements at
+   * once than there are connections.
    */
   async run<Parameters extends object, Row extends object>(
     whose: string,
@@ -141,7 +144,7 @@ export class Replica {
         return await ask(this.pool, query, parameters);
       } catch (error) {
         this.count('failed');
-        // Until it answers the next look. A statement that its recovery ended says nothing of others.
+        // Not used until it answers the next check. A statement that was cancelled by recovery does not affect others.
         if (isUnavailable(error)) this.seen = null;
         return null;
       }
@@ -157,7 +160,7 @@ export class Replica {
     clearTimeout(this.timer);
     for (const place of this.urls.keys()) this.drop(place);
     const ended = this.pool.end();
-    // A server that hangs says goodbye to nobody.
+    // A server that hangs does not end its connections.
     for (const socket of this.sockets) socket.destroy();
     await ended;
   }
@@ -172,7 +175,7 @@ export class Replica {
     return this.urls[this.used] ?? '';
   }
 
-  /** Asks the host that is used, and the others while it is no standby or does not answer. */
+  /** Asks the current host, and the others if it is no standby or does not answer. */
   private async lookAt(): Promise<void> {
     await this.notePosition();
     const places = [this.used, ...[...this.urls.keys()].filter((place) => place !== this.used)];
@@ -189,7 +192,7 @@ export class Replica {
     this.seen = any?.seen ?? null;
   }
 
-  /** Null where it does not answer as the application's role. */
+  /** Returns null if it does not answer as the application's role. */
   private async stateOf(place: number): Promise<Seen | null> {
     try {
       const client = this.looks.get(place) ?? (await this.open(place));
@@ -212,7 +215,7 @@ export class Replica {
       query_timeout: ANSWER_MS,
       stream: () => this.socket(),
     });
-    // The failure rejects the statement under way; without a listener it would end the process.
+    // The error rejects the running statement. Without a listener, it would end the process.
     client.on('error', () => undefined);
     this.looks.set(place, client);
     await client.connect();
@@ -222,11 +225,11 @@ export class Replica {
   private drop(place: number): void {
     const client = this.looks.get(place);
     this.looks.delete(place);
-    // One that hangs never says that it ended.
+    // A client that hangs never confirms its end, so nobody waits for it.
     client?.end().catch(() => undefined);
   }
 
-  /** How far the primary is at this moment; left out where it does not say so. */
+  /** Remembers the current position of the primary, if it answers. */
   private async notePosition(): Promise<void> {
     const atMs = performance.now();
     try {
@@ -234,6 +237,6 @@ export class Replica {
     } catch {
       return;
     }
-    if (this.positions.length > POSITIONS_KEPT) this.positions.shift();
+    if (this.positions.length > MAX_POSITIONS) this.positions.shift();
   }
 }

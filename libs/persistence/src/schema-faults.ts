@@ -9,13 +9,13 @@ interface Guard {
   table: string;
 }
 
-/** What the schema must have beside its tables for the promises to hold. */
+/** The guards and privileges that the schema needs, apart from its tables. */
 interface Expected {
   triggers: readonly Guard[];
   policies: readonly Guard[];
   /** Tables with row level security. */
   secured: readonly string[];
-  /** Privileges of the role: `privilege`, `table`, and `column`, null for all of them. */
+  /** The privileges of the role. `column` is null if the privilege covers all columns. */
   privileges: readonly { privilege: string; table: string; column: string | null }[];
 }
 
@@ -49,13 +49,13 @@ const FAULTS = statement<Expected, Found>(
                ELSE has_column_privilege(to_regclass(p."table"), p."column", p.privilege) END) AS "missingPrivileges"`,
 );
 
-/** Read from the migrations themselves, so that nothing has to be kept in step. */
+/** Reads the expectations from the migrations, so that there is no second list. */
 function expectations(role: DatabaseRole): Expected {
   const guards = { TRIGGER: new Map<string, Guard>(), POLICY: new Map<string, Guard>() };
   const secured = new Set<string>();
   for (const { file } of MIGRATIONS) {
     const text = migrationText(file);
-    // As they stand in the text: a step may drop what an earlier one made, and make it anew.
+    // In the order of the text, because a step may drop a guard and create it again.
     for (const [, verb, kind, name = '', table = ''] of text.matchAll(
       /^\s*(CREATE|DROP) (TRIGGER|POLICY) (?:IF EXISTS )?(\w+)[^;]*?\bON (\w+)/gm,
     )) {
@@ -98,9 +98,8 @@ const expected = new Map<DatabaseRole, Expected>();
 const isKnownRole = (name: string): name is DatabaseRole => ROLES.some((role) => role === name);
 
 /**
- * What of the schema does not stand as the migrations leave it, a sentence each; none where all is well. A dump that was
- * restored without the application's role has lost its privileges and policies; a pooler that drops startup options has
- * the process act as its login.
+ * Returns a sentence for each difference between the schema and the migrations. For example, a dump that was restored without the
+ * application's role lacks privileges and policies. Behind a pooler that drops startup options, the process acts as its login.
  */
 export async function schemaFaults(sql: Sql | TransactionSql): Promise<string[]> {
   const { actsAs } = await sql.one(ACTS_AS, {});
@@ -121,8 +120,9 @@ export async function schemaFaults(sql: Sql | TransactionSql): Promise<string[]>
 }
 
 /**
- * Throws unless what a transaction did not find is gone from its table. Rows that a policy hides are not: a process that took
- * them for gone would pass over facts for ever. No policy changes before the end of a transaction that has read its table.
+ * Throws if the schema has faults. A transaction that misses rows calls it to rule out that a policy hides them: it would
+ * otherwise treat them as deleted and skip facts for ever. No policy can change while a transaction that has read its table is
+ * open.
  */
 export async function requireNothingHidden(sql: TransactionSql): Promise<void> {
   const faults = await schemaFaults(sql);
@@ -132,7 +132,7 @@ export async function requireNothingHidden(sql: TransactionSql): Promise<void> {
 export const DROPPED_OPTIONS =
   'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets others';
 
-/** What is wrong with whom a connection acts as. */
+/** Returns a sentence if a connection acts as another role. */
 export function roleFaults(actsAs: string, role: DatabaseRole = APPLICATION_ROLE): string[] {
   if (actsAs === role) return [];
   return [`the connection acts as ${actsAs} and not as ${role}: ${DROPPED_OPTIONS}`];

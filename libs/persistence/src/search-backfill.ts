@@ -1,7 +1,7 @@
 import { isJsonObject, parseStoredJson, type SearchTerms, searchTermsOf } from '@iss/domain';
 import { migrationText } from './migrations';
 
-/** Subjects of one batch: their latest envelopes lie in memory together. */
+/** Subjects per batch. Their latest envelopes are in memory together. */
 const BATCH = 50;
 
 interface SubjectKey {
@@ -13,7 +13,7 @@ interface Subject extends SubjectKey {
   envelope: string | null;
 }
 
-/** A connection of the tables' owner. */
+/** A connection with the login of the tables' owner. */
 interface OwnersConnection {
   query<Row extends SubjectKey = Subject>(text: string, values?: unknown[]): Promise<Row[]>;
   startTransaction(): Promise<void>;
@@ -22,12 +22,12 @@ interface OwnersConnection {
 }
 
 /**
- * Fills in by what subjects are found that were written before they could be, batch by batch, each in a transaction of its
- * own. May be ended at any moment and begun again, and goes on where it was. What is written meanwhile brings its own terms;
- * writers wait while a batch is written, not while it is read. One at a time may run.
+ * Fills in the search terms of older subjects, batch by batch, each in a transaction of its own. It may be interrupted at any
+ * moment, and the next call continues. Concurrent writes bring their own terms; they wait while a batch is written, but not while
+ * it is read. Only one call may run at a time.
  */
 export async function backfillSearch(runner: OwnersConnection, batch = BATCH): Promise<void> {
-  // What comes later brings its own terms, or is written by a release that knows none: it must not be chased for ever.
+  // Later subjects bring their own terms, or come from a release that writes none: then this loop might never end.
   const lastKey = await lastSubjectKey(runner);
   for (;;) {
     const subjects = await runner.query(migrationText('23-search-terms.next'), [batch, lastKey]);
@@ -39,7 +39,8 @@ export async function backfillSearch(runner: OwnersConnection, batch = BATCH): P
     );
     await runner.startTransaction();
     try {
-      // Whoever appends a version is done, or has not looked yet: it sees what stands here, and takes away what is gone.
+      // A concurrent append is committed, or has not looked yet. In the second case it sees these rows, and removes obsolete
+      // ones.
       await runner.query('LOCK TABLE subject_identifiers IN SHARE ROW EXCLUSIVE MODE');
       await runner.query(migrationText('23-search-terms.batch'), [
         found.map(({ subjectKey }) => subjectKey),

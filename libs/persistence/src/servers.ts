@@ -1,25 +1,24 @@
 import { serverUrls, within } from '@iss/platform';
 import { Client } from 'pg';
 
-/** A server that does not answer within this time is passed over. */
+/** A server that does not answer within this time is skipped. */
 const ANSWER_MS = 1_500;
-/** Between two looks at the server that is used. */
+/** The interval between two checks of the current server. */
 const LOOK_MS = 500;
-/** Between two rounds through all of them while none takes writes. */
+/** The pause between two rounds through all servers while none takes writes. */
 const ROUND_PAUSE_MS = 200;
 
 const IS_READ_ONLY = `SELECT current_setting('transaction_read_only') AS "isReadOnly"`;
 
-/** The server takes no writes: a standby, or one that was demoted. */
+/** The server takes no writes: it is a standby, or was demoted. */
 class ReadOnlyServer extends Error {
   override readonly name = 'ReadOnlyServer';
   readonly code = '25006';
 }
 
 /**
- * The servers of a URL, of which one takes writes. Where there are several, the one that is used is looked at twice a
- * second, by a connection of its own: when it is gone or was demoted, the others are asked, and whoever listens is told
- * which one it is now.
+ * The servers of a URL, one of which takes writes. If there are several, a connection of its own checks the current server twice
+ * a second. When that server is gone or demoted, the others are asked, and `onMove` is called if another one takes writes.
  */
 export class Servers {
   private readonly urls: readonly string[];
@@ -37,7 +36,7 @@ export class Servers {
     this.urls = urls.length === 0 ? [url] : urls;
   }
 
-  /** Of the one that took writes when it was looked at last. */
+  /** The URL of the server that took writes at the last check. */
   get url(): string {
     return this.urls[this.used] ?? '';
   }
@@ -46,7 +45,10 @@ export class Servers {
     return this.urls.length > 1;
   }
 
-  /** The URL of the first that takes writes; rejects as the last one that was asked did. A single one is not asked. */
+  /**
+   * Returns the URL of the first server that takes writes. Rejects with the error of the last one that was asked. A single server
+   * is not asked.
+   */
   async find(): Promise<string> {
     if (!this.areSeveral) return this.url;
     let failure: unknown;
@@ -64,7 +66,7 @@ export class Servers {
     throw failure;
   }
 
-  /** Watches the server that is used, until {@link close}. A single one is not watched: nobody could be asked instead. */
+  /** Checks the current server until {@link close}. A single server is not checked, because there is no alternative. */
   watch(): void {
     if (!this.areSeveral) return;
     const look = (): void => {
@@ -92,7 +94,7 @@ export class Servers {
 
   private async open(): Promise<Client> {
     const client = await connectWritable(this.url);
-    // At once, not at the next look.
+    // Reacts at once, not at the next check.
     client.once('end', () => {
       if (this.probe === client)
         void this.drop().then(
@@ -109,7 +111,7 @@ export class Servers {
     await probe?.end().catch(() => undefined);
   }
 
-  /** Asks all of them in turn until one takes writes. */
+  /** Asks all servers in turn until one takes writes. */
   private move(): Promise<void> {
     this.searching ??= this.search().finally(() => (this.searching = null));
     return this.searching;
@@ -129,14 +131,14 @@ export class Servers {
   }
 }
 
-/** The URL of the server that takes writes, for what connects once. */
+/** Returns the URL of the server that takes writes, for code that connects once. */
 export function writableUrl(url: string): Promise<string> {
   return new Servers(url).find();
 }
 
 async function connectWritable(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
-  // The failure rejects the statement under way; without a listener it would end the process.
+  // The error rejects the running statement. Without a listener, it would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

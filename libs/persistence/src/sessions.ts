@@ -1,7 +1,10 @@
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 
-/** Of a statement of this name: whether the server knows it by another one, which a pooler that shares servers gives it. */
+/**
+ * Returns an SQL expression: true if the server knows the statement of this name by another name, because a pooler that shares
+ * servers renamed it.
+ */
 export const IS_SHARED = (name: string): string =>
   `(SELECT true FROM pg_prepared_statements WHERE name = '${name}' LIMIT 1) IS NULL`;
 
@@ -15,16 +18,17 @@ interface Session {
 export const NO_SESSIONS =
   'a pooler in between shares servers among transactions, which have no session (docs/operations/high-availability.md, "Poolers")';
 
-/** Rejects where what one statement sets is not there for the next one, since a pooler has it run elsewhere. */
+/** Rejects if settings do not survive a statement because a transaction-mode pooler runs the next one on another server. */
 export async function requireSessions(connectionString: string, connectionTimeoutMillis: number): Promise<void> {
   const clients = [0, 1].map(() => new Client({ connectionString, connectionTimeoutMillis }));
-  // The failure rejects the statement under way; without a listener it would end the process.
+  // The error rejects the running statement. Without a listener, it would end the process.
   for (const client of clients) client.on('error', () => undefined);
   try {
     const pids = new Set<number>();
     for (const client of clients) {
       await client.connect();
-      // Whoever is in a transaction has a server for itself: it is the one that the other has just used, if that is not its own.
+      // A transaction occupies one server. Without sessions, a pooler gives the second client the server that the first has just
+      // used.
       await client.query('BEGIN');
       const { rows } = await client.query<Session>(SESSION);
       await client.query('COMMIT');

@@ -9,13 +9,15 @@ export function isElementType(type: string): type is ElementType {
 const INT32_BYTES = 4;
 const INT64_BYTES = 8;
 const UUID_BYTES = 16;
-/** Dimensions, whether there are nulls, element type; then of the one dimension its size and lower bound. */
+/**
+ * The header: number of dimensions, whether there are nulls, element type, then the size and lower bound of the only dimension.
+ */
 const HEAD_BYTES = 5 * INT32_BYTES;
 const NULL_LENGTH = -1;
 
 const HYPHEN = 0x2d;
 const NO_DIGIT = 0xff;
-/** By character code: a loop over 36 characters takes less time than one call of `Buffer`'s decoder. */
+/** Hexadecimal digits by character code. A loop over 36 characters is faster than one call of `Buffer`'s decoder. */
 const HEX_DIGITS = new Uint8Array(128).fill(NO_DIGIT);
 for (let digit = 0; digit < 16; digit++) {
   const character = digit.toString(16);
@@ -23,10 +25,10 @@ for (let digit = 0; digit < 16; digit++) {
 }
 
 /**
- * A one-dimensional array in PostgreSQL's binary format, as `array_recv` reads it. `pg` would send arrays as text, in
- * which every quote of a JSON document is escaped by us and unescaped by the server.
+ * Encodes a one-dimensional array in PostgreSQL's binary format, as `array_recv` reads it. `pg` would send text, in which the
+ * client escapes every quote of a JSON document and the server unescapes it.
  *
- * Undefined elements are null. Throws `TypeError` for an element that is none of its type.
+ * Undefined elements become null. Throws `TypeError` for an element of another type.
  */
 export function arrayParameter(type: ElementType, values: readonly unknown[]): Buffer {
   const lengths = values.map((value) => (value === null || value === undefined ? NULL_LENGTH : lengthOf(type, value)));

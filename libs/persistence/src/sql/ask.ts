@@ -3,14 +3,14 @@ import type { ClientBase, Pool } from 'pg';
 import { rowOf, type RowShape, rowShape } from './row-shape';
 import { type Statement, valuesOf } from './statement';
 
-/** What a statement's rows look like never changes; its first result tells. */
+/** Row shapes by statement name. The columns of a statement never change, so its first result defines the shape. */
 const shapes = new Map<string, RowShape>();
 
 /**
- * The rows of a statement; failures are the driver's own.
+ * Runs a statement and returns its rows. Errors are those of the driver.
  *
- * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
- * holds on to the next. So that values and rows do not live as long, they are taken out of it.
+ * It removes values and rows from the driver's objects. The driver links each query to the next one, so after one of them is old,
+ * all survive until the next full garbage collection.
  */
 export function ask<Parameters extends object, Row extends object>(
   on: Pool | ClientBase,
@@ -40,6 +40,6 @@ async function send<Parameters extends object, Row extends object>(
     shapes.set(name, shape);
   }
   const known = shape;
-  // That its rows are what it declares is held by tests, as with the driver's own type parameter.
+  // Tests check that the rows are what the statement declares, as with the driver's own type parameter.
   return rows.map((values) => rowOf(known, values) as Row);
 }

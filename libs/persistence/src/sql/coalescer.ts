@@ -4,24 +4,27 @@ import { StatementGivenUp } from './db-errors';
 import type { LoneStatements } from './lone-statements';
 import { type Queued, Turns } from './turns';
 
-/** What became of one row of a shared statement; `tooLarge`: it is to be asked alone. */
+/** The result of one row of a shared statement. `tooLarge`: the row must run again alone. */
 export type Outcome<Output> = { value: Output } | { error: unknown } | 'tooLarge';
 
-/** What requests share, and what of it they do not. */
+/** What concurrent requests share, and its limits. */
 export interface Shared<Input, Output> {
   /**
-   * Answers the rows of one statement in their order. Must leave nothing behind when it throws, but for an unreachable
-   * database, of which nobody knows. `isAlone`: this row has the statement for itself, and is never `tooLarge`.
+   * Runs one statement and returns the outcomes in the order of the rows. If it throws, it must have stored nothing, except when
+   * the database is unreachable and nobody can know. `isAlone`: the statement has this row only, and its outcome is never
+   * `tooLarge`.
    */
   run: (inputs: readonly Input[], isAlone: boolean) => Promise<readonly Outcome<Output>[]>;
   maxRows: number;
   maxRunning: number;
   lone: LoneStatements;
-  /** Whose turn a row takes. */
+  /** The owner whose turn a row takes. */
   whoseOf?: (input: Input) => string;
-  /** Rows with the same key never share a statement: each would not see what the other writes. */
+  /**
+   * Returns the keys of a row. Rows with a common key never share a statement, because neither would see what the other writes.
+   */
   keysOf?: (input: Input) => readonly string[];
-  /** Characters of what is large in it. */
+  /** Returns the number of characters in the large members of a row. */
   sizeOf?: (input: Input) => number;
 }
 
@@ -33,51 +36,51 @@ interface Waiting<Input, Output> extends Queued<Waiting<Input, Output>> {
 }
 
 /**
- * Whoever waits for half as long as a statement takes gets one of its own, if fewer than `maxRunning` run: after these
- * milliseconds at the least, which a timer has anyway, and at the most.
+ * The shortest and longest wait in milliseconds (a timer takes at least 1 ms). A row that has waited for half the usual duration
+ * of a statement gets another statement if fewer than `maxRunning` run.
  */
 const PATIENCE_MS = { least: 1, most: 5 };
 
 /**
- * Half as many rows as statements held lately are worth one of their own while another one runs, so that callers who all
- * wait for one answer part into two groups: one is served while the database works for the other. Fewer are not worth what
- * a statement costs besides its rows.
+ * The smallest number of waiting rows that starts another statement while one runs. The usual threshold is half the recent number
+ * of rows per statement. It splits callers that wait for one answer into two groups, and the database works for one while the
+ * other is served. With fewer rows, the fixed cost of a statement outweighs the gain.
  */
 const LEAST_ENOUGH = 8;
 
-/** How much the last statement counts in what is expected of the next. */
+/** The weight of the last statement in the moving averages. */
 const RECENT = 1 / 8;
 
-/** A row with a larger input has a statement for itself. */
+/** A row with a larger input (in characters) runs alone. */
 export const LARGE_INPUT = 64 * 1024;
-/** Of all inputs of a shared statement together. */
+/** The maximum size of all inputs of a shared statement together. */
 export const SHARED_INPUT = 256 * 1024;
-/** A row with a larger answer, in bytes of its documents, is `tooLarge` for a shared statement. */
+/** A row whose answer has larger documents (in bytes) is `tooLarge` for a shared statement. */
 export const LARGE_ANSWER = 64 * 1024;
-/** More than any answer has. */
+/** Larger than any answer. */
 export const ANY_BYTES = 2 ** 31 - 1;
 
 /**
- * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
- * those that come while a statement runs wait together for its end, but no longer than until they are enough for another,
- * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. What
- * is enough, and how long patience lasts, follows from the statements before. An
- * idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only requests that came
- * before it began: each sees all that was committed before it asked.
+ * Lets concurrent requests of one process share a statement. A request that arrives while nothing runs starts at once. Requests
+ * that arrive while a statement runs wait for its end. They start earlier if they are numerous enough for another statement, or
+ * have waited too long. Both limits follow from recent statements.
+ *
+ * An idle service adds no delay, and a busy one sends fewer, larger statements. A statement has only requests that arrived before
+ * it began, so each sees everything that was committed before it asked.
  *
  * Nobody pays for a stranger (docs/limits.md, "Shared statements"):
- * - owners take turns, and none has more than half of a statement while others wait;
- * - what is large, asked or answered, has a statement for itself, of which few run at once ({@link LoneStatements});
- * - when a statement fails as a whole, or is given up since it takes too long, each of its rows is tried alone. Whoever
- *   fails, or is slow, alone too rides alone afterwards, for as many rows as strangers were held up;
- * - an unreachable database, which may have kept the rows, fails them all at once: nothing is written twice.
+ * - Owners take turns, and none has more than half of a statement while others wait.
+ * - A row with a large input or answer runs alone, and few such statements run at once ({@link LoneStatements}).
+ * - If a statement fails as a whole or times out, each of its rows is tried alone. An owner whose row fails or is slow again then
+ *   runs alone for as many rows as strangers were delayed.
+ * - If the database is unreachable, it may have stored the rows. All of them fail at once, so nothing is written twice.
  */
 export class Coalescer<Input, Output> {
   private readonly waiting = new Turns<Waiting<Input, Output>>();
   private running = 0;
   private patience: NodeJS.Timeout | undefined;
   private due: NodeJS.Immediate | undefined;
-  /** Rows of a statement, and milliseconds that it takes, as they were lately. */
+  /** Moving averages: rows per statement, and milliseconds per statement. */
   private usualRows = 2 * LEAST_ENOUGH;
   private usualMs = 2 * PATIENCE_MS.least;
 
@@ -95,7 +98,7 @@ export class Coalescer<Input, Output> {
         return;
       }
       this.waiting.push(row);
-      // Deferred, so that requests read from the network in the same turn go out together.
+      // Deferred, so that requests read from the network in the same turn of the event loop share a statement.
       if (this.running === 0 || this.isEnough()) this.due ??= setImmediate(() => this.start());
       else this.wait();
     });
@@ -121,12 +124,12 @@ export class Coalescer<Input, Output> {
     const startedAt = performance.now();
     this.usualRows += (rows.length - this.usualRows) * RECENT;
     this.running += 1;
-    const goOn = (): void => {
+    const finish = (): void => {
       this.usualMs += (performance.now() - startedAt - this.usualMs) * RECENT;
       this.running -= 1;
       this.start();
     };
-    this.runTogether(rows).then(goOn, goOn);
+    this.runTogether(rows).then(finish, finish);
     if (this.isEnough()) this.start();
     else if (this.waiting.size > 0) this.wait();
   }
@@ -170,7 +173,7 @@ export class Coalescer<Input, Output> {
     }
   }
 
-  /** Whoever's turn it is, the statement is done for the requests whose rows it holds. */
+  /** Runs one statement, and traces it for all requests whose rows it has. */
   private run(rows: readonly Waiting<Input, Output>[], isAlone: boolean): Promise<readonly Outcome<Output>[]> {
     const inputs = rows.map((row) => row.input);
     const { tracer } = telemetry;
@@ -179,7 +182,7 @@ export class Coalescer<Input, Output> {
       : tracer.carrying(rows, () => this.shared.run(inputs, isAlone));
   }
 
-  /** `isToBlame`: it fails alone too, or takes longer than `shareMs`. */
+  /** Runs a row alone, and calls `isToBlame` if it fails or takes longer than `shareMs`. */
   private runAlone(row: Waiting<Input, Output>, isToBlame = (): void => undefined, shareMs = Infinity): void {
     const { lone } = this.shared;
     lone
@@ -198,7 +201,7 @@ export class Coalescer<Input, Output> {
   }
 }
 
-/** One row that failed would fail again, unless it only had too little time. */
+/** A single row that failed would fail again, unless it timed out. */
 function mayBeTriedAlone(error: unknown, rows: number): boolean {
   if (error instanceof StatementGivenUp) return true;
   return rows > 1 && !(error instanceof DomainError && error.code === 'unavailable');

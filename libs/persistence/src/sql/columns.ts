@@ -1,9 +1,9 @@
-/** An SQL expression for each member of a record. */
+/** Maps each member of a record to an SQL expression. */
 export type Columns<Row> = { readonly [Member in keyof Row]: string };
 
 /**
- * The columns as a list for SELECT or RETURNING. With a group, `grant` or `grant?`, they are the members of that member
- * of the row ({@link RowShape}); a group that may be missing begins with a column that is never null where it is there.
+ * Returns the columns as a list for SELECT or RETURNING. With a group (`grant` or `grant?`) they become members of that member of
+ * the row ({@link RowShape}). The first column of an optional group must never be null when the group is present.
  */
 export function columns(of: Readonly<Record<string, string>>, group?: string): string {
   const prefix = group === undefined ? '' : `${group}.`;

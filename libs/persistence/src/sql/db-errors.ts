@@ -6,11 +6,11 @@ interface DatabaseError {
 }
 
 function isDatabaseError(error: unknown): error is DatabaseError {
-  // Not by class: a failure of Node's own comes from another realm in some hosts.
+  // Not `instanceof`: in some hosts, Node's own errors come from another realm.
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
 }
 
-/** What a violated unique constraint means to the caller. A constraint that is missing here is a defect, hence a 500. */
+/** The message for each violated unique constraint. A constraint that is not listed is a defect, so the answer is 500. */
 const CONFLICTS: Record<string, string> = {
   tenants_pkey: 'A tenant with this tenant_id exists. Choose another tenant_id.',
   tenants_slug_key: 'This slug is taken. Choose another slug, or leave it out.',
@@ -24,7 +24,9 @@ const CONFLICTS: Record<string, string> = {
   transfer_offers_pending_key: 'The tenant has a pending transfer offer. Answer or cancel it before you make another.',
 };
 
-/** A partition's constraint is named after that of its table (tools/trials/partitions/1-prepare.sql). */
+/**
+ * The constraint of a partition has the name of the table's constraint with this suffix (tools/trials/partitions/1-prepare.sql).
+ */
 const OF_PARTITION = /_p\d+$/;
 
 const SERIALIZATION_FAILURE = '40001';
@@ -32,30 +34,30 @@ const DEADLOCK = '40P01';
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** By `statement_timeout`: the server itself gave it up, and kept nothing of it. */
+/** The server cancelled the statement because of `statement_timeout`, and stored nothing. */
 const QUERY_CANCELED = '57014';
 
-/** Whether the same statement may simply be run again: nothing of it was kept. */
+/** Returns true if the statement can simply run again, because nothing was stored. */
 export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
-/** Whether a lock was not had in time (`lock_timeout`), or only at the price of a deadlock. */
+/** Returns true if a lock was not acquired within `lock_timeout`, or only a deadlock would have allowed it. */
 export function isLockRefused(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === LOCK_NOT_AVAILABLE || error.code === DEADLOCK);
 }
 
-/** Whether the login may not do what was asked. */
+/** Returns true if the login lacks the privilege. */
 export function isNotPermitted(error: unknown): boolean {
   return isDatabaseError(error) && error.code === INSUFFICIENT_PRIVILEGE;
 }
 
-// Connection failures, timeouts and what a server lacks (memory, disk, connections), by SQLSTATE or its class, or Node's code:
-// the statement may or may not have run.
+// Codes of connection failures, timeouts, and resources that the server lacks (memory, disk, connections): SQLSTATEs, their
+// classes and Node's codes. The statement may or may not have run.
 const UNREACHABLE =
   /^(08|57P0|57014|53|55P03|25006|25P0[34]|40003|28|3D000|58|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 
-/** Whether the failure is the database's state and not the statement's. */
+/** Returns true if the database's state caused the failure, not the statement. */
 export function isUnavailable(error: unknown): boolean {
   if (isDatabaseError(error)) return UNREACHABLE.test(error.code);
   // pg reports these without a code.
@@ -67,7 +69,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** The server gave the statement up since it took too long. Unlike of what is `unavailable` otherwise, nothing was kept. */
+/** The server cancelled the statement because it took too long. Unlike after other `unavailable` errors, nothing was stored. */
 export class StatementGivenUp extends DomainError {
   constructor(cause?: unknown) {
     super('unavailable', 'The database did not respond in time. Try again shortly.', undefined, { cause });
@@ -75,8 +77,8 @@ export class StatementGivenUp extends DomainError {
 }
 
 /**
- * A failure of the driver as the domain says it: unique violations become `conflict` by constraint name, exhausted
- * retries `conflict`, an unreachable or exhausted database `unavailable`. Anything else is returned as it is.
+ * Converts an error of the driver to a domain error. Unique violations (by constraint name) and exhausted retries become
+ * `conflict`; an unreachable or exhausted database becomes `unavailable`. Any other error is returned unchanged.
  */
 export function toDomainError(error: unknown): unknown {
   if (isRetryable(error)) {

@@ -1,20 +1,23 @@
 import type { ElementType } from './array-parameter';
 
-/** Columns of a statement's input `i`, with their types: `tenant_id` is the parameter `tenantId`. */
+/** Maps the columns of a statement's input `i` to their types. The column `tenant_id` takes the parameter `tenantId`. */
 export type InputColumns = Readonly<Record<string, ElementType>>;
 
-/** An actor's columns, for {@link inputRow} and {@link inputRows}. */
+/** The columns of an actor, for {@link inputRow} and {@link inputRows}. */
 export const ACTOR = { tenant_id: 'text', principal_id: 'text' } as const satisfies InputColumns;
-/** A subject's columns. */
+/** The columns of a subject. */
 export const SUBJECT = { subject_type: 'text', subject_id: 'text' } as const satisfies InputColumns;
 
-/** `FROM` item `i`: one row, each column from the parameter of its name. */
+/** Returns the `FROM` item `i` with one row. Each column takes the parameter of its name. */
 export function inputRow(columns: InputColumns): string {
   const values = Object.entries(columns).map(([column, type]) => `:${parameterOf(column)}::${type} AS ${column}`);
   return `(SELECT ${values.join(', ')}) i`;
 }
 
-/** `FROM` item `i`: a row for each object in the parameter `inputs`, each column from its member, numbered in `i.ord`. */
+/**
+ * Returns the `FROM` item `i` with one row for each object in the parameter `inputs`. Each column takes the member of its name,
+ * and `i.ord` numbers the rows.
+ */
 export function inputRows(columns: InputColumns): string {
   const arrays = Object.entries(columns).map(([column, type]) => `:inputs.${parameterOf(column)}::${type}[]`);
   return `unnest(${arrays.join(', ')})

@@ -5,23 +5,23 @@ interface Task extends Queued<Task> {
   start: () => void;
 }
 
-/** Owners whose debts are remembered; past them the oldest one is forgiven. */
+/** The number of owners whose debts are remembered. If there are more, the oldest debt is forgiven. */
 const MAX_DEBTORS = 1_000;
-/** Who does it again within this time owes twice as much as the last time, but no more than the bound. */
+/** An owner that causes the failure again within this time owes twice as much as last time, up to `MAX_DEBT`. */
 const REPEATED_MS = 60_000;
 const MAX_DEBT = 100_000;
 
 interface Debt {
-  /** Requests that are still to be run alone. */
+  /** The number of requests that must still run alone. */
   owed: number;
-  /** As many as were owed at first. */
+  /** The number that was owed at first. */
   incurred: number;
   atMs: number;
 }
 
 /**
- * Runs one request's statement each, of what must not be shared: what is large, and what failed in company. A bounded
- * number run at once, and of one owner one fewer, so that whoever has many or slow ones keeps no other from its turn.
+ * Runs statements that requests must not share: large ones, and those whose shared statement failed. A limited number run at
+ * once, and each owner has at most one fewer, so an owner with many or slow statements does not block the others.
  */
 export class LoneStatements {
   private readonly waiting = new Turns<Task>();
@@ -34,9 +34,9 @@ export class LoneStatements {
     this.maxOfOne = Math.max(1, maxRunning - 1);
   }
 
-  /** What `work` gives, as soon as it is this owner's turn. */
+  /** Runs `work` when it is this owner's turn, and returns its result. */
   run<T>(whose: string, work: () => Promise<T>): Promise<T> {
-    // Whoever ends has the next one begin, which is not done for it.
+    // A request that ends starts the next one, which must keep its own trace context.
     const begin = telemetry.tracer?.bound(work) ?? work;
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
@@ -51,7 +51,7 @@ export class LoneStatements {
     });
   }
 
-  /** So many requests of others were run alone because of this owner's: as many of its own are to be, too. */
+  /** Charges an owner for the requests of others that ran alone because of it: at least as many of its own will run alone. */
   charge(whose: string, requests: number): void {
     if (requests === 0) return;
     const before = this.debts.get(whose);
@@ -64,7 +64,7 @@ export class LoneStatements {
     if (this.debts.size > MAX_DEBTORS && oldest !== undefined) this.debts.delete(oldest);
   }
 
-  /** Whether this owner's request is to be run alone: takes one off what it owes. */
+  /** Returns true if this owner's request must run alone, and reduces its debt by one. */
   paysFor(whose: string): boolean {
     const debt = this.debts.size === 0 ? undefined : this.debts.get(whose);
     if (debt === undefined || debt.owed === 0) return false;
@@ -76,7 +76,7 @@ export class LoneStatements {
     const free = this.maxRunning - this.running;
     if (free <= 0 || this.waiting.size === 0) return;
     const mayStart = ({ whose }: Task): boolean => (this.runningOf.get(whose) ?? 0) < this.maxOfOne;
-    // One at a time: whether an owner may have another one depends on those that were just started.
+    // One at a time: an owner's limit depends on the statements that were just started.
     const [task] = this.waiting.take(1, mayStart);
     if (task === undefined) return;
     task.start();

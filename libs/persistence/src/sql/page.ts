@@ -1,8 +1,11 @@
-/** A place in the order of a list: the sort key of the last row that was read, in PostgreSQL's own text where a JavaScript value would lose digits. */
+/**
+ * A place in the order of a list: the sort key of the last row that was read. It is PostgreSQL's own text if a JavaScript value
+ * would lose digits.
+ */
 export type PagePosition = readonly (string | number)[];
 
 export interface PageRequest {
-  /** Items at most, ≥ 1. */
+  /** The maximum number of items, ≥ 1. */
   limit: number;
   /** Null for the first page. */
   after: PagePosition | null;
@@ -10,17 +13,17 @@ export interface PageRequest {
 
 export interface Page<Item> {
   items: Item[];
-  /** Where the next page begins; null after the last one. */
+  /** The start of the next page; null on the last one. */
   next: PagePosition | null;
 }
 
-/** Bytes of items after which a page ends, also where fewer are on it than were asked for (contract, "Lists"). */
+/** A page ends when its items exceed this number of bytes, even if the caller asked for more items (contract, "Lists"). */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The first of some rows `alias` in an order, as many as fit into {@link PAGE_BYTES} and one at least, with the number of
- * all as `found`: for lists of which one page may hold more. `bytes` is the size of what may be large in a row; what does
- * not fit is not read.
+ * Returns a subquery over the first of the rows `alias` in an order: as many as fit into {@link PAGE_BYTES}, at least one. Its
+ * column `found` counts all rows. `bytes` is the size of the large columns of a row; rows that do not fit are not read. For lists
+ * whose pages could exceed the limit.
  */
 export function fitting(alias: string, rows: string, bytes: string, order: string): string {
   return `(
@@ -33,8 +36,8 @@ export function fitting(alias: string, rows: string, bytes: string, order: strin
 }
 
 /**
- * The page from rows that were read with `limit + 1`, so that one too many says that there is more; or from as many as
- * fit, of which `found` says how many were found.
+ * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of {@link
+ * fitting}, `found` is the number of rows before the size limit.
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
@@ -51,16 +54,16 @@ export function toPage<Row, Item>(
   };
 }
 
-/** A row of a list that says, in its first row, what the caller may do; its only row has no item where there is none. */
+/** A row of a list that also has the caller's access facts. If the list is empty, its only row has the item null. */
 export interface ListRow<Facts, Item> {
   facts: Facts;
   item: Item | null;
   position: PagePosition;
-  /** Where it is one of those that are {@link fitting}. */
+  /** Set for rows of {@link fitting}. */
   found?: number | null;
 }
 
-/** The page of a list that was read as {@link toPage} says, and the facts. */
+/** Builds a page with {@link toPage}, and returns it with the facts. */
 export function toList<Facts, Item>(
   rows: readonly ListRow<Facts, Item>[],
   limit: number,
@@ -78,15 +81,15 @@ export function toList<Facts, Item>(
   return { facts: first.facts, page };
 }
 
-/** Of a list of rows `alias`, newest first, with the parameters of {@link before}. */
+/** Returns the SQL of a list of rows `alias`, newest first, with the parameters of {@link before}. */
 export function newestFirst(alias: string, id: string): { next: string; order: string; position: string } {
   const order = `ORDER BY ${alias}.created_at DESC, ${alias}.${id} DESC`;
   return {
-    /** The last condition of WHERE, and what follows it. */
+    /** The last condition of WHERE, with ORDER BY and LIMIT. */
     next: `(${alias}.created_at, ${alias}.${id}) < (:beforeTime::timestamptz, :beforeId::uuid)
      ${order} LIMIT :rows`,
     order,
-    // The time as text, since a `Date` has no microseconds.
+    // The time is text, because a `Date` has no microseconds.
     position: `ARRAY[${alias}.created_at::text, ${alias}.${id}::text] AS position`,
   };
 }
@@ -97,7 +100,7 @@ export interface Before {
   rows: number;
 }
 
-/** Where a page of {@link newestFirst} begins: before the newest row if nowhere else. */
+/** Returns the parameters for a page of {@link newestFirst}. The first page starts at the newest row. */
 export function before({ limit, after }: PageRequest): Before {
   const [beforeTime = 'infinity', beforeId = '00000000-0000-0000-0000-000000000000'] = after ?? [];
   return { beforeTime, beforeId, rows: limit + 1 };

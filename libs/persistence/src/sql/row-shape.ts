@@ -1,16 +1,16 @@
 /**
- * How the columns of a statement make its rows. A column called `grant.grantId` is the member `grantId` of the row's
- * member `grant`; with `grant?.grantId`, `grant` is null where the first column under it is: that is what a left join
- * gives where it finds nothing.
+ * How the columns of a statement become its rows. The column `grant.grantId` becomes the member `grantId` of the row's member
+ * `grant`. With `grant?.grantId`, `grant` is null if the first column of the group is null, as after a left join that finds
+ * nothing.
  */
 export interface RowShape {
-  /** All members, null: a copy of it has them in one order, which is what makes such objects cheap. */
+  /** All members, set to null. Copies of it have their members in one order, which keeps such objects cheap. */
   readonly template: Readonly<Record<string, unknown>>;
   readonly columns: { readonly member: string; readonly index: number }[];
   readonly groups: { readonly member: string; readonly shape: RowShape; readonly presence: number | null }[];
 }
 
-/** The shape of rows with these column names, in their order. */
+/** Returns the shape of rows whose columns have these names, in this order. */
 export function rowShape(names: readonly string[]): RowShape {
   const paths = names.map((name, index) => ({ path: name.split('.'), index }));
   return shapeOf(paths);
@@ -40,7 +40,7 @@ function shapeOf(columns: readonly Column[]): RowShape {
   };
 }
 
-/** The row that these values of its columns make. */
+/** Builds a row from the values of its columns. */
 export function rowOf({ template, columns, groups }: RowShape, values: readonly unknown[]): Record<string, unknown> {
   const row = { ...template };
   for (const { member, index } of columns) row[member] = values[index];

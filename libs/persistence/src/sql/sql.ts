@@ -7,7 +7,7 @@ import type { Statement } from './statement';
 
 const MAX_TRIES = 5;
 
-/** Runs `work` again while it fails by serialization or deadlock, at most five times; failures come out as domain errors. */
+/** Runs `work` again after a serialization failure or deadlock, at most five times in total. Throws domain errors. */
 export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -18,33 +18,33 @@ export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where statements of several requests run, and where those of them that must not share one. */
+/** The connections for statements that several requests share, and the queue for those that must run alone. */
 export interface Sharing {
-  /** On connections of their own, which give a statement up soon. */
+  /** Uses connections of its own, with a short statement timeout. */
   readonly sql: Sql;
   readonly lone: LoneStatements;
 }
 
 /**
- * Named prepared statements over one pool. A statement outside of a transaction is a transaction of its own, so one
- * that checks and writes does both or neither.
+ * Runs named prepared statements on one pool. A statement outside of a transaction is a transaction of its own, so one that
+ * checks and writes does both or neither.
  */
 export class Sql {
   constructor(
     private readonly pool: Pool,
     private readonly observe: (statementName: string) => void,
     private readonly shared: Sharing | null = null,
-    /** A copy for reads that may be late. */
+    /** A copy of the database, for reads that may be late. */
     readonly replica: Replica | null = null,
   ) {}
 
-  /** Throws where this is what statements share already. */
+  /** Throws if this object itself uses the shared connections. */
   get sharing(): Sharing {
     if (this.shared === null) throw new Error('these connections are shared themselves');
     return this.shared;
   }
 
-  /** The statement's rows; serialization failures and deadlocks are retried a bounded number of times. */
+  /** Runs a statement and returns its rows. It retries serialization failures and deadlocks a limited number of times. */
   async run<Parameters extends object, Row extends object>(
     query: Statement<Parameters, Row>,
     parameters: NoInfer<Parameters>,
@@ -55,7 +55,7 @@ export class Sql {
     });
   }
 
-  /** The first row of a statement that has one in any case. */
+  /** Runs a statement that always returns a row, and returns its first one. */
   async one<Parameters extends object, Row extends object>(
     query: Statement<Parameters, Row>,
     parameters: NoInfer<Parameters>,
@@ -64,8 +64,8 @@ export class Sql {
   }
 
   /**
-   * The same for a statement that may read much: of one owner fewer run at once than there are connections, so that
-   * nobody's keep all others waiting.
+   * Runs a statement that may read much, like {@link run}. Each owner has fewer of them at once than there are connections, so
+   * nobody blocks all others.
    */
   runInTurn<Parameters extends object, Row extends object>(
     whose: string,
@@ -75,12 +75,13 @@ export class Sql {
     return this.sharing.lone.run(whose, () => this.run(query, parameters));
   }
 
-  /** Several statements in one transaction: all of them or none. `work` may run more than once. */
+  /** Runs several statements in one transaction: all of them or none. `work` may run more than once. */
   async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
     return withRetries(async () => {
       const client = await this.pool.connect();
       let failure: unknown;
-      // Lost between two statements: the next one is told. Without a listener it would end the process.
+      // The connection may be lost between two statements; the next statement then fails. Without a listener, the error would end
+      // the process.
       const lost = (error: Error): void => void (failure = error);
       client.on('error', lost);
       try {
@@ -94,14 +95,14 @@ export class Sql {
         throw error;
       } finally {
         client.off('error', lost);
-        // A connection that is broken, or could not roll back, is not given to the next caller.
+        // A connection that is broken or could not roll back is closed, not reused.
         client.release(failure !== undefined);
       }
     });
   }
 }
 
-/** Statements on one connection, as in a transaction. */
+/** Runs statements on one connection, for example in a transaction. */
 export class TransactionSql {
   constructor(
     private readonly client: ClientBase,
@@ -116,7 +117,7 @@ export class TransactionSql {
     return ask(this.client, query, parameters);
   }
 
-  /** The first row of a statement that has one in any case. */
+  /** Runs a statement that always returns a row, and returns its first one. */
   async one<Parameters extends object, Row extends object>(
     query: Statement<Parameters, Row>,
     parameters: NoInfer<Parameters>,

@@ -1,42 +1,41 @@
 import { arrayParameter, type ElementType, isElementType } from './array-parameter';
 
-/** A statement that PostgreSQL parses and plans once a connection, with the parameters that it takes by name. */
+/** A statement with named parameters, which PostgreSQL parses and plans once per connection. */
 export interface Statement<Parameters extends object, Row extends object> {
   /** Unique in the process. */
   readonly name: string;
-  /** As PostgreSQL gets it, with `$1`, `$2` … for {@link parameters}. */
+  /** The text that PostgreSQL receives, with `$1`, `$2` … for {@link parameters}. */
   readonly text: string;
   readonly parameters: readonly Parameter[];
-  /** Never set: it carries the types. */
+  /** Never set. It only carries the types. */
   readonly types?: (parameters: Parameters) => Row;
 }
 
-/** What a statement's `$n` stands for. */
+/** The meaning of one `$n` in a statement. */
 export interface Parameter {
   readonly name: string;
-  /** Set where the value is an array with this member of each object in the list called `name`. */
+  /** If set, the value is an array: this member of each object in the list called `name`. */
   readonly member: string | null;
-  /** Set where the value is an array that is sent in binary. */
+  /** If set, the value is an array that is sent in binary. */
   readonly element: ElementType | null;
 }
 
-/** Of a statement that takes none. */
+/** The type of a statement without parameters. */
 export type NoParameters = Record<string, never>;
 
 type AnyStatement = Pick<Statement<object, object>, 'name' | 'text' | 'parameters'>;
 
-/** Every statement of the process by name: a second one of the same name would run the first one's text. */
+/** All declared statements by name. A second statement of the same name would run the text of the first. */
 const declared = new Map<string, AnyStatement>();
 
-/** Every declared statement, by name. */
 export function declaredStatements(): ReadonlyMap<string, AnyStatement> {
   return declared;
 }
 
 /**
- * Declares a named prepared statement, what it takes and what its rows are (docs/sql.md). In its text `:tenantId` is the
- * parameter of that name, and `:inputs.tenantId::text[]` an array: the member `tenantId` of each object in `inputs`.
- * Throws when the name is taken by another text, and for parameters without names.
+ * Declares a named prepared statement with the types of its parameters and rows (docs/sql.md). In its text, `:tenantId` is the
+ * parameter of that name, and `:inputs.tenantId::text[]` is an array of the member `tenantId` of each object in `inputs`. Throws
+ * if another text has the name, or if a parameter has a number instead of a name.
  */
 export function statement<Parameters extends object = NoParameters, Row extends object = object>(
   name: string,
@@ -48,7 +47,10 @@ export function statement<Parameters extends object = NoParameters, Row extends 
   return { name, text, parameters };
 }
 
-/** A literal, a quoted name, or a parameter with its cast. What follows a name, a bracket or a colon is a slice or a cast. */
+/**
+ * Matches a literal, a quoted name, or a parameter with its cast. A colon after a name, a bracket or another colon belongs to a
+ * slice or a cast.
+ */
 const TOKEN = /'(?:[^']|'')*'|"[^"]*"|(?<![\w\]:]):([a-z]\w*)(?:\.(\w+))?(?:::(\w+)(\[\])?)?/gi;
 
 function compile(name: string, source: string): Pick<AnyStatement, 'text' | 'parameters'> {
@@ -69,7 +71,7 @@ function compile(name: string, source: string): Pick<AnyStatement, 'text' | 'par
   return { text, parameters: [...parameters.values()] };
 }
 
-/** What is given for a parameter: a value, or a list of them. Throws when it is not given. */
+/** Returns the argument for a parameter: a value or a list of values. Throws if it is missing. */
 export function argumentOf(parameter: Parameter, given: object, statement: AnyStatement): unknown {
   const value = memberOf(given, parameter.name, statement);
   const { member } = parameter;
@@ -77,7 +79,7 @@ export function argumentOf(parameter: Parameter, given: object, statement: AnySt
   return listOf(value, parameter, statement).map((item: object) => memberOf(item, member, statement));
 }
 
-/** The values of `$1`, `$2` …. Throws for a parameter that is not given; what the statement does not name is passed over. */
+/** Returns the values of `$1`, `$2` …. Throws if one is missing, and ignores members that the statement does not name. */
 export function valuesOf<Parameters extends object>(
   statement: Statement<Parameters, object>,
   given: NoInfer<Parameters>,
@@ -95,7 +97,7 @@ function listOf(value: unknown, { name }: Parameter, statement: AnyStatement) {
 }
 
 function memberOf(object: object, name: string, statement: AnyStatement): unknown {
-  // Any object may be asked for any member; what has none says so below.
+  // Any object can be asked for any member. A missing one is reported below.
   const value = (object as Readonly<Record<string, unknown>>)[name];
   if (value === undefined && !(name in object)) throw new TypeError(`${statement.name} is not given :${name}`);
   return value;

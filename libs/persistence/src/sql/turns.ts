@@ -1,39 +1,36 @@
-/** What {@link Turns} holds: it is linked to the next one of the same owner, so that waiting takes no further memory. */
+/** An item of {@link Turns}. It links to the next item of the same owner, so waiting needs no further memory. */
 export interface Queued<Row> {
-  /** Whose it is: rows of one owner come in their order, owners in turns. */
+  /** The owner. The rows of one owner keep their order, and owners take turns. */
   readonly whose: string;
-  /** Null wherever it does not wait. */
+  /** Null if the row does not wait, or is the last one of its owner. */
   next: Row | null;
 }
 
 interface Lane<Row> {
   readonly whose: string;
-  /** Null while none of its rows waits: it is not linked to others then. */
+  /** Null if none of its rows waits. The lane is then not linked to others. */
   first: Row | null;
   last: Row | null;
   next: Lane<Row> | null;
-  /** Rows taken of it in the call of `take` with this number. */
+  /** The number of rows that call `takenIn` of `take` took from it. */
   taken: number;
   takenIn: number;
 }
 
-/** Owners that are remembered while none of their rows waits: to make and forget one costs more than to find it. */
-const KEPT = 1_000;
+/** The number of idle lanes to keep. Creating and deleting a lane costs more than finding it. */
+const MAX_IDLE_LANES = 1_000;
 
-/**
- * Rows that wait, of several owners who take turns (round robin). Each row costs the same, however many wait and whosever
- * they are.
- */
+/** A queue of rows whose owners take turns (round robin). The cost per row does not depend on the number of rows or owners. */
 export class Turns<Row extends Queued<Row>> {
   private readonly lanes = new Map<string, Lane<Row>>();
-  /** The lanes in which rows wait, in the order of their turns. */
+  /** The first lane with waiting rows. The lanes are linked in the order of their turns. */
   private first: Lane<Row> | null = null;
   private last: Lane<Row> | null = null;
   private owners = 0;
   private waiting = 0;
   private calls = 0;
 
-  /** How many rows wait. */
+  /** The number of rows that wait. */
   get size(): number {
     return this.waiting;
   }
@@ -56,8 +53,8 @@ export class Turns<Row extends Queued<Row>> {
   }
 
   /**
-   * Takes up to `most` rows, of one owner at most half of them if others wait too. An owner whose next row `admits` refuses
-   * gives no more this time, and is the first whose turn it is the next time.
+   * Takes up to `most` rows, at most half of them from one owner if others wait too. If `admits` refuses an owner's next row,
+   * that owner gets no further turn in this call, and is first in the next call.
    */
   take(most: number, admits: (row: Row) => boolean): Row[] {
     const taken: Row[] = [];
@@ -69,7 +66,7 @@ export class Turns<Row extends Queued<Row>> {
         lane.takenIn = this.calls;
         lane.taken = 0;
       }
-      // All had as many turns: nobody else has a row left that may be taken.
+      // Every owner had as many turns as this one, and no other owner has an admissible row left.
       if (lane.taken === mostOfOne) break;
       this.first = lane.next;
       if (this.first === null) this.last = null;
@@ -83,7 +80,7 @@ export class Turns<Row extends Queued<Row>> {
       taken.push(row);
       lane.taken += 1;
       lane.first = row.next;
-      // An old row that was linked to younger ones would keep them from being collected.
+      // A link from an old row to younger ones would keep them from being collected.
       row.next = null;
       if (lane.first === null) this.end(lane);
       else this.append(lane);
@@ -96,7 +93,7 @@ export class Turns<Row extends Queued<Row>> {
   private end(lane: Lane<Row>): void {
     lane.last = null;
     this.owners -= 1;
-    if (this.lanes.size > KEPT) this.lanes.delete(lane.whose);
+    if (this.lanes.size > MAX_IDLE_LANES) this.lanes.delete(lane.whose);
   }
 
   private append(lane: Lane<Row>): void {
