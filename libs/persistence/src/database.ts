@@ -194,8 +194,8 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const { observe = () => undefined, replicaUrl } = settings;
   const ofPrimary = (name: string): void => observe(name, 'primary');
   const sharing = {
+    sql: new Sql(shared, ofPrimary),
     // The other half is for lists and transactions.
-    // Lists and transactions keep the other half.
     lone: new LoneStatements(Math.ceil(loneSize / 2)),
   };
   const position = async (): Promise<number> => (await sharing.sql.one(WRITE_AHEAD, {})).position;

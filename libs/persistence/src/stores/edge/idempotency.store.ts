@@ -3,24 +3,24 @@ import type { SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
-/** What became of a request that came with a key. */
+/** The state of a key when a request arrives with it. */
 export type IdempotencyOutcome =
-  /** It is the first one and may run; `claim` names it when its answer is kept or its key freed. */
+  /** The request is the first one and may run. It passes `claim` when it stores its answer or frees the key. */
   | { kind: 'began'; claim: string }
-  /** The first one has this answer, as it was kept. */
+  /** The first request has this stored answer. */
   | { kind: 'answered'; answer: string }
   | { kind: 'running' }
   | { kind: 'other_body' }
-  /** It would have begun, and may not. */
+  /** The key is unused, and the request may not begin. */
   | { kind: 'refused' };
 
-const KEPT = `interval '24 hours'`;
-/** Longer than any request runs, its wait for a connection and its statement's timeout included. */
+const KEY_LIFETIME = `interval '24 hours'`;
+/** Longer than any request, including its wait for a connection and its statement timeout. */
 const LEASE = `interval '1 minute'`;
 
 /**
- * The row that is already there is read in the snapshot of this statement: one that another request made meanwhile is
- * not in it, which is told from a row by nulls and means that the other one runs.
+ * The statement reads an existing row in its own snapshot. If another request inserted the row meanwhile, the snapshot lacks it
+ * and the columns are null, which means that the other request runs.
  */
 const BEGIN = statement<
   { keyHash: Buffer; bodyHash: Buffer; mayBegin: boolean },
@@ -32,7 +32,7 @@ const BEGIN = statement<
   SELECT :keyHash::bytea, :bodyHash::bytea WHERE :mayBegin::boolean
   ON CONFLICT (key_hash) DO UPDATE
      SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL, subject_hash = NULL
-   WHERE k.started_at <= now() - ${KEPT}
+   WHERE k.started_at <= now() - ${KEY_LIFETIME}
       OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - ${LEASE})
   RETURNING k.started_at::text AS claim
 )
@@ -42,7 +42,7 @@ SELECT begun.claim, k.body_hash = :bodyHash AS "isSameBody", k.answer
   LEFT JOIN idempotency_keys k ON k.key_hash = i.key_hash`,
 );
 
-/** While its request has this claim and has not answered; found by its key and by nothing else. */
+/** True while the request with this claim has not answered. The form of the condition leaves the search to the key alone. */
 const CLAIMED = 'key_hash = :keyHash AND (started_at = :claim::timestamptz AND answer IS NULL) IS TRUE';
 
 const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string; subjectHash: Buffer | null }>(
@@ -59,21 +59,21 @@ const DELETE_EXPIRED = statement<{ limit: number }, { deleted: number }>(
   'idempotency_delete_expired',
   `WITH deleted AS (
   DELETE FROM idempotency_keys WHERE key_hash = ANY (ARRAY(
-    SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - ${KEPT}
+    SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - ${KEY_LIFETIME}
      ORDER BY started_at LIMIT :limit FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
 SELECT count(*)::int AS deleted FROM deleted`,
 );
 
-/** First answers by Idempotency-Key, for 24 hours (contract, "Idempotency"). Hashes are SHA-256, 32 bytes. */
+/** Stores the first answer for each Idempotency-Key, for 24 hours (contract, "Idempotency"). Hashes are SHA-256, 32 bytes. */
 export class IdempotencyStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Takes the key for a request, or says why not. Of many at once one begins. A key whose first request has neither
-   * answered nor freed it for a minute is taken over by the next one with the same body: its process is gone. With
-   * `mayBegin` false only what the first one left is told.
+   * Claims the key for a request, or says why not. One of many concurrent requests begins. If the first request has neither
+   * answered nor freed its key for a minute, its process is gone, and the next request with the same body takes the key over.
+   * With `mayBegin` false, only the first request's state is returned.
    */
   async begin(keyHash: Buffer, bodyHash: Buffer, mayBegin = true): Promise<IdempotencyOutcome> {
     const { claim, isSameBody, answer } = await this.sql.one(BEGIN, { keyHash, bodyHash, mayBegin });
@@ -84,20 +84,20 @@ export class IdempotencyStore {
   }
 
   /**
-   * Keeps the answer of the request with this claim, unless another one has taken the key over. `subject` is whom it tells of, if
-   * anyone: an erasure deletes it.
+   * Stores the answer of the request with this claim, unless another request has taken the key over. `subject` is the subject
+   * that the answer describes, if any: an erasure of the subject deletes the answer.
    */
   async keep(keyHash: Buffer, claim: string, answer: string, subject: SubjectRef | null = null): Promise<void> {
     const subjectHash = subject && createHash('sha256').update(`${subject.subjectType}/${subject.subjectId}`).digest();
     await this.sql.run(KEEP, { keyHash, claim, answer, subjectHash });
   }
 
-  /** Gives the key back, so that the next request with it runs. */
+  /** Frees the key, so that the next request with it runs. */
   async free(keyHash: Buffer, claim: string): Promise<void> {
     await this.sql.run(FREE, { keyHash, claim });
   }
 
-  /** Deletes at most `limit` keys that are older than 24 hours, the oldest first; answers how many. */
+  /** Deletes at most `limit` keys that are older than 24 hours, the oldest first. Returns their number. */
   async deleteExpired(limit: number): Promise<number> {
     return (await this.sql.one(DELETE_EXPIRED, { limit })).deleted;
   }

@@ -2,32 +2,35 @@ import type { OverridableName } from '@iss/platform';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
-/** What is counted in windows. */
+/** A limit on requests per window of time. */
 export interface RateWindow {
-  /** Under which an operator may set another limit for a principal. */
+  /** The name by which an operator may set another limit for a principal. */
   name: OverridableName;
-  /** Requests that all processes together may let pass in a window. */
+  /** The number of requests that all processes together may allow in a window. */
   limit: number;
-  /** Windows follow one another from 1970 on, by the clock of the database. At most a day: what is older is deleted. */
+  /**
+   * The length of a window. Windows follow one another since 1970, by the clock of the database. At most a day, because older
+   * rows are deleted.
+   */
   seconds: number;
 }
 
-/** A part of a principal's requests of one window, for one process to count down. */
+/** A part of a principal's requests of one window, which one process may allow. */
 export interface RateReservation {
-  /** Requests that this process may let pass; 0 when the window's are all taken. */
+  /** The number of requests that this process may allow; 0 if all of the window's are taken. */
   granted: number;
-  /** Requests of the window that no process has taken yet. */
+  /** The number of requests of the window that no process has taken yet. */
   left: number;
-  /** How many the principal may send in a window: the operator's value, where there is one. */
+  /** The principal's limit per window: the operator's value if there is one. */
   limit: number;
-  /** Time from the answer of the database to the end of the window. */
+  /** The time from the answer of the database to the end of the window. */
   endsInMs: number;
 }
 
 /**
- * A process takes a twentieth of the limit at once: few statements, and little is lost where it is not used up. A window
- * never goes back: a statement that waited for another one's row may have begun in the window before. `used` runs over the
- * limit by one reservation at most, by which the last one knows how much of it was left, and by what is owed.
+ * A process takes a twentieth of the limit at once, so few statements are needed and little is lost if a process does not use its
+ * part. `window_start` never decreases, although a statement that waited for the row may have begun in an earlier window. `used`
+ * exceeds the limit by at most one reservation, from which that process computes the rest, and by `owed`.
  */
 const RESERVE = statement<
   RateWindow & { key: string; principalId: string; owed: number },
@@ -51,16 +54,16 @@ RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS lim
        floor(extract(epoch FROM r.window_start + make_interval(secs => :seconds) - clock_timestamp()) * 1000)::int AS "endsInMs"`,
 );
 
-/** No request costs more: what is counted in is an integer. */
+/** The maximum that one request may owe, because the column is an integer. */
 const MAX_OWED = 100_000_000;
 
-/** Requests of principals by the window, over all gateway processes. */
+/** Counts the requests of principals per window, over all gateway processes. */
 export class RateLimitStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Takes a twentieth of the limit, or what is left of it, of the principal's current window; and counts what it owes of
-   * that window besides, which may be more than was left.
+   * Takes a twentieth of the limit, or the rest, from the principal's current window. It also charges `owed` to the window, which
+   * may exceed the rest.
    */
   async reserve(window: RateWindow, principalId: string, owed: number): Promise<RateReservation> {
     const { used, wanted, limit, endsInMs } = await this.sql.one(RESERVE, {
@@ -78,7 +81,7 @@ export class RateLimitStore {
   }
 }
 
-/** No principal has a name without `oidc:`, so that one row is not taken for another. */
+/** Returns the key of the row. Every principal id begins with `oidc:`, so no key can equal another principal's. */
 function keyOf({ name }: RateWindow, principalId: string): string {
   return name === 'requests_per_minute' ? principalId : `${name}/${principalId}`;
 }

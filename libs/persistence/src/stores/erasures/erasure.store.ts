@@ -21,16 +21,15 @@ import type { EventToWrite } from '../refresh-requests/refresh-request.store';
 import { lockTenant } from '../tenancy/tenant-lock';
 import { wants } from '../webhooks/wants';
 
-/** An erasure of versions of a subject, with its status by the clock of the moment it was read. */
+/** An erasure of versions of a subject. Its status is that of the moment it was read. */
 export interface ErasureRecord extends SubjectRef {
   erasureId: string;
   tenantId: string;
-  /** Ascending. */
   versions: number[];
   status: ErasureStatus;
-  /** The tenant's setting at the request. */
+  /** The tenant's setting at the time of the request. */
   confirmation: Confirmation;
-  /** Null once it is not pending any more: it may tell of the person. */
+  /** Null once the erasure is no longer pending, because it may contain personal data. */
   reason: string | null;
   reference: string | null;
   requestedBy: string;
@@ -41,11 +40,11 @@ export interface ErasureRecord extends SubjectRef {
   cancelledBy: string | null;
   cancelledAt: Date | null;
   erasedAt: Date | null;
-  /** Where the log says so; null until it does. */
+  /** The place of its entry in the log; null until there is one. */
   logIndex: number | null;
 }
 
-/** What is left of one version: enough to know what was erased, and nothing of what it said. */
+/** The remaining data of an erased version, without its content. */
 export interface ErasedVersion {
   snapshotVersion: number;
   snapshotId: string;
@@ -58,12 +57,12 @@ export interface ErasedVersion {
 /** A tenant that was shown one of the erased versions. */
 export interface ErasureRecipient {
   tenantId: string;
-  /** The first and the last day on which it was: the first read of that day. */
+  /** The first read on the first day of disclosure, and the first read on the last day. */
   firstAt: Date;
   lastAt: Date;
 }
 
-/** An erasure with what it erased, and who had read that: nothing before it is done. */
+/** An erasure with the versions that it erased and their recipients. Both lists are empty until it is done. */
 export interface ErasureReceipt extends ErasureRecord {
   erasedVersions: ErasedVersion[];
   recipients: ErasureRecipient[];
@@ -77,40 +76,40 @@ export interface ErasureToRequest extends SubjectRef {
   reference: string | null;
 }
 
-/** One erasure, as one principal meets it. */
+/** An erasure and the principal that acts on it. */
 export interface ErasureRef extends Actor, SubjectRef {
   erasureId: string;
 }
 
-/** Who acts: what decides whether it may. */
+/** The principal that acts, with the facts that decide its rights. */
 export interface Eraser {
   facts: AccessFacts;
-  /** By its record; null where it has none. */
+  /** From its membership; null if it has none. */
   principalType: PrincipalType | null;
 }
 
-/** One of the versions that are to be erased. */
-export interface StandingVersion {
+/** One of the versions to erase. */
+export interface VersionToErase {
   version: number;
   exists: boolean;
   isErased: boolean;
   isLogged: boolean;
 }
 
-/** What a request is decided by; it stays so until the request is stored. */
+/** The facts that decide a request. They cannot change until the request is stored. */
 export interface ErasureRequestMove extends Eraser {
-  /** Null: no such subject. */
+  /** Null if the subject does not exist. */
   headVersion: number | null;
-  /** Those that were named; of `all`, those that are not erased, `limit + 1` at most. */
-  versions: readonly StandingVersion[];
+  /** The named versions. For `all`, those that are not erased, at most `limit + 1`. */
+  versions: readonly VersionToErase[];
 }
 
-/** What the end of an erasure is decided by. `erasure` is null where the subject has none with this id. */
+/** The facts that decide a confirmation or cancellation. `erasure` is null if the subject has none with this id. */
 export interface ErasureMove extends Eraser {
   erasure: ErasureRecord | null;
 }
 
-/** Done; the events are to be announced. */
+/** A stored change, with the ids of the events to announce. */
 export interface ErasureWritten {
   erasure: ErasureReceipt;
   eventIds: readonly string[];
@@ -121,7 +120,7 @@ type ToEvent = (type: ErasureEventType, erasure: ErasureRecord, tenantId: string
 
 const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
 
-/** Columns of the erasure `er` of subject `s`. */
+/** Maps the columns of the erasure `er` of subject `s`. */
 const ERASURE: Columns<ErasureRecord> = {
   erasureId: 'er.public_id',
   tenantId: 'er.tenant_id',
@@ -160,7 +159,7 @@ const STATE = statement<Actor & SubjectRef, Eraser & { subjectKey: string | null
 const IS_LOGGED = `(SELECT true FROM log_entries e
     WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1 LIMIT 1) IS TRUE`;
 
-const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, StandingVersion>(
+const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, VersionToErase>(
   'erasure_named_versions',
   `SELECT v.version, n.snapshot_version IS NOT NULL AS "exists", n.erasure_id IS NOT NULL AS "isErased",
   ${IS_LOGGED} AS "isLogged"
@@ -170,7 +169,7 @@ const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, Sta
  ORDER BY v.version`,
 );
 
-const ALL = statement<{ subjectKey: string; limit: number }, StandingVersion>(
+const ALL = statement<{ subjectKey: string; limit: number }, VersionToErase>(
   'erasure_all_versions',
   `SELECT n.snapshot_version AS version, true AS "exists", false AS "isErased", ${IS_LOGGED} AS "isLogged"
   FROM (SELECT * FROM snapshots n WHERE n.subject_key = :subjectKey::bigint AND (n.erasure_id IS NULL) IS TRUE
@@ -228,15 +227,15 @@ const CANCEL = statement<{ erasureId: string; principalId: string }, { erasureId
   RETURNING er.public_id AS "erasureId"`,
 );
 
-/** The database's own function, since nobody else may: it demands the confirmed row. */
+/** Calls the database function that erases. The applications' role has no other way, and the function demands a confirmed row. */
 const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>(
   'erasure_erase',
   `SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = :erasureId::uuid`,
 );
 
 /**
- * Selects the tenants that were shown a version of the erasure `er` before it was done. The expression and the order keep it from
- * indexes that begin with the tenant and have all subjects.
+ * Selects the tenants that were shown a version of the erasure `er` before it was done. The expression `|| ''` and the order
+ * exclude indexes that begin with the tenant and cover all subjects.
  */
 const SHOWN_TO = `SELECT d.grantee_tenant_id || '' AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
           FROM (SELECT * FROM disclosures d
@@ -254,7 +253,7 @@ const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>(
  ORDER BY t.tenant_id`,
 );
 
-/** Selects the tenants of `from` that have a subscription to the type of event. */
+/** Declares a statement that selects the tenants of `from` with a subscription to the type of event. */
 const listenersOf = (type: ErasureEventType, from: string) =>
   statement<{ erasureId: string }, { tenantId: string }>(
     `erasure_listeners_${type.replace('.', '_')}`,
@@ -264,7 +263,7 @@ const listenersOf = (type: ErasureEventType, from: string) =>
  CROSS JOIN LATERAL (SELECT true FROM ${wants('t.tenant_id', `'${type}'`)}) w`,
   );
 
-/** The owner; of what is erased also each tenant that holds a live grant, or was shown one of the versions. */
+/** The tenants to notify. For an erased subject, these are the owner, each tenant with a live grant and each recipient. */
 const LISTENERS = {
   'erasure.requested': listenersOf('erasure.requested', 'SELECT er.tenant_id'),
   'subject.erased': listenersOf(
@@ -278,7 +277,7 @@ const LISTENERS = {
   ),
 } as const;
 
-const TELL = statement<{ events: readonly EventToWrite[] }>(
+const INSERT_EVENTS = statement<{ events: readonly EventToWrite[] }>(
   'erasure_tell',
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
   SELECT * FROM unnest(:events.eventId::uuid[], :events.tenantId::text[], :events.eventType::text[], :events.eventBody::text[],
@@ -320,17 +319,17 @@ const LIST_OF_TENANT = statement<
  ORDER BY (-er.erasure_id)`,
 );
 
-/** After every erasure that there can be. */
+/** Larger than any id of an erasure. */
 const NEWEST = String(2n ** 62n);
 
-/** Erasures of versions: asked for by one person, confirmed by another, done by the database's own function. */
+/** Erasures of versions. One person requests an erasure, another confirms it, and a database function executes it. */
 export class ErasureStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Stores a request for the versions that `decide` gives, which sees what it is decided by; it may be called more than once, and
-   * what it throws leaves all as it is. Erases at once where the tenant needs no confirmation. Throws `conflict` while another
-   * erasure of the subject is pending; one that is overdue stands in no one's way.
+   * Stores a request for the versions that `decide` returns. `decide` may run more than once, and if it throws, nothing changes.
+   * Erases at once if the tenant needs no confirmation. Throws `conflict` while another erasure of the subject is pending; an
+   * overdue one does not count.
    */
   async request(
     asked: ErasureToRequest,
@@ -343,7 +342,7 @@ export class ErasureStore {
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, { tenantId, principalId, requestId });
       const { subjectKey, ...state } = await sql.one(STATE, { ...asked, principalId });
-      const versions = subjectKey === null ? [] : await standing(sql, subjectKey, wanted);
+      const versions = subjectKey === null ? [] : await findVersions(sql, subjectKey, wanted);
       const decided = decide({ ...state, versions });
       if (subjectKey === null) throw new Error('an erasure of no subject was decided');
       await sql.run(EXPIRE, { subjectKey });
@@ -351,12 +350,16 @@ export class ErasureStore {
       const ref = { ...asked, principalId };
       const { confirmation } = await read(sql, ref);
       const eventIds =
-        confirmation === 'off' ? await erase(sql, ref, toEvent) : await tell(sql, ref, 'erasure.requested', toEvent);
+        confirmation === 'off'
+          ? await erase(sql, ref, toEvent)
+          : await storeEvents(sql, ref, 'erasure.requested', toEvent);
       return { erasure: await receipt(sql, await read(sql, ref)), eventIds };
     });
   }
 
-  /** Confirms a pending erasure unless `decide` throws, and does it. Throws `not_logged_yet` where a version has no entry yet. */
+  /**
+   * Confirms and executes a pending erasure, unless `decide` throws. Throws `not_logged_yet` if a version has no log entry yet.
+   */
   async confirm(
     ref: ErasureRef & Acting,
     decide: (move: ErasureMove) => void,
@@ -371,7 +374,9 @@ export class ErasureStore {
     });
   }
 
-  /** Ends an erasure that was not done, overdue ones too, unless `decide` throws. Throws `conflict` where it has ended. */
+  /**
+   * Cancels an erasure that was not executed, even if it is overdue, unless `decide` throws. Throws `conflict` if it has ended.
+   */
   async cancel(ref: ErasureRef & Acting, decide: (move: ErasureMove) => void): Promise<ErasureReceipt> {
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, ref);
@@ -382,13 +387,13 @@ export class ErasureStore {
     });
   }
 
-  /** The subject's erasure with this id, null for none; and what the caller may do. Only the owner gets any. */
+  /** Returns the subject's erasure with this id, or null, and the caller's access facts. Only the owner gets any. */
   async find(ref: ErasureRef): Promise<{ facts: AccessFacts; erasure: ErasureReceipt | null }> {
     const { facts, erasure } = await this.sql.one(FIND, ref);
     return { facts, erasure: erasure && (await receipt(this.sql, erasure)) };
   }
 
-  /** The subject's erasures, newest first, and what the caller may do. Only the owner gets any. */
+  /** Returns the subject's erasures, newest first, and the caller's access facts. Only the owner gets any. */
   async list(
     actor: Actor,
     subject: SubjectRef,
@@ -398,7 +403,10 @@ export class ErasureStore {
     return toList(await this.sql.run(LIST, { ...actor, ...subject, before: position, rows: limit + 1 }), limit);
   }
 
-  /** The tenant's erasures of all its subjects, newest first, or those with this status. Only an active member gets any. */
+  /**
+   * Returns the erasures of all the tenant's subjects, newest first, and the caller's access facts. `status` filters them. Only
+   * an active member gets any.
+   */
   async listOfTenant(
     actor: Actor,
     status: ErasureStatus | undefined,
@@ -409,11 +417,11 @@ export class ErasureStore {
   }
 }
 
-function standing(
+function findVersions(
   sql: TransactionSql,
   subjectKey: string,
   { versions, limit }: { versions: readonly number[] | 'all'; limit: number },
-): Promise<StandingVersion[]> {
+): Promise<VersionToErase[]> {
   return versions === 'all' ? sql.run(ALL, { subjectKey, limit: limit + 1 }) : sql.run(NAMED, { subjectKey, versions });
 }
 
@@ -422,14 +430,19 @@ async function erase(sql: TransactionSql, ref: ErasureRef, toEvent: ToEvent): Pr
   if (erasedAt === null) {
     throw new DomainError('not_logged_yet', 'A version is not in the transparency log yet. Try again shortly.');
   }
-  return tell(sql, ref, 'subject.erased', toEvent);
+  return storeEvents(sql, ref, 'subject.erased', toEvent);
 }
 
-/** Stores the event for whoever wants it. Returns the ids. */
-async function tell(sql: TransactionSql, ref: ErasureRef, type: ErasureEventType, toEvent: ToEvent): Promise<string[]> {
+/** Stores an event for each tenant that subscribed to it. Returns the ids. */
+async function storeEvents(
+  sql: TransactionSql,
+  ref: ErasureRef,
+  type: ErasureEventType,
+  toEvent: ToEvent,
+): Promise<string[]> {
   const erasure = await read(sql, ref);
   const events = (await sql.run(LISTENERS[type], ref)).map(({ tenantId }) => toEvent(type, erasure, tenantId));
-  if (events.length > 0) await sql.run(TELL, { events });
+  if (events.length > 0) await sql.run(INSERT_EVENTS, { events });
   return events.map(({ eventId }) => eventId);
 }
 

@@ -1,37 +1,37 @@
 import { type AccessRule, ALL_SUBJECTS, ANYONE_ID, ROLES, rolesFrom, type Scope, type SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
-/** A grant counts by the clock at the moment of the read. */
+/** True if grant `g` is neither revoked nor expired at the moment of the read. */
 export const LIVE_GRANT = `g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())`;
 
 /**
- * Whether `g` is a live grant to this tenant on this subject. Compared as rows, so that the index of live grants alone can
- * answer: by that of a subject's grants, those of all its other readers would be read as well.
+ * Returns a condition: `g` is a live grant to this tenant on this subject. It compares rows, so that only the index of live
+ * grants can answer. The index by subject would also read the grants of all other readers.
  */
 export const isLiveGrant = (grantee: string, subjectKey: string): string =>
   `(g.grantee_tenant_id, g.subject_key) BETWEEN (${grantee}, ${subjectKey}) AND (${grantee}, ${subjectKey})
              AND ${LIVE_GRANT}`;
 
 /**
- * Grants `g` on all subjects of their grantor, each time in the words of the one index that is to answer, which no other search says; the
- * grantor of a live one is found by an expression, since other indexes begin with its name.
+ * Conditions for grants `g` on all subjects of their grantor. Each has the exact wording of one index, so that only this index
+ * can answer. The grantor of a live grant is found by an expression, because other indexes begin with the column.
  */
 export const TO_ALL = {
-  /** By grantor, grantee and end. */
+  /** By grantor, grantee and expiry. */
   live: 'g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE',
-  /** By grantor and end. */
+  /** By grantor and expiry. */
   byEnd: 'g.revoked_at IS NULL AND abs(g.subject_key) = 0',
-  /** By grantee and grantor: those that the grantee accepted, by use or in words. */
+  /** By grantee and grantor: grants that the grantee accepted, explicitly or by use. */
   accepted: 'g.revoked_at IS NULL AND g.accepted_at IS NOT NULL AND +g.subject_key = 0',
-  /** By grantor, newest first, ended ones too. */
+  /** By grantor, newest first, including ended grants. */
   made: '(g.subject_key <> 0) IS FALSE',
-  /** Of changes of such grants: by grantor, newest first. */
+  /** For changes of such grants: by grantor, newest first. */
   changed: '(g.subject_key = 0) IS TRUE',
 };
 
 /**
- * Whether `g` is a live grant of that tenant to this one on all subjects that it owns. By its end as well, so that those
- * that expired are not read.
+ * Returns a condition: `g` is a live grant of that grantor to this grantee on all of the grantor's subjects. It includes the
+ * expiry, so that expired grants are not read.
  */
 export const isLiveGrantToAll = (grantor: string, grantee: string): string =>
   `(g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
@@ -40,7 +40,8 @@ export const isLiveGrantToAll = (grantor: string, grantee: string): string =>
              AND ${TO_ALL.live}`;
 
 /**
- * The same for one that the grantee accepted. Lists and feeds of a tenant show no other: anybody may grant it all of their subjects.
+ * Returns the same condition for grants that the grantee accepted. Lists and feeds of a tenant use it, because anybody may grant
+ * a tenant all of their subjects.
  */
 export const isAcceptedGrantToAll = (grantor: string, grantee: string): string =>
   `${isLiveGrantToAll(grantor, grantee)} AND g.accepted_at IS NOT NULL`;
@@ -50,19 +51,19 @@ const scopesBy = (grantee: string, isGrantToAll: typeof isLiveGrantToAll): strin
          || (SELECT g.scopes FROM grants g
            WHERE ${isGrantToAll('s.owner_tenant_id', grantee)} LIMIT 1)`;
 
-/** The scopes of the live grants that a tenant holds on subject `s`, by itself and with all of its owner's; else null. */
+/** Returns the scopes of the tenant's live grants on subject `s`, of both kinds; null if there is none. */
 export const scopesHeldBy = (grantee: string): string => scopesBy(grantee, isLiveGrantToAll);
 
-/** The same for what the tenant is told of the subject: without grants on all subjects that it has not accepted. */
+/** Returns the same without grants on all subjects that the tenant has not accepted; for events and feeds. */
 export const scopesFollowedBy = (grantee: string): string => scopesBy(grantee, isAcceptedGrantToAll);
 
-/** Columns of what grant `g` is on; `s` is its subject, where it is on one. */
+/** Returns the columns of the granted subject: `*` for all subjects, else the subject `s`. */
 export const grantedColumns = (g = 'g', s = 's'): Columns<SubjectRef> => ({
   subjectType: `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE ${s}.subject_type END`,
   subjectId: `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE ${s}.subject_id END`,
 });
 
-/** The member `facts` of a row, from `f`: an `AccessFacts`. */
+/** Selects the member `facts` of a row from `f`: an `AccessFacts`. */
 export const FACTS = `f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -71,21 +72,21 @@ export const FACTS = `f.role AS "facts.membership?.role",
 
 const asList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 
-/** The roles that a rule asks for, as a list for IN. */
+/** Returns the roles that satisfy a rule, as a list for IN. */
 export function rolesOf({ role }: AccessRule): string {
   return asList(rolesFrom(role));
 }
 
-/** What is recorded of a read of a subject that another tenant owns. */
+/** The record of a read of another tenant's subject. */
 export interface SubjectDisclosure {
   subjectKey: number;
-  /** By whose grant it is read; null where nobody's is needed (`GLOBAL_READS=public`). */
+  /** The tenant whose grant allows the read; null if no grant is needed (`GLOBAL_READS=public`). */
   granteeTenantId: string | null;
-  /** The grant that gives the right: the one on the subject, or else the one on all of its owner's. Null as above. */
+  /** The grant that allows the read: the one on the subject, or else the one on all subjects. Null as above. */
   grantId: string | null;
 }
 
-/** The member `disclosure` of a row, from `i`, `s` and `f`: a {@link SubjectDisclosure}, or null for the owner. */
+/** Selects the member `disclosure` of a row from `i`, `s` and `f`: a {@link SubjectDisclosure}, or null for the owner. */
 export const DISCLOSURE: Readonly<Record<'tenant' | 'global', string>> = {
   tenant: disclosureBy('i.tenant_id'),
   global: disclosureBy('f.grantee_tenant_id'),
@@ -95,7 +96,7 @@ function disclosureBy(granteeTenantId: string): string {
   ${granteeTenantId} AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId"`;
 }
 
-/** An active member's role at least, where it is not known which of its tenants acts. */
+/** The role of an active member if it is unknown which of its tenants acts. */
 const [WEAKEST_ROLE] = ROLES;
 
 const withoutGrants = (tenantId: string, ownsSubject: string): string => `
@@ -106,13 +107,13 @@ LEFT JOIN LATERAL (
    WHERE m.tenant_id = ${tenantId} AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true`;
 
-/** Facts about `i.principal_id` acting for this tenant, subjects aside, as `f`. */
+/** Joins facts about `i.principal_id` in this tenant, without a subject, as `f`. */
 export const memberAccess = (tenantId: string): string => withoutGrants(tenantId, 'NULL::boolean');
 
-/** The same for `i.tenant_id` where only an owner may act, with what says that it is one. */
+/** Joins the same for `i.tenant_id`, with an expression that is true for an owner, if only owners may act. */
 export const ownerAccess = (ownsSubject: string): string => withoutGrants('i.tenant_id', ownsSubject);
 
-/** The same for `i.tenant_id`. */
+/** Joins the same for `i.tenant_id`. */
 export const MEMBER_ACCESS = memberAccess('i.tenant_id');
 
 const grantOf = (grant: string, isGrant: string): string => `
@@ -120,8 +121,8 @@ const grantOf = (grant: string, isGrant: string): string => `
                         WHERE s.owner_tenant_id <> i.tenant_id AND ${isGrant} LIMIT 1) ${grant} ON true`;
 
 /**
- * Facts about `i.principal_id` acting for `i.tenant_id` on subject `s`, as `f`. `f.grant_id` is the grant by which one of `scopes` is
- * held.
+ * Joins facts about `i.principal_id` that acts for `i.tenant_id` on subject `s`, as `f`. `f.grant_id` is the grant that gives one
+ * of `scopes`.
  */
 const tenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
@@ -132,25 +133,25 @@ LEFT JOIN LATERAL (
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
 
-/** The same where nothing of the subject is disclosed. */
+/** Joins the same for statements that disclose nothing of the subject. */
 export const TENANT_ACCESS = tenantAccess([]);
 
-/** Whether `i.principal_id` is an active member of the owner of subject `s`: true or null. */
+/** True if `i.principal_id` is an active member of the owner of subject `s`, else null. */
 const IS_OF_OWNER = `(SELECT true FROM memberships m
            WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
              AND m.status = 'active' LIMIT 1)`;
 
 /**
- * Facts about `i.principal_id` acting for whichever of its tenants has a right on subject `s`, as `f`: membership of
- * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on.
+ * Joins facts about `i.principal_id` in any of its tenants with a right on subject `s`, as `f`. They are the membership of the
+ * owner, or the scopes of all live grants to tenants in which the caller's counterparty flag is on.
  *
- * Of tenants and grants either may be many, and neither is the caller's own doing: anybody may add it to a tenant. So `met`
- * goes along both in one order, and each step skips what the other side has not: it takes the first grantee behind the last
- * tenant, of those of the subject and those of all its owner's subjects, and the first of the caller's tenants from there on.
- * There are no more steps than the smaller side has rows, and none for a member of the owner.
+ * The caller may have many tenants, and the subject many grants. Neither is under the caller's control, because anybody may add
+ * the caller to a tenant. So `met` walks both lists in one order, and each step skips rows that the other list lacks. It takes
+ * the first grantee after the last tenant, then the first of the caller's tenants from there on. The number of steps is limited
+ * by the shorter list, and is zero for a member of the owner.
  *
- * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`: whose grant the caller reads by. That is
- * `f.grant_id`.
+ * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`, and `f.grant_id` is that grant. The caller
+ * reads by it.
  */
 const anyTenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
@@ -195,26 +196,26 @@ LEFT JOIN LATERAL (
     ) h
 ) f ON true`;
 
-/** A rule for reads of a subject: its owner's, or by a grant with one of these scopes. */
+/** A rule for reads of a subject: the owner may read, or a tenant with a grant of one of these scopes. */
 interface ReadRule extends AccessRule {
   subject: readonly Scope[];
 }
 
-/** A rule that is enough as well for the inputs for which `where` is true. */
+/** A rule that also suffices for inputs for which `where` is true. */
 export interface OtherRule {
   rule: ReadRule;
   where: string;
 }
 
-/** Says, as `decideAccess` does, whether the facts `f` let `i.principal_id` read subject `s`. */
+/** Returns a condition, equivalent to `decideAccess`: the facts `f` let `i.principal_id` read subject `s`. */
 const mayRead = (rule: ReadRule): string => `f.role IN (${rolesOf(rule)}) AND f.member_status = 'active'
                      AND (f.owns_subject OR (f.allow_counterparty_access AND f.grant_scopes && ARRAY[${asList(rule.subject)}]))`;
 
 /**
- * The facts `f` about a reader of subject `s`, and `r.subject_key`: the subject's key where they let it read by this rule, else
- * null. A statement joins the subject's versions by that key, so that it reads none of them for anybody else.
+ * Joins the facts `f` about a reader of subject `s`, and `r.subject_key`: the subject's key if the rule lets it read, else null.
+ * A statement joins the subject's versions by that key, so it reads none of them without the right.
  *
- * `grantedBy`: the scopes by which `f.grant_id` and `f.grantee_tenant_id` are found; see {@link anyTenantAccess}.
+ * `grantedBy`: the scopes that determine `f.grant_id` and `f.grantee_tenant_id` ({@link anyTenantAccess}).
  */
 export function readAccess(
   form: 'tenant' | 'global',
@@ -229,12 +230,12 @@ export function readAccess(
                       WHERE ${allowed.join('\n                         OR ')}) r ON true`;
 }
 
-/** The snapshot `found`, where `r` says that it may be read, as `n`. */
+/** Joins the snapshot `found` as `n` if `r` allows the read. */
 export const READABLE = 'LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL) n ON true';
 
 /**
- * Facts about `i.principal_id` on subject `s`, as `f`, where no tenant acts: it is an active member of the owner, or of
- * `counterparty` while that one holds a live grant.
+ * Joins facts about `i.principal_id` on subject `s` as `f`, if no tenant acts. The principal must be an active member of the
+ * owner, or of `counterparty` while that tenant has a live grant.
  */
 export const partyAccess = (counterparty: string): string => `
 LEFT JOIN LATERAL (

@@ -1,34 +1,34 @@
 import { ALL_SUBJECTS } from '@iss/domain';
 
 /**
- * How statements get from an input row `i` to a subject and its snapshots. A subquery with a limit has all that is known
- * in its search, where a plan for a join may leave a column to a filter and read a whole chain (`plans.int-spec.ts`).
+ * Joins from an input row `i` to a subject and its snapshots. A subquery with a limit uses all known columns in its search. In a
+ * join, the planner may use a column only as a filter, and read a whole chain (`plans.int-spec.ts`).
  */
 
-/** The subject that `i` names, as `s`; all null where there is none. */
+/** Joins the subject that `i` names as `s`; its columns are null if there is none. */
 export const NAMED_SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
 
-/** The key of what `i` names, as `k`: of a subject, or 0 for all subjects; null where there is none. */
+/** Joins the key of the subject that `i` names as `k`: 0 for all subjects, null if there is none. */
 export const NAMED_KEY = `LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '${ALL_SUBJECTS.subjectType}' THEN 0 ELSE s.subject_key END AS subject_key
                        FROM (SELECT true) one ${NAMED_SUBJECT}) k ON true`;
 
-/** The newest snapshot of the subject with this key; none where the key is null. */
+/** Joins the newest snapshot of the subject with this key. A null key matches none. */
 export const latestSnapshot = (subjectKey: string, alias: string): string => `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = ${subjectKey}
                       ORDER BY n.snapshot_version DESC LIMIT 1) ${alias} ON true`;
 
-/** One version of the subject with this key. */
+/** Joins one version of the subject with this key. */
 export const snapshotOfVersion = (subjectKey: string, version: string, alias: string): string => `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = ${subjectKey} AND n.snapshot_version = ${version} LIMIT 1) ${alias} ON true`;
 
-/** The newest version of the subject with this key, as a value; null where it has none. */
+/** Returns the newest version number of the subject with this key; null if it has none. */
 export const headVersion = (subjectKey: string): string => `(SELECT n.snapshot_version FROM snapshots n
   WHERE n.subject_key = ${subjectKey} ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
 /**
- * How many of the `count` versions of the subject with this key were stored before a moment, as `passed`; null where there
- * is none. Found by halving: versions have no gaps, and their times never run backwards.
+ * Joins the number of the subject's `count` versions that were stored before a moment, as `passed`; null if there is no subject.
+ * It uses binary search, because versions have no gaps and their times never decrease.
  */
 export const versionsBefore = (subjectKey: string, count: string, moment: string, alias: string): string => `
   LEFT JOIN LATERAL (
@@ -44,6 +44,6 @@ export const versionsBefore = (subjectKey: string, count: string, moment: string
     SELECT low::int AS passed FROM search WHERE high - low = 1
   ) ${alias} ON true`;
 
-/** The origins of a version's leaves, as a value; null for a first version, and where they are not known. */
+/** Returns the origins of a version's leaves; null for a first version, and if they are unknown. */
 export const originsOf = (subjectKey: string, version: string): string => `(SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = ${subjectKey} AND p.snapshot_version = ${version} LIMIT 1)`;

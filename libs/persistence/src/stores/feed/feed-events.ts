@@ -14,10 +14,10 @@ import { grantedColumns } from '../facts/access-facts';
 import { type EventFor, wanted, wantedAt, writeEvents } from '../webhooks/event-writes';
 import { LIVE_GRANTS_ON } from './shared-with';
 
-/** A grant as its events tell of it. */
+/** The data of a grant in its events. */
 export type GrantOfEvent = Parameters<typeof grantData>[0];
 
-/** Of the grant `g`, whose subject is `s`. */
+/** Maps the columns of the grant `g` with subject `s`. */
 const GRANT_OF_EVENT: Columns<GrantOfEvent> = {
   grantId: 'g.grant_id',
   ownerTenantId: 'g.grantor_tenant_id',
@@ -27,28 +27,28 @@ const GRANT_OF_EVENT: Columns<GrantOfEvent> = {
   expiresAt: 'g.expires_at',
 };
 
-/** Columns of a grant for its events, as the member `granted` of a row. */
+/** Returns the columns of a grant for its events, as the member `granted` of a row. */
 export const grantOfEvent = (): string => columns(GRANT_OF_EVENT, 'granted?');
 
 type GrantEventType = Extract<EventType, `grant.${string}`>;
 
-/** What both sides of a grant are told when the log has such an entry. */
-const TOLD: Record<Exclude<LogEntryType, 'snapshot.created'>, GrantEventType | null> = {
+/** The event that both parties of a grant receive for each type of log entry. */
+const EVENT_OF_ENTRY: Record<Exclude<LogEntryType, 'snapshot.created'>, GrantEventType | null> = {
   'grant.created': 'grant.created',
   'grant.changed': 'grant.changed',
   'grant.revoked': 'grant.revoked',
   'tenant.owner_changed': null,
-  // Told where it is done.
+  // `ErasureStore` stores this event.
   'subject.erased': null,
 };
 
-/** An entry that has come into the feeds. */
+/** A log entry that was added to the feeds. */
 export interface FedEntry {
   logIndex: number;
   fact: LogFact;
   subjectKey: number | null;
   granted: GrantOfEvent | null;
-  /** Whether anybody holds a live grant on its subject. */
+  /** True if anybody has a live grant on its subject. */
   hasReaders: boolean;
 }
 
@@ -61,7 +61,10 @@ interface SharedInput {
 
 const READERS: EventType = 'shared.snapshot.created';
 
-/** Who may read these at this moment, by a grant that was there when they were written, and asked then to be told. */
+/**
+ * Selects the tenants that may read the snapshots now, by a grant that existed when they were written, and that had subscribed by
+ * then.
+ */
 const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: number; tenantId: string }>(
   'feed_readers_told',
   `SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
@@ -75,10 +78,15 @@ const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: numb
 );
 
 /**
- * Writes the events of entries in the transaction that takes them into the feeds, so that each is told of once, to whoever
- * wanted to know when it happened. What happened before `beganAt` is told to nobody. Their ids.
+ * Writes the events of entries in the transaction that adds the entries to the feeds, so that each event is written once.
+ * Recipients are the tenants that were subscribed when it happened. Facts older than `beganAt` have no events. Returns the ids of
+ * the events.
  */
-export async function tellOf(sql: TransactionSql, entries: readonly FedEntry[], beganAt: Date): Promise<string[]> {
+export async function writeEventsOf(
+  sql: TransactionSql,
+  entries: readonly FedEntry[],
+  beganAt: Date,
+): Promise<string[]> {
   const recent = entries.filter(({ fact }) => timeOf(fact) >= beganAt);
   const events: EventFor[] = await toReaders(sql, recent);
   events.push(...(await wanted(sql, recent.flatMap(toParties))));
@@ -105,9 +113,9 @@ async function toReaders(sql: TransactionSql, entries: readonly FedEntry[]): Pro
 
 function toParties({ fact, granted }: FedEntry): EventFor[] {
   if (granted === null || fact.type === 'snapshot.created') return [];
-  const type = TOLD[fact.type];
+  const type = EVENT_OF_ENTRY[fact.type];
   if (type === null) return [];
-  // What the entry says of it, where it says so: the grant may have become another one since.
+  // Scopes and expiry come from the entry if it has them, because the grant may have changed since.
   return toBothSides(
     type,
     { ...granted, ...('scopes' in fact ? { scopes: fact.scopes, expiresAt: fact.expiresAt } : {}) },
@@ -115,7 +123,7 @@ function toParties({ fact, granted }: FedEntry): EventFor[] {
   );
 }
 
-/** The event for the owner and for the grantee. */
+/** Returns the event for the owner and for the grantee. */
 export function toBothSides(type: GrantEventType, grant: GrantOfEvent, at: Date): EventFor[] {
   const data = grantData(grant);
   return [grant.ownerTenantId, grant.granteeTenantId].map((tenantId) => ({

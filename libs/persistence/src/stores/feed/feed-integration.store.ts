@@ -4,23 +4,23 @@ import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { isAcceptedGrantToAll } from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
-import { type FedEntry, grantOfEvent, type GrantOfEvent, tellOf } from './feed-events';
+import { type FedEntry, grantOfEvent, type GrantOfEvent, writeEventsOf } from './feed-events';
 import { LIVE_GRANTS_ON } from './shared-with';
 
-/** Entries of one batch at most. */
+/** The maximum number of entries per batch. */
 const BATCH = 2_000;
-/** Rows that a batch writes for readers of subjects, unless a single entry has more of them. */
+/** The maximum number of rows that a batch writes for readers of subjects. A single entry may exceed it. */
 const BATCH_ROWS = 20_000;
-/** Readers of a subject are counted so far; one with as many counts as if it had all that it may. */
+/** Readers of a subject are counted up to this number. A subject that reaches it is assumed to have the maximum. */
 const COUNTED_READERS = 100;
-/** Entries that are looked through at once for grants on all subjects, where another release took them into the feeds. */
-const SOUGHT = 20_000;
-/** Entries of a grantor of all subjects that are copied in one transaction. */
-const COPIED = 2_000;
-/** Entries in a row of a tenant's feed: what a page of the table still holds without compressing it. */
+/** The number of entries per step in the search for grants on all subjects in entries that another release integrated. */
+const MAX_SEARCHED = 20_000;
+/** The number of a grantor's entries per transaction that are copied for a grant on all subjects. */
+const MAX_COPIED = 2_000;
+/** The number of entries per row of a tenant's feed. A longer row would be compressed. */
 const CHUNK = 200;
 
-/** Whom an entry is for, besides the tenant whose fact it is. */
+/** The recipients of an entry, apart from the tenant that owns the fact. */
 const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
   'snapshot.created': 'readers',
   'grant.created': 'grantee',
@@ -30,7 +30,7 @@ const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
   'subject.erased': 'readers',
 };
 
-/** Only one goes on with the feed at a time; the others pass over it. */
+/** Locks the feed. Only one process extends it at a time; the others skip it. */
 const TAKE_FEED = statement<NoParameters, { size: number; grantedSize: number; beganAt: Date; treeSize: number }>(
   'feed_take',
   `SELECT f.size::float8 AS size, f.granted_size::float8 AS "grantedSize", f.began_at AS "beganAt",
@@ -39,17 +39,17 @@ const TAKE_FEED = statement<NoParameters, { size: number; grantedSize: number; b
  WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED`,
 );
 
-/** An entry with what is needed to know whose feeds it belongs to. */
+/** An entry with the data that determines its feeds. */
 interface EntryRow extends FactRow {
   logIndex: number;
   subjectKey: number | null;
   granteeTenantId: string | null;
   granted: GrantOfEvent | null;
-  /** Of a grant: whether it is on one subject, or its grantee accepted it. */
+  /** For a grant: true if it is on one subject, or its grantee accepted it. */
   isForGrantee: boolean;
-  /** Live grants on the subject, as far as they are counted. */
+  /** The number of live grants on the subject, up to `COUNTED_READERS`. */
   readers: number;
-  /** Versions of the subject that are in the log. */
+  /** The number of the subject's versions in the log. */
   versions: number;
 }
 
@@ -71,25 +71,25 @@ const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
 interface Chunk {
   tenantId: string;
   lastIndex: number;
-  /** Where its entries stand among all of them, from 1. */
+  /** The positions of its first and last entry in the list of all entries, from 1. */
   first: number;
   last: number;
 }
 
-/** An entry about a subject, for whoever may read that. */
+/** An entry about a subject, for all tenants that may read the subject. */
 interface ForReaders {
   subjectKey: number;
   owner: string;
   logIndex: number;
 }
 
-/** Who may read a subject from now on, and what was logged of it before. */
+/** A tenant that may read a subject from now on, and receives its earlier entries. */
 interface ForGrantee {
   subjectKey: number;
   granteeTenantId: string;
 }
 
-/** The feeds of all whom the entries concern, and how far that is: all of it or nothing. */
+/** Appends the entries to all feeds and advances the feed's size, in one statement. */
 const APPEND = statement<
   {
     logIndexes: readonly number[];
@@ -137,10 +137,10 @@ const lastTurnOf = (share: string): string => `(SELECT w.turn FROM granted_feeds
                     ORDER BY w.share DESC, w.turn DESC LIMIT 1)`;
 
 /**
- * Keeps that the older entries of the grantors in `given` (grantee, grantor, until_index) are to be copied. Newer entries find the grant
- * by themselves. A pair of tenants that has a row continues at its `next_index`, so that nothing is copied twice.
+ * Queues the copy of the older entries of the grantors in `given` (grantee, grantor, until_index). Newer entries find the grant
+ * by themselves. A pair of tenants with a row continues at its `next_index`, so that nothing is copied twice.
  *
- * Founders take turns: each further copy of one founder comes behind the first copy of every other founder.
+ * Founders take turns: each further copy of one founder comes after the first copy of every other founder.
  */
 const COPY_LATER = `sharing AS MATERIALIZED (
   SELECT v.*, coalesce(t.founded_by, v.grantor_tenant_id) AS share
@@ -158,7 +158,7 @@ const COPY_LATER = `sharing AS MATERIALIZED (
      SET until_index = greatest(f.until_index, excluded.until_index), turn = coalesce(f.turn, excluded.turn)
 )`;
 
-/** Finds the accepted grants on all subjects among these entries. */
+/** Queues copies for the accepted grants on all subjects among these entries. */
 const SEEK_GRANTED = statement<{ from: number; to: number }>(
   'feed_seek_granted',
   `WITH given AS MATERIALIZED (
@@ -176,8 +176,8 @@ UPDATE log_feed SET granted_size = :to::bigint WHERE is_one`,
 );
 
 /**
- * Finds grants on all subjects that were accepted since. Whoever holds the feed sees each of them, and every entry behind `size` sees it
- * too: what lies before is to be copied.
+ * Queues copies for grants on all subjects that were accepted since. The process that holds the feed sees each of them, and so
+ * does every entry after `size`. The entries before `size` must be copied.
  */
 const SEEK_ACCEPTED = statement<{ size: number; most: number }, { grantId: string }>(
   'feed_seek_accepted',
@@ -197,7 +197,7 @@ interface GrantedFeed {
   grantorTenantId: string;
 }
 
-/** Locks the copy whose turn is next. Another process takes the one behind it. */
+/** Locks the copy whose turn is next. Another process takes the following one. */
 const TAKE_GRANTED = statement<NoParameters, GrantedFeed>(
   'feed_take_granted',
   `SELECT f.grantee_tenant_id AS "granteeTenantId", f.grantor_tenant_id AS "grantorTenantId"
@@ -205,8 +205,8 @@ const TAKE_GRANTED = statement<NoParameters, GrantedFeed>(
 );
 
 /**
- * Copies the next places of a grantor into the feed of its grantee. It is a statement behind the lock, so that it sees each entry up
- * to `until_index`. It copies nothing for a grant that is over; the next grant continues there.
+ * Copies the next entries of a grantor into the feed of its grantee. It runs after the lock is acquired, so it sees each entry up
+ * to `until_index`. It copies nothing for a grant that has ended; the next grant continues there.
  */
 const COPY_GRANTED = statement<GrantedFeed & { most: number }>(
   'feed_copy_granted',
@@ -250,25 +250,25 @@ UPDATE granted_feeds f
   WHERE f.grantee_tenant_id = :granteeTenantId AND f.grantor_tenant_id = :grantorTenantId`,
 );
 
-/** What one step of {@link FeedIntegrationStore.feed} did. */
+/** The result of one step of {@link FeedIntegrationStore.feed}. */
 export interface FeedStep {
-  /** Entries, from the first one on, that are in all feeds now. */
+  /** The number of entries, from the first one on, that are in all feeds now. */
   size: number;
-  /** Whether the log has more. */
+  /** True if the log has more entries. */
   isMore: boolean;
-  /** Of events that were made, where subscriptions want them: the queue is to be told after the commit. */
+  /** The ids of the new events. The caller announces them to the queue after the commit. */
   eventIds: string[];
 }
 
-/** How entries of the log come into the feeds of those whom they concern. */
+/** Adds the entries of the log to the feeds of the tenants that they concern. */
 export class FeedIntegrationStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Takes the next entries of the log into the feeds, in one transaction: for the tenant that owns what they are about, for
-   * each that holds a live grant on the subject at this moment, and of a new grant for its grantee all that was logged of
-   * the subject before. For a grant on all subjects {@link copy} does that. Makes the events of both sides in the same
-   * transaction. Null while another process does so.
+   * Adds the next entries of the log to the feeds, in one transaction with the events of both parties. An entry goes to the
+   * tenant that owns the fact, and to each tenant with a live grant on the subject. The grantee of a new grant also gets the
+   * earlier entries of the subject; for a grant on all subjects, {@link copy} adds those. Returns null while another process does
+   * so.
    */
   feed(): Promise<FeedStep | null> {
     return this.sql.transaction(async (sql) => {
@@ -278,7 +278,7 @@ export class FeedIntegrationStore {
       const accepted = await sql.run(SEEK_ACCEPTED, { size: from, most: BATCH });
       if (accepted.length === BATCH) return { size: from, isMore: true, eventIds: [] };
       if (grantedSize < from) {
-        await sql.run(SEEK_GRANTED, { from: grantedSize, to: Math.min(from, grantedSize + SOUGHT) });
+        await sql.run(SEEK_GRANTED, { from: grantedSize, to: Math.min(from, grantedSize + MAX_SEARCHED) });
         return { size: from, isMore: true, eventIds: [] };
       }
       if (from >= treeSize) return { size: from, isMore: false, eventIds: [] };
@@ -287,19 +287,19 @@ export class FeedIntegrationStore {
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} has no entries from ${from} on`);
       if (entries.some((entry) => factOf(entry) === null)) await requireNothingHidden(sql);
-      // First, as who copies locks it first.
+      // First, because `copy` locks these rows first, too.
       await sql.run(SEEK_GRANTED, { from, to });
       await append(sql, entries, from, to);
-      const eventIds = await tellOf(sql, entries.flatMap(fedEntry), beganAt);
+      const eventIds = await writeEventsOf(sql, entries.flatMap(fedEntry), beganAt);
       return { size: to, isMore: to < treeSize, eventIds };
     });
   }
 
   /**
-   * Copies older entries of one grant on all subjects into the feed of its grantee, and looks at `most` of them. Any number of
-   * processes may call it, and end at any moment. Returns false when nothing is left to copy.
+   * Copies older entries for one grant on all subjects into the feed of its grantee, and reads at most `most` of them. Any number
+   * of processes may call it, and may end at any moment. Returns false if nothing is left to copy.
    */
-  copy(most = COPIED): Promise<boolean> {
+  copy(most = MAX_COPIED): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_GRANTED, {});
       if (taken !== undefined) await sql.run(COPY_GRANTED, { ...taken, most });
@@ -313,7 +313,7 @@ function fedEntry({ logIndex, subjectKey, granted, readers, ...row }: EntryRow):
   return fact === null ? [] : [{ logIndex, fact, subjectKey, granted, hasReaders: readers > 0 }];
 }
 
-/** As many of the entries, one at least, as do not write too many rows for their readers. */
+/** Returns the first entries, at least one, that together do not write too many rows for readers. */
 function withinRows(entries: EntryRow[]): EntryRow[] {
   let rows = 0;
   const end = entries.findIndex((entry, place) => {
@@ -348,7 +348,7 @@ async function append(sql: TransactionSql, entries: readonly EntryRow[], from: n
   for (const entry of entries) {
     const { logIndex, subjectKey, granteeTenantId } = entry;
     const fact = factOf(entry);
-    // Its row is gone from its table, which an audit says: the feeds of all others go on.
+    // The fact's row is missing from its table, which an audit reports. All other feeds continue.
     if (fact === null) continue;
     add(fact.tenantId, logIndex);
     switch (AUDIENCE[fact.type]) {

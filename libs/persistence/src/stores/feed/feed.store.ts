@@ -15,51 +15,51 @@ import { type NoParameters, statement } from '../../sql/statement';
 import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesFollowedBy } from '../facts/access-facts';
 import { FACT, FACT_AT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
 
-/** An entry of the log as whoever it concerns is told of it. */
+/** An entry of the log as shown to a tenant that it concerns. */
 export interface Change {
   /** Its place in the log. */
   logIndex: number;
   fact: LogFact;
-  /** What it is about; null where that is a tenant. */
+  /** The subject of the fact; null if the fact is about a tenant. */
   subject: SubjectRef | null;
-  /** Of a grant. */
+  /** For a grant. */
   granteeTenantId: string | null;
 }
 
 export interface ChangesRequest {
-  /** The place of the last entry that was seen; -1: none. */
+  /** The place of the last entry that the caller has seen; -1 for none. */
   after: number;
-  /** Items at most, ≥ 1. */
+  /** The maximum number of items, ≥ 1. */
   limit: number;
-  /** Absent: of every type. */
+  /** Undefined for all types. */
   type: LogEntryType | undefined;
   subjectType: string | undefined;
-  /** With `subjectType`. */
+  /** Only together with `subjectType`. */
   subjectId: string | undefined;
-  /** Only facts from this moment on. */
+  /** Only facts from this moment on; null for all. */
   from: Date | null;
 }
 
 export interface Changes {
   items: Change[];
-  /** Nothing that the caller may see now stands in between: where to go on. */
+  /** The place to continue after. No entry before it that the caller may see now is missing, except as `isComplete` says. */
   next: number;
-  /** Whether there is more at this moment. */
+  /** True if there are more entries now. */
   hasMore: boolean;
-  /** False: a worker still adds older entries before `next`, by a grant on all subjects that was made lately. */
+  /** False if a worker still adds older entries before `next`, because of a recent grant on all subjects. */
   isComplete: boolean;
 }
 
-/** How far somebody has read the feed of a tenant. */
+/** The last entry that a reader of a tenant's feed has seen. */
 export interface FeedPlace {
   tenantId: string;
   after: number;
 }
 
-/** Entries that are looked at for one page at most, whether or not they are shown. */
+/** The maximum number of entries that one page examines, shown or not. */
 const LOOKED_AT = 1_001;
 
-/** What {@link FACT} leaves out, and the caller is told. */
+/** The columns that the caller is shown and {@link FACT} lacks. */
 const ABOUT = [
   columns(grantedColumns(), 'subject?'),
   's.subject_key::float8 AS "subjectKey"',
@@ -74,16 +74,15 @@ interface ChangeRow extends FactRow {
 }
 
 /**
- * Whether a place is the same entry as it was: another one when the log has been begun anew, and when the server or the table is
- * another one, which may have been restored to an older state.
+ * Changes when a place may no longer mean the same entry: the log was restarted, or the server or the table was replaced and may
+ * have an older state.
  */
 const EPOCH = `concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time())`;
 
 /**
- * The rows that name what may concern the tenant are in the order of the log, and each is read from the caller's place on. All of
- * them are the tenant's own, so that nobody else's number makes a page slower or leaves anything out. The lists of what it owns
- * follow one another: sorted by list first, no more of them are taken apart than are looked at. Whatever a row says, rights are
- * asked for when its entry is shown.
+ * Finds the places that may concern the tenant, in the order of the log, from the caller's place on. All rows are the tenant's
+ * own, so other tenants can neither slow a page down nor make it incomplete. The lists of owned entries follow one another, so no
+ * more of them are unnested than examined. Rights are checked when an entry is shown, regardless of these rows.
  */
 const PLACES = statement<
   Actor & { after: number; lookedAt: number },
@@ -136,7 +135,7 @@ SELECT ${FACTS},
   FROM caller f`,
 );
 
-/** What stands at these places, unless the log was begun anew meanwhile. */
+/** Reads the entries at these places, unless the log was restarted since. */
 const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeRow>(
   'changes',
   `SELECT k.log_index::float8 AS "logIndex",
@@ -148,7 +147,7 @@ const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeR
  WHERE (SELECT ${EPOCH} FROM log_feed l WHERE l.is_one) = :epoch`,
 );
 
-/** Which of these subjects of others the tenant may follow at this moment. */
+/** Returns for each of these subjects of other tenants whether the tenant may follow it now. */
 const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] }, { mayFollow: boolean }>(
   'changes_followed',
   `SELECT coalesce((${scopesFollowedBy(':tenantId::text')}) && '{${RULES.followShared.subject.join()}}', false) AS "mayFollow"
@@ -156,7 +155,7 @@ const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] 
  ORDER BY s.ord`,
 );
 
-/** Of each tenant whether it has a row beyond its place. */
+/** Returns for each tenant whether it has an entry after its place. */
 const NEWS = statement<{ inputs: readonly FeedPlace[] }, { isNew: boolean }>(
   'feed_news',
   `SELECT coalesce((SELECT true FROM tenant_feed t
@@ -181,7 +180,7 @@ const SIZE_BEFORE = statement<{ moment: Date }, { size: number }>(
                   ORDER BY c.signed_at DESC LIMIT 1), 0)::float8 AS size`,
 );
 
-/** Of the first entry of the log that is not in the feeds. */
+/** Returns the age of the first log entry that is not in the feeds. */
 const LAG = statement<NoParameters, { ageMs: number }>(
   'feed_lag',
   `SELECT coalesce(extract(epoch FROM clock_timestamp() - ${FACT_AT}) * 1000, 0)::float8 AS "ageMs"
@@ -190,34 +189,34 @@ const LAG = statement<NoParameters, { ageMs: number }>(
   ${FACT_OF_KEYS}`,
 );
 
-/** A subject, and which tenant owns it. */
+/** A subject with its owner. */
 interface OthersSubject {
   subjectKey: number;
   ownerTenantId: string;
 }
 
-/** A change as it is kept. */
+/** A cached change. */
 interface KnownChange {
   readonly change: Change;
-  /** What one follows by a right on it; null: only tenants that it names see it. */
+  /** The subject whose readers may see the change; null if only the tenants that it names may. */
   readonly followed: OthersSubject | null;
 }
 
-/** Some ten million bytes. */
-const KEPT_CHANGES = 4_096;
+/** About ten million bytes. */
+const MAX_KNOWN_CHANGES = 4_096;
 
-/** What changed of what a tenant owns or may read, in the order of the log. */
+/** Reads the changes of the subjects and grants that a tenant owns or may read, in the order of the log. */
 export class FeedStore {
-  /** An entry of the log never changes: what is known of one is given again, the same object each time. */
-  private readonly known = new RecentMap<number, KnownChange>(KEPT_CHANGES);
+  /** A cache of entries, which never change. It returns the same object each time. */
+  private readonly known = new RecentMap<number, KnownChange>(MAX_KNOWN_CHANGES);
   private epoch = '';
 
   constructor(private readonly sql: Sql) {}
 
   /**
-   * The next entries that concern the tenant and that the caller may see at this moment, and what it may do. Only an active
-   * member gets any; those of others' subjects need its counterparty flag. No more entries are looked at than
-   * {@link LOOKED_AT}, so that a page may be short or empty although there is more.
+   * Returns the next entries that concern the tenant and that the caller may see now, and the caller's access facts. Only an
+   * active member gets any, and those of other tenants' subjects need its counterparty flag. It examines at most {@link
+   * LOOKED_AT} entries, so a page may be short or empty although there are more.
    */
   async changes(
     actor: Actor,
@@ -225,7 +224,7 @@ export class FeedStore {
   ): Promise<{ facts: AccessFacts; changes: Changes }> {
     const isFiltered = type !== undefined || subjectType !== undefined || from !== null;
     const after = from === null ? sentAfter : Math.max(sentAfter, (await this.sizeBefore(from)) - 1);
-    // One more than are shown says whether there is more.
+    // One more than is shown tells whether there are more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
     const { facts, epoch, places, copiedTo } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
     const looked = places ?? [];
@@ -244,17 +243,17 @@ export class FeedStore {
     return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end, isComplete } };
   }
 
-  /** Returns how many entries of the log are older than this moment for certain: a checkpoint of then has them. */
+  /** Returns the number of log entries that are certainly older than this moment, from a checkpoint of that time. */
   private async sizeBefore(moment: Date): Promise<number> {
     return (await this.sql.one(SIZE_BEFORE, { moment })).size;
   }
 
-  /** For how many milliseconds the oldest fact has been committed that is in the log and not in the feeds; 0: there is none. */
+  /** Returns the age in milliseconds of the oldest log entry that is not in the feeds; 0 if there is none. */
   async lagMs(): Promise<number> {
     return Math.max(0, (await this.sql.one(LAG, {})).ageMs);
   }
 
-  /** What stands at these places, ascending; without those whose fact is gone from its table. */
+  /** Returns the entries at these places, ascending, without those whose fact is missing from its table. */
   private async entries(epoch: string, places: readonly number[]): Promise<KnownChange[]> {
     if (epoch !== this.epoch) {
       this.known.clear();
@@ -277,7 +276,7 @@ export class FeedStore {
     return places.flatMap((place) => found.get(place) ?? []);
   }
 
-  /** Those that the tenant may see at this moment, whoever it was that got a row for them. */
+  /** Returns the entries that the tenant may see now, regardless of the rows that led to them. */
   private async visible(
     { tenantId }: Actor,
     { membership }: AccessFacts,
@@ -299,18 +298,18 @@ export class FeedStore {
     );
   }
 
-  /** Of each place whether there may be something beyond it, in their order: whether it may be seen is not asked. */
+  /** Returns for each place, in their order, whether there may be an entry after it. It does not check rights. */
   async news(places: readonly FeedPlace[]): Promise<boolean[]> {
     return (await this.sql.run(NEWS, { inputs: places })).map(({ isNew }) => isNew);
   }
 
-  /** Entries of the log that are in the feeds. */
+  /** Returns the number of log entries that are in the feeds. */
   async size(): Promise<number> {
     return (await this.sql.one(SIZE, {})).size;
   }
 }
 
-/** What is followed by a right on the subject, of which every version tells; of all else the tenants know that it names. */
+/** True for entries that every reader of the subject may follow. Other entries are for the tenants that they name. */
 const IS_FOLLOWED: Readonly<Record<LogEntryType, boolean>> = {
   'snapshot.created': true,
   'subject.erased': true,

@@ -1,8 +1,8 @@
 import { TO_ALL } from '../facts/access-facts';
 
 /**
- * Who holds a grant on the subject with this key, or on all of its owner's that it accepted, which has neither expired nor been revoked, as
- * SELECT: twice who holds both. By the end of grants, so that those that are over are not read.
+ * Selects the tenants with a live grant on the subject with this key, or with an accepted one on all of its owner's subjects. A
+ * tenant with both appears twice. The search is by expiry, so that ended grants are not read.
  */
 export const LIVE_GRANTS_ON = (subjectKey: string, owner: string): string =>
   `(SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g

@@ -6,22 +6,25 @@ interface Known {
   endsAtMs: number;
 }
 
-/** A count is made again for each quarter of what was free: four processes together do not pass the cap by it. */
+/** A count is valid for one quarter of the free rows, so four concurrent processes do not exceed the cap. */
 const PART = 4;
-const KEPT_MS = 60_000;
+const VALID_MS = 60_000;
 const MAX_KNOWN = 10_000;
 
 /**
- * What a process remembers of counts under large caps, so that it need not count with every row: after a count of n under
- * a cap c no other one is needed for (c - n) / 4 rows of its own, the counted one included, or for a minute. Near the cap
- * every row is counted, so that small caps are strict.
+ * Remembers counts under large caps, so that a process need not count for every row. After a count of n under a cap c, the
+ * process adds (c - n) / 4 rows without counting again, the first one included, for at most a minute. Near the cap it counts for
+ * every row, so small caps are strict.
  */
 export class Headroom {
   private readonly known = new RecentMap<string, Known>(MAX_KNOWN);
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** Takes room for a row of this tenant: the cap under which there is some, as far as is known; null: count. */
+  /**
+   * Takes a place for one row of this tenant. Returns the cap if a place is known to be free; null means that the caller must
+   * count.
+   */
   take(tenantId: string): number | null {
     const known = this.known.get(tenantId);
     if (known === undefined || known.left === 0 || this.nowMs() >= known.endsAtMs) return null;
@@ -29,9 +32,9 @@ export class Headroom {
     return known.cap;
   }
 
-  /** What was counted, the row for which it was done not included. */
+  /** Remembers a count that does not include the new row. */
   counted(tenantId: string, count: number, cap: number): void {
     const left = Math.max(0, Math.floor((cap - count) / PART) - 1);
-    this.known.set(tenantId, { cap, left, endsAtMs: this.nowMs() + KEPT_MS });
+    this.known.set(tenantId, { cap, left, endsAtMs: this.nowMs() + VALID_MS });
   }
 }

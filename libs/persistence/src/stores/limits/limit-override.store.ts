@@ -2,14 +2,14 @@ import type { LimitScope, OverridableName } from '@iss/platform';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
-/** Whose limit it is: a tenant's or a principal's. */
+/** The tenant or principal that a limit is for. */
 export interface LimitOwner {
   scope: LimitScope;
   /** `tenant_id` or `principal_id`. */
   scopeId: string;
 }
 
-/** A limit that an operator set for one tenant or principal, in place of the default. */
+/** A limit that an operator set for one tenant or principal instead of the default. */
 export interface LimitOverride extends LimitOwner {
   name: string;
   value: number;
@@ -54,11 +54,11 @@ const UNSET = statement<LimitOwner & { name: OverridableName }, LimitOverride>(
 
 const PAGE = 1000;
 
-/** Limits of single tenants and principals, for their operator: the applications' role may read the rows and no more. */
+/** Limits of single tenants and principals, for their operator. The applications' role can only read them. */
 export class LimitOverrideStore {
   constructor(private readonly sql: TransactionSql) {}
 
-  /** Those of all tenants, or of all principals, by id and name. */
+  /** Returns the overrides of all tenants or of all principals, by id and name. */
   async all(scope: LimitScope): Promise<LimitOverride[]> {
     const found: LimitOverride[] = [];
     let rows: LimitOverride[];
@@ -75,7 +75,7 @@ export class LimitOverrideStore {
     return found;
   }
 
-  /** Those of one tenant or principal, by name. */
+  /** Returns the overrides of one tenant or principal, by name. */
   of(owner: LimitOwner): Promise<LimitOverride[]> {
     return this.sql.run(OF, owner);
   }
@@ -84,12 +84,12 @@ export class LimitOverrideStore {
     return (await this.sql.run(TENANT, { tenantId })).length > 0;
   }
 
-  /** Puts the value in place of whichever stood there. */
+  /** Sets the value, and replaces a previous one. */
   set(owner: LimitOwner, name: OverridableName, value: number, reason: string | null): Promise<LimitOverride> {
     return this.sql.one(SET, { ...owner, name, value, reason });
   }
 
-  /** Takes the value away, so that the default holds again; the value that stood, or null. */
+  /** Removes the override, so that the default applies again. Returns the removed one, or null. */
   async unset(owner: LimitOwner, name: OverridableName): Promise<LimitOverride | null> {
     const [unset = null] = await this.sql.run(UNSET, { ...owner, name });
     return unset;
