@@ -6,10 +6,13 @@ import { PROBES } from '../limits/anonymous-requests';
 import { ClientAddresses } from '../request/client-address';
 import { traceFields } from '../request/request-id';
 
-/** A series for each, and one for all others that Node knows. */
+/** Each has its own time series. All other methods that Node knows share one. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** One line a request, of a probe that went well at `debug`, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
+/**
+ * Writes one log line per request and measures its duration. A successful probe is logged at `debug`. Query strings are
+ * not logged, because they contain the caller's cursors and filters.
+ */
 @Injectable()
 export class AccessLog {
   private readonly write: ReturnType<typeof lineWriter>;
@@ -32,7 +35,7 @@ export class AccessLog {
     });
   }
 
-  /** Has a request logged and timed when its answer is out. */
+  /** Logs and measures a request when its response is sent. */
   watch(request: Request, response: Response): void {
     const startedAt = performance.now();
     response.on('finish', () => this.record(request, response, performance.now() - startedAt));
@@ -51,7 +54,7 @@ export class AccessLog {
     this.durations.observe({ method: counted, route: pattern, status }, durationMs / 1_000);
     const path = pathOf(request.originalUrl);
     const write = status < 400 && PROBES.includes(path) ? this.writeProbe : this.write;
-    // Of a request that found no route there are none.
+    // Undefined if the request matched no route.
     const params: Partial<Request['params']> | undefined = request.params;
     const tenantId = params?.['tenant_id'];
     write({
@@ -67,7 +70,7 @@ export class AccessLog {
   }
 }
 
-/** The pattern of the route that a request found, as `/v1/tenants/:tenant_id`. */
+/** Returns the pattern of the matched route, for example `/v1/tenants/:tenant_id`. */
 export function routeOf(request: Request): string | undefined {
   const route: unknown = request.route;
   return typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : undefined;

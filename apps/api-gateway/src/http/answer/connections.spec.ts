@@ -6,7 +6,7 @@ import { waitFor } from '../../../../../tools/testing/wait-for';
 import { Connections } from './connections';
 import { EndedRequests } from './ended-requests';
 
-/** A peer for which much waits, and which takes so much whenever it is looked at. */
+/** A peer with much unread data. At each look it has taken the same number of bytes. */
 class Peer extends EventEmitter {
   readonly writableLength = 1_000_000;
   looks = 0;

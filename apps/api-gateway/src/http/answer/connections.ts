@@ -5,14 +5,14 @@ import { type ConnectionLimits, networkOf } from '@iss/platform';
 import type { EndedCause, EndedRequests } from './ended-requests';
 
 interface Connection {
-  /** The answer to the newest request: answers go out in the order of requests, so all others come before it. */
+  /** The response to the newest request. Responses are sent in the order of the requests, so this one is the last. */
   last: ServerResponse;
   unanswered: number;
 }
 
 /**
- * What each connection of a server may hold, and what is known of it. It is told of each answer by {@link began} and
- * {@link ended}, and keeps the newest only, in the place of the one before (docs/decisions/0011).
+ * Limits what each connection of a server may hold. {@link began} and {@link ended} report each response. Only the
+ * newest response is stored, in place of the previous one (docs/decisions/0011).
  */
 export class Connections {
   private readonly known = new WeakMap<Duplex, Connection>();
@@ -26,7 +26,10 @@ export class Connections {
     this.unread = new UnreadAnswers(limits, ended);
   }
 
-  /** Closes, without an answer, what is too much for the process, for one address, or unread for too long. */
+  /**
+   * Closes connections, without a response, that exceed the limit of the process or of one address, or that stay unread
+   * for too long.
+   */
   bound(server: Server): void {
     const { maxConnections, perAddress } = this.limits;
     server.maxConnections = maxConnections;
@@ -34,7 +37,10 @@ export class Connections {
     this.unread.watch(server);
   }
 
-  /** An answer was made, for a request whose head has been read. Closes a connection on which too many wait for theirs. */
+  /**
+   * Notes a new response, for a request whose head has been read. Closes the connection if too many of its requests are
+   * unanswered.
+   */
   began(socket: Duplex, response: ServerResponse): void {
     let connection = this.known.get(socket);
     if (connection === undefined) {
@@ -46,34 +52,37 @@ export class Connections {
     if (connection.unanswered > this.limits.pipelined) socket.destroy();
   }
 
-  /** An answer is out. */
+  /** Notes that a response was sent. */
   ended(socket: Duplex): void {
     const connection = this.known.get(socket);
     if (connection !== undefined) connection.unanswered -= 1;
   }
 
-  /** The answer that goes out after all others; undefined when all are out. */
+  /** Returns the response that is sent after all others, or undefined if all are sent. */
   lastUnfinished(socket: Duplex): ServerResponse | undefined {
     const last = this.known.get(socket)?.last;
     return last === undefined || last.writableFinished || last.destroyed ? undefined : last;
   }
 }
 
-/** How often connections are looked at; a look takes microseconds for thousands. */
+/** How often connections are checked. A check takes microseconds for thousands of connections. */
 const LOOK_MS = 50;
-/** A peer that has taken so much since the last look reads as fast as may be asked of it. */
+/** A peer that took this much since the last check reads fast enough and is not closed. */
 const FAST_BYTES = 32 * 1024;
-/** The least rate of a peer for which something waits: so much in the time in which it may take nothing. */
+/** The minimum rate of a peer with unread data: this many bytes per write timeout. */
 const LEAST_BYTES = 16 * 1024;
 
-/** Of a peer for which something waits. */
+/** The progress of a peer with unread data. */
 interface Unread {
-  /** Bytes that it had taken when it was looked at last. */
+  /** Bytes that the peer had taken at the last check. */
   taken: number;
-  /** Bytes that it had taken when its time began, and when that was. The time begins again with {@link LEAST_BYTES}. */
+  /**
+   * Start of the peer's current time limit: the bytes it had taken, and the time. A new limit starts after {@link
+   * LEAST_BYTES}.
+   */
   from: number;
   since: number;
-  /** What it took between the last two looks. */
+  /** Bytes that the peer took between the last two checks. */
   lately: number;
 }
 
@@ -112,7 +121,7 @@ class UnreadAnswers {
         continue;
       }
       waiting += socket.writableLength;
-      // What was written counts when it is written, what waits when it is taken.
+      // `bytesWritten` also counts data that still waits in memory.
       const taken = socket.bytesWritten - socket.writableLength;
       const before = this.unread.get(socket);
       if (before === undefined) {
@@ -127,7 +136,10 @@ class UnreadAnswers {
     if (waiting > this.limits.unsentBytes) this.closeSlowest(waiting - this.limits.unsentBytes);
   }
 
-  /** Closes the connections of slow peers, those that have taken nothing for longest first, until so much waits no more. */
+  /**
+   * Closes connections of slow peers until `tooMuch` bytes are freed. The peers that took least come first, then those
+   * that have been slow for longest.
+   */
   private closeSlowest(tooMuch: number): void {
     const slow = [...this.unread].filter(([, { lately }]) => lately < FAST_BYTES);
     slow.sort(([, one], [, other]) => one.lately - other.lately || one.since - other.since);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
-/** What a script may read of an answer besides its body (Fetch, "CORS-safelisted response-header name"). */
+/** The response headers that scripts may read (Fetch, "CORS-safelisted response-header name"). */
 const EXPOSED = [
   ...['ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id', 'Idempotency-Replayed'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
@@ -11,12 +11,13 @@ const REQUEST_HEADERS = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match'],
   ...['X-Request-Id', 'X-Correlation-Id', 'traceparent'],
 ].join(', ');
-/** Browsers ask again after two hours at the latest. */
+/** Browsers cache the answer for two hours at most. */
 const MAX_AGE_SECONDS = '7200';
 
 /**
- * Lets scripts of these origins read an answer, to be called before its head is written; undefined when there are none.
- * Credentials are not allowed for: who calls says so by its token, and a browser adds nothing by itself.
+ * Returns a function that lets scripts of these origins read a response. Call it before the head is written. Returns
+ * undefined if there are no origins. Credentials are not allowed, because callers authenticate with a token and not
+ * with cookies.
  */
 export function corsHeaders(origins: readonly string[]): ((response: ServerResponse) => void) | undefined {
   if (origins.length === 0) return undefined;
@@ -29,7 +30,7 @@ export function corsHeaders(origins: readonly string[]): ((response: ServerRespo
   };
 }
 
-/** Answers what a browser asks before it sends a request of these origins (Fetch, "CORS-preflight request"). */
+/** Answers the preflight requests of these origins (Fetch, "CORS-preflight request"). */
 export function preflights(origins: readonly string[]) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { origin, 'access-control-request-method': method } = request.headers;

@@ -1,10 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Why a request that was held open was ended: by whom it was too slow, or what there was too little of. */
+/** Why an open request was closed: its client was too slow, or too much unsent data waited. */
 export const ENDED_CAUSES = ['slow_batch', 'slow_reader', 'slow_stream', 'unsent_bytes'] as const;
 export type EndedCause = (typeof ENDED_CAUSES)[number];
 
-/** Counts requests that were ended before their time. */
+/** Counts requests that were closed before they finished. */
 export class EndedRequests {
   private readonly counts = new Map<EndedCause, number>(ENDED_CAUSES.map((cause) => [cause, 0]));
 
@@ -12,7 +12,7 @@ export class EndedRequests {
     this.counts.set(cause, (this.counts.get(cause) ?? 0) + 1);
   }
 
-  /** Adds the figure, in which each cause is there from the start. */
+  /** Registers the counter. Each cause has a value from the start. */
   register(metrics: Registry): void {
     const { counts } = this;
     new Counter({

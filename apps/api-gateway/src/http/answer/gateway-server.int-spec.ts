@@ -30,7 +30,7 @@ function open(port: number): Socket {
   return connect(port, '127.0.0.1').on('error', () => undefined);
 }
 
-/** All that comes back until the server closes. */
+/** Returns everything that the server sends until it closes the connection. */
 async function exchange(port: number, ...sent: string[]): Promise<string> {
   const peer = open(port);
   for (const text of sent) peer.write(text, 'latin1');
@@ -45,7 +45,7 @@ const GARBAGE = '\u0016\u0003\u0001 no HTTP\r\n\r\n';
 const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status ?? '');
 
 describe('what is malformed is answered in its turn', () => {
-  /** Answers each `/held` when the test lets it, the last one first; everything else at once. */
+  /** Holds each `/held` until the test answers it, last one first. Answers everything else immediately. */
   function held() {
     const waiting: Response[] = [];
     const application = express();
@@ -130,7 +130,7 @@ describe('what is malformed is answered in its turn', () => {
 describe('a connection is closed', () => {
   const MIB = 'x'.repeat(1_048_576);
 
-  /** What the system holds for a peer that reads nothing is some MiB. */
+  /** The system's buffers for a peer that reads nothing hold some MiB. */
   function large() {
     const application = express();
     application.get('/whole', (_request, response) => void response.end(MIB.repeat(32)));
@@ -172,7 +172,7 @@ describe('a connection is closed', () => {
   });
 
   it('when more waits for all peers than may, the one that has taken nothing for longest', async () => {
-    // Of the three answers two may wait, with their headers: it is one that is closed.
+    // Two of the three answers fit, with their headers, so one is closed.
     const port = await listen(large(), { unsentBytes: 80 * MIB.length });
     const closed: string[] = [];
     const greedy = (name: string): Socket => {

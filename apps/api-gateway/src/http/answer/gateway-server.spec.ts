@@ -20,7 +20,7 @@ it.each(['closeAfterAnswers', 'drain'] as const)(
       server?.once('listening', () => resolve(Object(server?.address())));
     });
     const connection = async (): Promise<unknown> => {
-      // A connection that is reused might be closed as idle at this moment.
+      // A reused connection might be closed as idle at this moment.
       const client = new Client(`http://127.0.0.1:${port}`);
       const { headers, body } = await client.request({ path: '/', method: 'GET' });
       await body.dump();

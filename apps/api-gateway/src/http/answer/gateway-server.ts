@@ -9,39 +9,37 @@ import { corsHeaders } from './cors';
 import { EndedRequests } from './ended-requests';
 
 const OPTIONS = {
-  /** Looked at by `requiringHost`. */
+  /** Checked by `requiringHost`. */
   requireHostHeader: false,
-  /** A peer that sends slower than this holds a socket for nothing. */
+  /** A slower peer occupies a socket for nothing. */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  /** Longer than the idle time of common load balancers, so that it is they who close. */
+  /** Longer than the idle time of common load balancers, so that they close idle connections first. */
   keepAliveTimeout: 65_000,
 };
-/** A long answer may end at any time, and its connection be idle then. */
+/** A long response may end at any time and leave its connection idle. */
 const LOOK_AGAIN_MS = 50;
 
 export interface GatewayServer {
   server: Server;
-  /** Makes each answer from now on the last one on its connection. New connections are still taken. */
+  /** Makes each response from now on the last one on its connection. New connections are still accepted. */
   closeAfterAnswers(): void;
-  /** The same, and closes what falls idle. To be called before the server is closed. */
+  /** Also closes connections as they become idle. Call it before the server is closed. */
   drain(): void;
 }
 
-/** What the server is to be like. */
 export interface ServerSettings {
   connections: ConnectionLimits;
   corsOrigins: readonly string[];
 }
 
-/** Node's server for an Express application. */
+/** Creates Node's server for an Express application. */
 export function createGatewayServer(
   express: Express,
   settings: ServerSettings,
   ended = new EndedRequests(),
 ): GatewayServer {
   let isLast = false;
-  // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
   const addCorsHeaders = corsHeaders(settings.corsOrigins);
   const connections = new Connections(settings.connections, ended);
   const classes = messageClasses(express, connections, (response) => {
@@ -61,7 +59,7 @@ export function createGatewayServer(
     },
     drain() {
       isLast = true;
-      // What had sent its head before.
+      // Closes connections whose response heads were sent before this call.
       const closing = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS).unref();
       server.once('close', () => clearInterval(closing));
     },

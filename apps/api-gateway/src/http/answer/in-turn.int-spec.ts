@@ -5,7 +5,7 @@ import { inTurn } from './in-turn';
 
 let server: Server;
 let port: number;
-/** Those that were handed on, in their order. */
+/** The requests that reached the listener, in order. */
 const waiting: { path: string; response: ServerResponse }[] = [];
 
 beforeAll(async () => {

@@ -22,7 +22,7 @@ describe('a stream', () => {
   let server: Server;
   let url: string;
   let answer: TextStream;
-  /** What `reply` came to: undefined while it runs. */
+  /** The result of `reply`; undefined while it runs. */
   let outcome: { error: unknown } | undefined;
   let taken: number;
   let isOver: boolean;
@@ -57,7 +57,7 @@ describe('a stream', () => {
     try {
       for (; taken < count; taken++) {
         if (taken === failAt) throw new Error('the source failed');
-        // As a read of the database does, this lets the sockets work.
+        // Lets the sockets work, as a database read does.
         await new Promise((resolve) => setImmediate(resolve));
         yield [CHUNK];
       }
@@ -68,7 +68,7 @@ describe('a stream', () => {
 
   const ndjson = (source: TextBatches): TextStream => new TextStream('application/x-ndjson', source);
 
-  /** The head of an answer, whose body is read only when the caller does. */
+  /** Returns the head of a response. The body is read only when the test reads it. */
   const head = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => get(url, { agent: false }, resolve).on('error', reject));
 
@@ -103,7 +103,7 @@ describe('a stream', () => {
     };
     setImmediate(turn);
     const turnsAt: number[] = [];
-    // One batch, as a statement reads them: nothing in it waits.
+    // One batch, as one statement returns it: nothing in it waits.
     const batch = textsOf(Array.from({ length: 100 }), () => {
       turnsAt.push(turns);
       return CHUNK + CHUNK;
@@ -142,7 +142,7 @@ describe('a stream', () => {
     const count = 5_000;
     answer = ndjson(chunks(count));
     const response = await head();
-    // Nothing moves any more: the buffers between the two are full.
+    // Wait until nothing moves: the buffers between both ends are full.
     const polls: number[] = [];
     await waitFor(() => polls.push(taken) > 5 && polls.at(-5) === taken);
     const seen = taken;

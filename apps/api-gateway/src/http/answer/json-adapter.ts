@@ -11,9 +11,12 @@ import { Streams } from './streams';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 export const EVENT_STREAM = 'text/event-stream';
-/** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
+/**
+ * Length, in UTF-16 units, up to which the text of a stream is collected before it is sent. A shorter response is sent
+ * at once.
+ */
 const PIECE_LENGTH = 64 * 1024;
-/** Of a live answer, that wait for their peer before no more are made: some ten thousand lines. */
+/** Unread bytes of a live response after which no more parts are made: some ten thousand lines. */
 const UNREAD_BYTES = 4 * 1024 * 1024;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
@@ -28,11 +31,11 @@ function contentHeaders(contentType: string, bytes: number): string[] {
 
 function finish(response: Response, text: string, bytes: number): void {
   if (response.req.method === 'HEAD') response.end();
-  // A byte a character is ASCII, which is sent without being encoded.
+  // One byte per character means ASCII, which needs no encoding.
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
-/** How the answer may be reused (RFC 9111), as headers. */
+/** Returns the headers that control caching (RFC 9111). */
 function cachingHeaders({ caching }: JsonText): string[] {
   if (caching === undefined) return ['Cache-Control', 'no-store'];
   return ['ETag', caching.etag, 'Cache-Control', caching.cacheControl];
@@ -42,7 +45,7 @@ function isKnown(response: Response, { caching }: JsonText): boolean {
   return caching !== undefined && isMatch(response.req.headers['if-none-match'], caching.etag);
 }
 
-/** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2: weak comparison, a list or `*`). */
+/** Returns whether `If-None-Match` names the tag (RFC 9110, 13.1.2: weak comparison, a list or `*`). */
 export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -50,8 +53,8 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
 }
 
 /**
- * Express, answering JSON by itself: `response.json` would serialize text that is JSON already, and hash every body for
- * an ETag that says nothing of the resource.
+ * Express with its own JSON responses. `response.json` would serialize text that is JSON already, and would hash each
+ * body for an ETag that says nothing about the resource.
  */
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
@@ -73,7 +76,9 @@ export class JsonAdapter extends ExpressAdapter {
     this.httpServer = this.gatewayServer.server;
   }
 
-  /** Each answer from now on is the last one on its connection, so that the next request goes to another process. */
+  /**
+   * Makes each response from now on the last one on its connection, so that the next request goes to another process.
+   */
   closeAfterAnswers(): void {
     this.gatewayServer?.closeAfterAnswers();
   }
@@ -114,8 +119,7 @@ export class JsonAdapter extends ExpressAdapter {
 }
 
 /**
- * Sends JSON text with the headers of every answer, all at once; the same as {@link JsonAdapter.reply} where those were
- * set before.
+ * Sends JSON text and all headers at once. Equivalent to {@link JsonAdapter.reply} after the standing headers were set.
  */
 export function sendWhole(response: Response, body: JsonText): void {
   const headers = [...standingHeaders(response.req), ...cachingHeaders(body)];
@@ -129,8 +133,8 @@ export function sendWhole(response: Response, body: JsonText): void {
 }
 
 /**
- * Sends a stream as fast as it is read, and charges its caller for each piece. A failure before the first piece becomes an
- * error answer.
+ * Sends a stream as fast as the client reads, and charges the caller for each piece. A failure before the first piece
+ * becomes an error response.
  */
 async function send(response: Response, { contentType, batches }: TextStream, streams: Streams): Promise<void> {
   const pieces = inPieces(batches, (work) => charged(response.req, work));
@@ -152,7 +156,10 @@ async function send(response: Response, { contentType, batches }: TextStream, st
   response.end();
 }
 
-/** Sends each part as it comes. Whoever sends its request as a whole before it reads has some parts kept for it. */
+/**
+ * Sends each part as soon as it exists. A client may send its whole request before it reads, so some parts wait in
+ * memory.
+ */
 async function sendLive(response: Response, { contentType, parts }: LiveStream, streams: Streams): Promise<void> {
   setHeaders(response, ['Content-Type', contentType, 'Cache-Control', 'no-store', 'Connection', 'close']);
   response.flushHeaders();
@@ -167,7 +174,7 @@ async function sendLive(response: Response, { contentType, parts }: LiveStream, 
 const EVENT_STREAM_HEADERS = [
   ...['Content-Type', EVENT_STREAM],
   ...['Cache-Control', 'no-store'],
-  // A proxy that collects an answer before it passes it on would hold back what is new.
+  // A buffering proxy would hold back new events.
   ...['X-Accel-Buffering', 'no'],
 ];
 
@@ -187,7 +194,7 @@ async function sendEvents(response: Response, { chunks }: EventStream, streams: 
   }
 }
 
-/** Collects texts, a piece in each call of `measured`. Everybody else has a turn between two pieces. */
+/** Collects texts into pieces, one piece per call of `measured`. Other requests get a turn between two pieces. */
 async function* inPieces(
   batches: TextBatches,
   measured: (work: () => void) => void,
@@ -215,7 +222,7 @@ async function* inPieces(
   if (piece !== '') yield piece;
 }
 
-/** Writes a piece, a large one in parts, so that others have their turns while it goes out. */
+/** Writes a piece, in parts if it is large, so that other requests get their turns meanwhile. */
 async function writePiece(streams: Streams, response: Response, piece: string): Promise<void> {
   if (piece.length <= 2 * PIECE_LENGTH) return streams.write(response, piece);
   const bytes = Buffer.from(piece);

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { standingHeaders } from './standing-headers';
 
-/** An answer for everybody, and for scripts of any origin: text or bytes, no JSON. */
+/** A response for everybody, and for scripts of any origin: text or bytes, not JSON. */
 export class PublicFile {
   constructor(
     readonly contentType: 'text/plain; charset=utf-8' | 'application/octet-stream',
@@ -11,7 +11,7 @@ export class PublicFile {
   ) {}
 }
 
-/** Sends it with the headers of every answer, all at once. */
+/** Sends the file and all standing headers at once. */
 export function sendPublicFile(response: Response, { contentType, body, cacheControl, status }: PublicFile): void {
   response.writeHead(status, [
     ...standingHeaders(response.req),

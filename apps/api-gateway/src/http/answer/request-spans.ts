@@ -7,8 +7,8 @@ import { callersTrace } from '../request/request-id';
 type Listener = (request: Request, response: Response) => void;
 
 /**
- * Serves each request as a span, from its head to the end of its answer; probes are none. What it tells is the route and
- * never the path: ids of subjects, which may name somebody, stand there.
+ * Serves each request as a span, from its head to the end of its response, except probes. The span contains the route
+ * and never the path, because subject ids in the path may identify a person.
  */
 export function traced(serve: Listener, tracer: Tracer): Listener {
   return (request, response) => {

@@ -42,7 +42,7 @@ export const SnapshotHeader = view('SnapshotHeader', {
 });
 export type SnapshotHeader = ViewOf<typeof SnapshotHeader>;
 
-/** What `SnapshotHeader.of` makes, for the reads that carry nearly all the load: an object literal is made at once. */
+/** Returns the same as `SnapshotHeader.of`, but faster, for the reads that carry nearly all the load. */
 export function snapshotHeaderView(snapshot: Omit<SnapshotRecord, 'envelope'>): SnapshotHeader {
   const header = {
     snapshot_id: snapshot.snapshotId,

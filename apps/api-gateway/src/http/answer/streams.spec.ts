@@ -15,7 +15,7 @@ beforeEach(() => {
   streams = new Streams(ended, () => now);
 });
 
-/** An answer whose peer takes a part only when it is told to. */
+/** A response whose peer takes a part only when the test says so. */
 function answer(): ServerResponse & { take(): void } {
   const response = Object.assign(new EventEmitter(), {
     destroyed: false,

@@ -3,19 +3,22 @@ import { DomainError } from '@iss/domain';
 import { Shares } from '@iss/platform';
 import type { EndedRequests } from './ended-requests';
 
-/** Each holds some MiB while its peer reads: a batch of rows, as it came and as text. */
+/** Each stream holds some MiB while its peer reads: a batch of rows, both as received and as text. */
 export const MAX_STREAMS = 12;
-/** Of one principal alone a quarter, fewer among others; so many of each in any case. */
+/**
+ * Streams that each principal gets in any case. Alone, a principal gets a quarter of all; fewer while others have
+ * streams.
+ */
 const OWN_STREAMS = 1;
-/** Who has not taken a piece by then is slower than others may be made to wait for. */
+/** After this time, a peer that has not taken a piece may lose its stream to another one. */
 const PATIENCE_MS = 1_000;
 
 /**
- * The answers that are being sent in parts, so many at once at most. Where there is no room for one more, the one whose
- * peer has taken nothing whole for longest makes it, unless all of them read fast.
+ * Limits how many responses are sent in parts at once. If there is no room for another, the stream whose peer has been
+ * blocked for longest is closed, unless all peers read fast.
  */
 export class Streams {
-  /** Since when each waits for its peer; Infinity while it does not. */
+  /** When each stream started to wait for its peer; Infinity while it does not wait. */
   private readonly waitingSince = new Map<ServerResponse, number>();
 
   private readonly shares = new Shares(MAX_STREAMS, OWN_STREAMS);
@@ -25,7 +28,7 @@ export class Streams {
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** Throws `unavailable` when there is no room, or none for this principal. */
+  /** Registers a stream. Throws `unavailable` if there is no room, or none for this principal. */
   begin(response: ServerResponse, principalId: string): void {
     if (this.waitingSince.size >= MAX_STREAMS) this.endSlowest();
     if (!this.shares.admits(principalId)) {
@@ -39,7 +42,7 @@ export class Streams {
     });
   }
 
-  /** Writes a part, and resolves when there is room for more or nobody reads any more. */
+  /** Writes a part. Resolves when there is room for more, or when nobody reads any more. */
   async write(response: ServerResponse, text: string | Buffer): Promise<void> {
     if (response.destroyed || response.write(text)) return;
     if (this.waitingSince.has(response)) this.waitingSince.set(response, this.nowMs());

@@ -8,23 +8,23 @@ import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { ClientAddresses } from '../request/client-address';
 
-/** What the build made of `apps/console`, seen from here as source and as built alike. */
+/** The built files of `apps/console`. The path is correct from `src` and from `dist`. */
 const FOLDER = join(__dirname, '../../../../../apps/console/dist');
 const PAGE = 'index.html';
 const SETTINGS_PATH = '/settings.json';
-/** The page to which the issuer sends people back. */
+/** The page to which the issuer redirects after sign-in. */
 const RETURN_PATH = '/signed-in';
-/** Requests for files of the console, beside one of the API: two hundred people open it within a minute. */
+/** Allowed requests for console files per anonymous API request. Two hundred people can open it within a minute. */
 const OFFICE = 100;
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** A file of the build is made beside its compressed forms. */
+/** The build writes each file together with its compressed forms. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 
-/** Nothing inline, no other host but the issuer, which tokens are asked of, and no markup made of text. */
+/** Allows no inline code, no host other than the issuer (for tokens), and no markup from text. */
 function contentSecurityPolicy({ auth }: GatewaySettings): string {
   const issuer = URL.canParse(auth.issuer) ? ` ${new URL(auth.issuer).origin}` : '';
   return [
@@ -43,17 +43,15 @@ function contentSecurityPolicy({ auth }: GatewaySettings): string {
 }
 
 /**
- * Serves the console at `/console`: its files as they were built, hashed and for ever, the page for every address of a
- * view, and `settings.json`, by which the page knows who signs in. Its requests count by address, for themselves: an office of
- * people opens it from one. `CONSOLE=off` switches it off.
+ * Serves the console at `/console`: its built files, which are cached permanently; the page for every other address; and
+ * `settings.json`, which tells the page how to sign in. Its requests are counted per address, separately from other
+ * requests, because a whole office may use one address. `CONSOLE=off` disables it.
  */
 export function setUpConsole(app: INestApplication, settings: GatewaySettings): void {
   if (!settings.console.isOn) return;
   const files = builtFiles(FOLDER);
   if (!files.has(PAGE)) {
-    app
-      .get<Logger>(LOGGER)
-      .warn(`There is no console: ${FOLDER} is empty. npm run build makes it; CONSOLE=off expects none.`);
+    app.get<Logger>(LOGGER).warn(`There is no console: ${FOLDER} is empty. Run npm run build, or set CONSOLE=off.`);
     return;
   }
   const policy = contentSecurityPolicy(settings);
@@ -92,7 +90,7 @@ function sendBuilt(files: ReadonlySet<string>, name: string, request: Request, r
   response.sendFile(name + (suffix ?? ''), { root: FOLDER, ...lasting });
 }
 
-/** Names below the folder, with `/` between their parts: what is not among them is not served. */
+/** Returns the names of the files below the folder, with `/` as separator. Other names are not served. */
 function builtFiles(folder: string): ReadonlySet<string> {
   try {
     const entries: Dirent[] = readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -1,4 +1,4 @@
-/** What the examples of all rooms call the same things. */
+/** The ids that all examples share. */
 export const EXAMPLE_IDS = {
   snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
   next_snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
@@ -9,7 +9,7 @@ export const EXAMPLE_IDS = {
   offer_id: '0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60',
   erasure_id: '6c1e8d7a-94b2-4f3d-a0c5-1e7b2d9f4a63',
   request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
-  /** Behind its prefix. */
+  /** Without its prefix. */
   subscription_id: '7d0b1c9e-40bb-4d5b-8f2c-6a3f0f3a9d11',
   delivery_id: '0d9a3f52-7f0c-4b62-9f0e-2a1f6f1f9c77',
 };

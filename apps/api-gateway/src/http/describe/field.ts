@@ -1,38 +1,42 @@
 import { type Check, type ErrorDetail, type JsonValue, orNull, type Schema } from '@iss/domain';
 
-/** Marks what may be left out only where another field says the same in another way. */
+/** Marks a field that may be omitted only if another field says the same in another way. */
 export const ONE_OF_TWO = 'x-one-of-two';
 
 interface Facts {
   problemsOf: (value: JsonValue) => ErrorDetail[] | null;
-  /** Of what a caller sends. */
+  /** The schema for values that a caller sends. */
   sent: Schema;
-  /** Of what an answer shows, which promises no more than it has to. */
+  /** The schema for values in responses. It promises no more than necessary. */
   shown: Schema;
-  /** What is shown of what is stored; absent where that is the same. */
+  /** Converts the stored value to the shown one; absent if they are equal. */
   show?: ((stored: unknown) => unknown) | undefined;
-  /** The member of the record that it is made of: null for the record itself; absent for its own name in camelCase. */
+  /**
+   * The member of the record that holds the value. Null: the record itself. Absent: the field's own name in camelCase.
+   */
   key?: string | null;
   isOptional: boolean;
-  /** Whether JSON text is stored, which an answer is to hold as it stands. */
+  /** True if the stored value is JSON text that a response contains unchanged. */
   isText?: boolean;
-  /** Of a view: its fields. */
+  /** The fields, if this is a view. */
   parts?: Fields;
-  /** Of a list whose items have a fixed shape: the names that this knows. */
+  /** The known names of the items, if this is a list of shaped items. */
   itemNames?: readonly string[];
-  /** Whether the document says nothing of it. */
+  /** True if the OpenAPI document omits the field. */
   isHidden?: boolean;
 }
 
 /**
- * One field of the interface, declared once: its type, its rule and the sentence that its violation is told by, its schema,
- * and how it is made of what is stored. Bodies and queries check it, views show it. Each method gives another field.
+ * One field of the interface, declared once: its type, its rule with the message for violations, its schema, and its
+ * conversion from the stored value. Bodies and queries check it, views show it. Each method returns a new field.
  *
- * `Shown` is its JSON, `Stored` what a record holds, `Key` where (`''`: under its own name in camelCase; `null`: the record
- * itself), `IsOptional` whether it may be left out.
+ * - `Shown`: its JSON type
+ * - `Stored`: the type in the record
+ * - `Key`: the member of the record (`''`: the field's own name in camelCase; `null`: the record itself)
+ * - `IsOptional`: whether it may be omitted
  */
 export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOptional extends boolean = false> {
-  /** Never there: for the compiler. */
+  /** For the compiler only; it has no value. */
   declare readonly types: { shown: Shown; stored: (stored: Stored) => void; key: Key; isOptional: IsOptional };
 
   constructor(readonly facts: Facts) {}
@@ -54,22 +58,22 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
     return this.noted({ deprecated: true });
   }
 
-  /** Shown where a caller sends it. An answer has an example as a whole. */
+  /** Adds an example for requests. A response has one example as a whole. */
   example(example: Shown): Field<Shown, Stored, Key, IsOptional> {
     return this.with({ sent: { ...this.facts.sent, example } });
   }
 
-  /** What it is when it is not sent. */
+  /** Documents the value that applies if the field is not sent. */
   byDefault(value: Shown): Field<Shown, Stored, Key, IsOptional> {
     return this.with({ sent: { ...this.facts.sent, default: value } });
   }
 
-  /** What is said of it in an answer, where that is less than what is asked of a caller. */
+  /** Replaces the schema in responses, if they promise less than a request must satisfy. */
   shownAs(shown: Schema): Field<Shown, Stored, Key, IsOptional> {
     return this.with({ shown });
   }
 
-  /** Null is a value of it. */
+  /** Also allows null. */
   nullable(): Field<Shown | null, Stored | null, Key, IsOptional> {
     const { sent, shown, problemsOf } = this.facts;
     return this.with({
@@ -79,67 +83,69 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
     });
   }
 
-  /** It may be left out, which null in a body says too. An answer leaves it out where nothing, or null, is stored. */
+  /**
+   * Allows the field to be omitted; null in a body means the same. A response omits it if nothing or null is stored.
+   */
   optional(): Field<Shown, Stored, Key, true> {
     return this.with({ isOptional: true });
   }
 
-  /** One of two ways to say the same: one of them has to be there, which whoever reads both sees to. */
+  /** Marks one of two ways to say the same. One of them is required; the code that reads both checks this. */
   orAnother(): Field<Shown, Stored, Key, true> {
     return this.noted({ [ONE_OF_TWO]: true }).optional();
   }
 
-  /** Made of the record's member of this name. */
+  /** Takes the value from the record's member of this name. */
   from<Name extends string>(key: Name): Field<Shown, Stored, Name, IsOptional> {
     return this.with({ key });
   }
 
-  /** Made of the record itself. */
+  /** Takes the whole record as the value. */
   fromRecord(): Field<Shown, Stored, null, IsOptional> {
     return this.with({ key: null });
   }
 
-  /** Stored as JSON text, which `View.textOf` puts into the answer as it stands. */
+  /** Says that the value is stored as JSON text, which `View.textOf` puts into the response unchanged. */
   asText(): Field<Shown, string, Key, IsOptional> {
     return this.with({ isText: true });
   }
 
-  /** Made of something else than what is shown. */
+  /** Converts the stored value with `show`. */
   madeOf<Other>(show: (stored: Other) => Shown): Field<Shown, Other, Key, IsOptional> {
-    // Only what the record's member holds is ever given to it: see `StoredBy`.
+    // `show` only ever receives the type that `StoredBy` demands of the record's member.
     return this.with({ show: show as (stored: unknown) => unknown });
   }
 }
 
-/** A field by a check of the domain. */
+/** Creates a field from a check of the domain. */
 export function field<T>({ schema, problemsOf }: Check<T>): Field<T> {
   return new Field({ problemsOf, sent: schema, shown: schema, isOptional: false });
 }
 
-/** A list of what has a fixed shape, of which these names are known: whoever takes it looks at each item. */
+/** Creates a list of shaped items whose names are known. Its reader checks each item. */
 export function listOfShaped(list: Field<JsonValue[]>, itemNames: readonly string[]): Field<JsonValue[]> {
   return new Field({ ...list.facts, itemNames });
 }
 
-/** A field that is only ever shown. */
+/** Creates a field that occurs only in responses. */
 export function shown<T>(schema: Schema): Field<T> {
   return new Field({ problemsOf: () => null, sent: schema, shown: schema, isOptional: false });
 }
 
-/** A field that always shows this. */
+/** Creates a field that always shows this value. */
 export function constant<const T extends string>(value: T): Field<T, unknown, null> {
   return shown<T>({ type: 'string', const: value })
     .madeOf(() => value)
     .fromRecord();
 }
 
-/** A field that is there to say why it may not be sent. */
+/** Creates a field that must not be sent, with a message that says why. */
 export function refused(message: string): Field<never, never, '', true> {
   const problemsOf = (): ErrorDetail[] => [{ path: '', message, code: 'invalid_value' }];
   return new Field({ problemsOf, sent: {}, shown: {}, isOptional: true, isHidden: true });
 }
 
-/** Any number of what another field is one of. */
+/** Creates a list of values of another field. */
 export function listOf<Shown, Stored>({ facts }: Field<Shown, Stored>): Field<readonly Shown[], readonly Stored[]> {
   const { show } = facts;
   const list = new Field<readonly Shown[], readonly Stored[]>({
@@ -151,7 +157,7 @@ export function listOf<Shown, Stored>({ facts }: Field<Shown, Stored>): Field<re
   return show === undefined ? list : list.madeOf((stored) => stored.map((one) => show(one) as Shown));
 }
 
-/** A secondary, deprecated name of another field of the same object: `a`, or `b.c` for what a member of it shows. */
+/** A secondary, deprecated name of another field of the same object: `a`, or `b.c` for a member of `b`. */
 export class Alias<Of extends string = string> {
   constructor(readonly of: Of) {}
 }
@@ -181,11 +187,14 @@ type AliasNames<F extends Fields> = { [Name in keyof F]: F[Name] extends Alias ?
 type ShownAs<F extends Fields, Name extends keyof F> =
   F[Name] extends Alias<infer Of> ? ShownAt<F, Of> : ShownOf<F[Name]>;
 
-/** The JSON object that has these fields. */
+/** The JSON object that these fields show. */
 export type ShownBy<F extends Fields> = { [Name in Exclude<keyof F, OptionalNames<F>>]: ShownAs<F, Name> } & {
   [Name in OptionalNames<F>]?: ShownAs<F, Name>;
 };
-/** The same as it is sent: of the names of one field, the primary one. An alias that was used stays beside it. */
+/**
+ * The JSON object that a caller sends. It always has the primary name of a field; an alias that was sent stays beside
+ * it.
+ */
 export type SentBy<F extends Fields> = {
   [Name in Exclude<keyof F, OptionalNames<F> | AliasNames<F>>]: ShownAs<F, Name>;
 } & { [Name in OptionalNames<F> | AliasNames<F>]?: ShownAs<F, Name> };
@@ -198,22 +207,22 @@ type Intersected<Union> = (Union extends unknown ? (one: Union) => void : never)
   ? All
   : never;
 
-/** The record that the fields can be made of. */
+/** The record from which the fields are made. */
 export type StoredBy<F extends Fields> = {
   readonly [Name in Exclude<keyof F, AliasNames<F> | WholeNames<F>> as RecordKey<F, Name>]: StoredOf<F[Name]>;
 } & ([WholeNames<F>] extends [never] ? unknown : Intersected<StoredOf<F[WholeNames<F>]>>);
 
-/** `grant_id` as `grantId`. */
+/** Converts `grant_id` to `grantId`. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The schema of an alias: that of the field which it names, whose words and example stand there. */
+/** Returns the schema of an alias: that of its field, without description and example. */
 export function aliasSchema({ of }: Alias, { description: _, example: __, ...schema }: Schema): Schema {
   return { ...schema, deprecated: true, description: `Alias of ${of}.` };
 }
 
-/** A named schema is referred to, so that what is said of one use of it stands beside the reference. */
+/** Adds a note to a schema. A named schema is wrapped, so that the note stays beside the reference. */
 function noted(schema: Schema, note: Schema): Schema {
   return 'title' in schema ? { allOf: [schema], ...note } : { ...schema, ...note };
 }

@@ -19,8 +19,8 @@ const isObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Completes the document that @nestjs/swagger makes of the controllers: with what guards, filters and middlewares do for
- * every route, which stands in no controller; and with names for what would stand in it many times.
+ * Completes the document that @nestjs/swagger makes of the controllers. Adds the effects of guards, filters and
+ * middlewares, which no controller declares, and moves repeated schemas into components.
  */
 export function completeDocument(document: OpenAPIObject, limits: Limits, canSignIn: boolean): void {
   const components = (document.components ??= {});
@@ -49,14 +49,16 @@ function operationsOf(document: OpenAPIObject): { path: string; method: string; 
   );
 }
 
-/** Whatever takes a bearer token also takes one that Swagger UI obtained by signing in; what takes none says so. */
+/**
+ * Lets operations with a bearer token also take a token from Swagger UI's sign-in. Operations without a token say so.
+ */
 function nameWhoMayCall(operation: Operation, canSignIn: boolean): void {
   const named = operation.security ?? [];
   // Operations of one controller share the array.
   operation.security = named.length > 0 && canSignIn ? [...named, { oidc: [] }] : named;
 }
 
-/** Takes an extension that was for us out of an operation. */
+/** Removes an internal extension from an operation and returns its value. */
 function take(operation: Operation, extension: string): unknown {
   const value: unknown = Reflect.get(operation, extension);
   Reflect.deleteProperty(operation, extension);
@@ -108,8 +110,8 @@ function isPageLimits(value: unknown): value is PageLimits {
 }
 
 /**
- * The parameters in the order of the request; examples beside the schemas, where readers look for them. Not so those of
- * parameters that may be left out: Swagger UI would fill them in and send them.
+ * Sorts the parameters by their order in the request. Moves examples beside the schemas, where readers look for them,
+ * but drops those of optional parameters, because Swagger UI would fill them in and send them.
  */
 function tidyParameters(operation: Operation, path: string): void {
   const place = ({ in: location, name }: Parameter): number =>
@@ -129,13 +131,13 @@ function tidyParameters(operation: Operation, path: string): void {
 
 const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
 
-/** Adds the errors of an operation as references; gives the codes that share a status, of each of them. */
+/** Adds the errors of an operation as references. Returns the groups of codes that share a status. */
 function describeErrors(operation: Operation, path: string, method: string, route: unknown): ErrorCode[][] {
   const isBodied = operation.requestBody !== undefined;
   const { errors = [], mayBeForbidden = false } = isRoute(route) ? route : {};
   const given = new Set<ErrorCode>([
     ...errors,
-    // A parameter of the query that is unknown.
+    // For an unknown query parameter.
     'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
     ...(operation.security?.length === 0 ? [] : (['unauthorized'] as const)),
@@ -152,7 +154,7 @@ function describeErrors(operation: Operation, path: string, method: string, rout
   });
 }
 
-/** Of codes that share a status. */
+/** Returns the name of the response for codes that share a status. */
 function nameOf(codes: readonly ErrorCode[]): string {
   return codes.join('_or_');
 }
@@ -161,7 +163,10 @@ function placeOf(code: string): number {
   return ERROR_CODES.findIndex((one) => one === code);
 }
 
-/** A key is read with the body, whose route need not read one; and a principal has so many new ones a day. */
+/**
+ * Errors of idempotency keys: the body is read with the key even if the route needs no body, and the number of new keys
+ * per principal and day is limited.
+ */
 const ERRORS_OF_KEYS: readonly ErrorCode[] = ['validation_error', 'limit_reached', 'conflict', 'payload_too_large'];
 
 const KEY: Parameter = {
@@ -191,7 +196,7 @@ function describeIdempotency(operation: Operation): void {
 
 const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
 
-/** The headers of answers, by name. */
+/** The headers of responses, by name. */
 const HEADERS: Readonly<Record<string, Schema>> = {
   'X-Request-Id': {
     description:
@@ -259,7 +264,7 @@ function headers(names: readonly string[]): Record<string, { $ref: string }> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Given before or instead of an answer of the handler, and therefore never kept for a key. */
+/** Sent before or instead of the handler's response, and therefore never stored for a key. */
 const NEVER_REPLAYED: readonly ErrorCode[] = [
   'unauthorized',
   'rate_limited',
@@ -274,10 +279,10 @@ function namedError(codes: readonly ErrorCode[]): Schema {
   return { ...errorAnswer(codes), headers: headers(names) };
 }
 
-/** The one error that belongs to single operations: it shares its code with 415. */
+/** The only error that belongs to single operations. It shares its code with 415. */
 const NOT_ACCEPTABLE = '406';
 
-/** Gives the answers that are told with their operations their headers. */
+/** Adds the headers to the responses that each operation declares itself. */
 function describeAnswers(operation: Operation): void {
   const isConditional = '304' in operation.responses;
   const isList = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === 'cursor');
@@ -293,7 +298,10 @@ function describeAnswers(operation: Operation): void {
   }
 }
 
-/** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */
+/**
+ * Moves every schema with a title into the components and leaves a reference. Throws if two schemas share a title and
+ * differ.
+ */
 function nameSchemas(document: OpenAPIObject): void {
   const { paths, webhooks, components } = document;
   const schemas: Record<string, unknown> = {};
@@ -318,7 +326,7 @@ function nameSchemas(document: OpenAPIObject): void {
   Object.assign(document, { components: { ...components, schemas: Object.fromEntries(sorted), responses } });
 }
 
-/** Examples are data, whatever their members are called. */
+/** Returns whether the member holds an example, whose contents are data and not schemas. */
 function isData(key: string): boolean {
   return key === 'example' || key === 'examples';
 }

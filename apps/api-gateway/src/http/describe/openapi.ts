@@ -7,60 +7,60 @@ import { EXAMPLE_IDS } from './example-ids';
 import { listOf } from './field';
 import { part, view } from './view';
 
-/** A rule that any tenant of the caller may meet: the global form of a read. */
+/** A rule that any one of the caller's tenants may satisfy: the global form of a read. */
 interface InAnyTenant {
   anyTenant: AccessRule;
 }
 export const inAnyTenant = (rule: AccessRule): InAnyTenant => ({ anyTenant: rule });
 
-/** A rule of the legacy tenant, where its paths take a token; without one they are for anyone. */
+/** A rule of the legacy tenant, if legacy paths require a token. Otherwise they are open to anyone. */
 interface InLegacyTenant {
   legacyTenant: AccessRule;
 }
 export const inLegacyTenant = (rule: AccessRule): InLegacyTenant => ({ legacyTenant: rule });
 
-/** The ways in which an operation may decide who calls it. */
+/** How an operation decides who may call it. */
 export type WhoMayCall = AccessRule | InAnyTenant | InLegacyTenant | 'anyone' | 'any_principal';
-/** Under which a handler keeps who gets its answer again (`Idempotency-Key`). */
+/** Metadata key: the rule that decides who may get a stored response again (`Idempotency-Key`). */
 export const MAY_HAVE_AGAIN = 'iss:may_have_again';
-/** Under which a handler keeps that its requests take no `Idempotency-Key`. */
+/** Metadata key: the operation takes no `Idempotency-Key`. */
 export const TAKES_NO_KEY = 'iss:takes_no_key';
 
-/** An answer without its headers. */
+/** A response without its headers. */
 export interface Answer {
   description: string;
   content?: Record<string, { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
 
 export interface Route {
-  /** What there is to know beside the summary. */
+  /** Text after the summary. */
   description?: string;
   /** Marks the secondary one of two forms. */
   deprecated?: boolean;
-  /** By status. Where one of them is a success, it is the status of the route. */
+  /** By status. If one of them is a success, it is the status of the route. */
   answers: Readonly<Record<number, Answer>>;
-  /** Those that do not follow from path, caller and body. */
+  /** Errors that do not follow from path, caller and body. */
   errors?: readonly ErrorCode[];
-  /** The `ETag` of the example, where `If-None-Match` is honoured. */
+  /** The `ETag` of the example, if the route honours `If-None-Match`. */
   etag?: string;
-  /** Who gets a kept answer again, where others than the rule names may call the operation too. */
+  /** Decides who gets a stored response again, if not only callers under the route's rule may call the operation. */
   replayFor?: AccessRule;
-  /** Whether the request takes no `Idempotency-Key`, though it is a POST: it cannot be kept as a whole. */
+  /** Set if a POST takes no `Idempotency-Key`, because the request cannot be stored as a whole. */
   takesNoKey?: true;
-  /** Examples of path parameters, where they are not the usual ones. */
+  /** Examples of path parameters that differ from the usual ones. */
   examples?: Readonly<Record<string, unknown>>;
 }
 
-/** What of a route the document is completed from. */
+/** Extension with the facts of a route from which the document is completed. */
 export const ROUTE = 'x-route';
 export interface RouteFacts extends Pick<Route, 'errors' | 'examples' | 'takesNoKey'> {
   mayBeForbidden: boolean;
 }
 
 /**
- * Documents an operation: what it does in one line, who may call it (from the same rule that decides it), what it answers,
- * and which errors are its own. The others follow: 400 from path, query and body, 401 from the token, 403 from the rule,
- * 413 and 415 from the body.
+ * Documents an operation: its effect in one line, who may call it (from the rule that decides it), its responses and
+ * its own errors. The other errors follow: 400 from path, query and body, 401 from the token, 403 from the rule, 413
+ * and 415 from the body.
  */
 export function ApiRoute(summary: string, who: WhoMayCall, route: Route): MethodDecorator {
   const { answers, errors = [], examples = {}, deprecated = false, etag } = route;
@@ -80,7 +80,7 @@ export function ApiRoute(summary: string, who: WhoMayCall, route: Route): Method
   );
 }
 
-/** An answer with its schema and a real example. */
+/** Returns a response with its schema and a real example. */
 export function answer<Shown>(
   description: string,
   { facts }: { facts: { shown: Schema }; types: { shown: Shown } },
@@ -144,7 +144,7 @@ export const ERROR_SCHEMA = ErrorEnvelope.facts.shown;
 
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];
 
-/** Errors of one status in the error envelope, each with its example. */
+/** Returns the response for all errors of one status, with an example of each. */
 export function errorAnswer(codes: readonly ErrorCode[]): Answer {
   const examples = codes.map((code) => [code, { value: errorExample(code) }] as const);
   const [first] = examples;
@@ -169,7 +169,7 @@ function errorExample(code: ErrorCode): object {
 const IF_NONE_MATCH = 'The `ETag` of an earlier response. If it is still current, the response is 304 without a body.';
 const UNCHANGED = 'Not modified: `If-None-Match` names the current `ETag`.';
 
-/** Documents that `If-None-Match` with the answer's `ETag`, for example this one, saves the answer. */
+/** Documents that `If-None-Match` with the response's `ETag` (for example this one) yields 304. */
 function ApiConditional(etag: string): MethodDecorator {
   const schema = { type: 'string', example: etag } as const;
   return applyDecorators(
@@ -178,7 +178,7 @@ function ApiConditional(etag: string): MethodDecorator {
   );
 }
 
-/** A parameter decorator that documents what it reads. */
+/** Returns a parameter decorator that also documents what it reads. */
 export function documented(read: ParameterDecorator, ...documentation: MethodDecorator[]): ParameterDecorator {
   return (target, key, index) => {
     read(target, key, index);

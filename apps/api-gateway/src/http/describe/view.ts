@@ -5,20 +5,20 @@ interface Entry {
   name: string;
   schema: Schema;
   isOptional: boolean;
-  /** Null: made of the record itself. */
+  /** Null: the record itself. */
   key: string | null;
   show: ((stored: unknown) => unknown) | undefined;
   isText: boolean;
 }
 
 /**
- * What an answer shows of a record, declared once: its type (`ViewOf`), its schema, and how it is made. A view is also a
- * field: of another view, under the record's member of that name unless it says `from`.
+ * How a response shows a record, declared once: its type (`ViewOf`), its schema, and its conversion. A view is also a
+ * field that other views can contain. It is then made of the record's member of that name, unless it calls `from`.
  */
 export class View<F extends Fields> extends Field<ShownBy<F>, StoredBy<F>> {
-  /** The view of a record. */
+  /** Returns the view of a record. */
   readonly of: (record: StoredBy<F>) => ShownBy<F>;
-  /** The same as JSON text, in which stored JSON text stands as it is, behind the other members. */
+  /** Returns the view as JSON text. Stored JSON text is inserted unchanged, after the other members. */
   readonly textOf: (record: StoredBy<F>) => string;
 
   constructor(
@@ -39,7 +39,7 @@ export class View<F extends Fields> extends Field<ShownBy<F>, StoredBy<F>> {
       show: (stored) => membersOf(stored, entries),
       parts: fields,
     });
-    // Each member is made by its own field, of what `StoredBy` demands.
+    // Each field makes its member from the type that `StoredBy` demands.
     this.of = (record) => membersOf(record, entries) as ShownBy<F>;
     this.textOf = (record) => {
       let text = JSON.stringify(membersOf(record, others)).slice(0, -1);
@@ -53,7 +53,7 @@ function storedIn(record: unknown, key: string | null): unknown {
   return key === null ? record : (record as Readonly<Record<string, unknown>>)[key];
 }
 
-/** What is not there is null, or left out. */
+/** A missing value is shown as null, or omitted if optional. */
 function membersOf(record: unknown, entries: readonly Entry[]): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const { name, key, show, isOptional } of entries) {
@@ -67,12 +67,12 @@ function membersOf(record: unknown, entries: readonly Entry[]): Record<string, u
   return members;
 }
 
-/** A view under the name that its schema has in the document, with a sentence for wherever it stands. */
+/** Creates a view with a schema name and, optionally, a description that applies wherever it is used. */
 export function view<const F extends Fields>(name: string, fields: F, description?: string): View<F> {
   return new View(fields, name, description);
 }
 
-/** A part of a view that has no name of its own. */
+/** Creates a part of a view, without a schema name. */
 export function part<const F extends Fields>(fields: F): View<F> {
   return new View(fields);
 }
@@ -80,10 +80,10 @@ export function part<const F extends Fields>(fields: F): View<F> {
 /** The JSON that a view shows. */
 export type ViewOf<V> = V extends { types: { shown: infer Shown } } ? Shown : never;
 
-/** The record that a view is made of. */
+/** The record from which a view is made. */
 export type RecordOf<V> = V extends { of: (record: infer Stored) => unknown } ? Stored : never;
 
-/** The schema of an object: every member is required that is not said to be optional. */
+/** Returns the schema of an object. Every member that is not optional is required. */
 export function objectSchema(entries: readonly { name: string; schema: Schema; isOptional: boolean }[]): Schema {
   const required = entries.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
   return {
@@ -112,7 +112,7 @@ function entryOf(fields: Fields, name: string): Entry {
   };
 }
 
-/** The fields of a view that stands in another one, made of the same record. */
+/** Returns the fields of a nested view that is made of the same record. */
 function partsOf(member: Fields[string] | undefined, name: string): Fields {
   if (member instanceof Field && member.facts.parts !== undefined) return member.facts.parts;
   throw new Error(`${name} is no part of this view`);

@@ -11,7 +11,10 @@ import { keptPage } from './kept-page';
 import { DocumentPages, imagesOfDocuments, ROOT } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
-/** Swagger UI has styles of its own in its page, by the nonce; it fetches from itself and the issuer only. */
+/**
+ * Returns the policy of Swagger UI's page. Its own styles need the nonce, and it connects only to this service and the
+ * issuer.
+ */
 function contentSecurityPolicy(issuer: string, nonce: string): string {
   const connect = ["'self'", ...(URL.canParse(issuer) ? [new URL(issuer).origin] : [])].join(' ');
   return [
@@ -26,7 +29,7 @@ function contentSecurityPolicy(issuer: string, nonce: string): string {
   ].join('; ');
 }
 
-/** Sends pages with a nonce of their own on each style; a style of an attribute, which no nonce lets in, is taken out. */
+/** Adds the nonce to each style of the sent pages. Removes the one style attribute, because a nonce cannot allow it. */
 function sendWithNonces(response: Response, nonce: string): void {
   const send = response.send.bind(response);
   response.send = (body: unknown): Response =>
@@ -38,7 +41,7 @@ function sendWithNonces(response: Response, nonce: string): void {
 }
 const HIDDEN_BY_STYLE = 'style="position:absolute;width:0;height:0"';
 
-/** The page is a public client: it has no secret that it could be asked for. */
+/** Swagger UI is a public client: it has no secret to ask for. */
 const WITHOUT_SECRET = `.dialog-ux .wrapper:has(> label[for^="client_secret"]) { display: none; }`;
 
 /** The specification's headings, in its order. */
@@ -76,10 +79,10 @@ const DESCRIPTION =
   'the requests that webhook receivers get, and how to verify ' +
   'them.\n[/docs/how-to/model](/docs/how-to/model) shows how to model a subject.';
 
-/** What receivers get of the service, by type of event: the `webhooks` of OpenAPI 3.1. */
+/** The messages to receivers, by event type: the `webhooks` of OpenAPI 3.1. */
 export type Webhooks = Readonly<Record<string, Schema>>;
 
-/** The OpenAPI 3.1 description of every route and of every webhook. */
+/** Returns the OpenAPI 3.1 description of every route and webhook. */
 export function describe(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -97,7 +100,7 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
   }
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
-    // What a generated client calls its method: all controllers together name each only once.
+    // Generated clients use this name for their methods. Each name occurs once in all controllers.
     operationIdFactory: (_controller, method) => method,
   });
   Object.assign(document, { webhooks });
@@ -105,14 +108,15 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
   return document;
 }
 
-/** Where no guard stands: who reads here is nobody in particular. */
+/** Pages without a guard. Their readers are anonymous. */
 const OPEN_PAGES = ['/docs', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'];
-/** The page to which the issuer sends people back. */
+/** The page to which the issuer redirects after sign-in. */
 const RETURN_PATH = '/oauth2-redirect.html';
 
 /**
- * Serves the documents of the repository below `/docs`, and, unless `DOCS=off`, `/openapi.json`, `/openapi.yaml` and Swagger UI
- * with a real sign-in at `/docs`. Swagger UI keeps a token in the page's memory. `/` leads to the console, or to the documents.
+ * Serves the documents of the repository below `/docs`. Unless `DOCS=off`, also serves `/openapi.json`, `/openapi.yaml`
+ * and Swagger UI with a real sign-in at `/docs`. Swagger UI keeps a token only in the page's memory. `/` redirects to
+ * the console or to the documents.
  */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): void {
   const anonymous = app.get(AnonymousRequests);
@@ -135,13 +139,13 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     response.redirect(settings.console.isOn ? '/console' : `/docs/${settings.docs.isOn ? '' : 'README'}`);
   });
   if (!settings.docs.isOn) return;
-  // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
+  // At the address /docs, Swagger UI takes the parent folder for its own and names this address to the issuer.
   app.use(RETURN_PATH, (request: Request, response: Response) => {
     allowSignInWindow(response, true);
     response.redirect(`/docs${RETURN_PATH}${request.originalUrl.slice(RETURN_PATH.length)}`);
   });
   for (const path of ['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-init.js']) app.use(path, keptPage());
-  // Nest describes the routes when the first reader asks: it takes a tenth of a gateway's start.
+  // Described at the first request, because it takes a tenth of the gateway's start.
   SwaggerModule.setup('docs', app, () => describe(app, settings, webhooks), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
@@ -155,7 +159,7 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
   });
 }
 
-/** Serves pages, their images and the search; leaves other addresses to Swagger UI. */
+/** Serves pages, their images and the search. Leaves other addresses to Swagger UI. */
 function documents(pages: DocumentPages): (request: Request, response: Response, next: NextFunction) => void {
   const images = imagesOfDocuments();
   return (request, response, next) => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { NextFunction, Request, Response } from 'express';
 
-/** A page as it was sent first. */
+/** A page as it was first sent. */
 interface Page {
   type: string;
   text: Buffer;
@@ -9,13 +9,13 @@ interface Page {
 }
 
 /**
- * Keeps the text that the next handler sends, and its gzip form, and sends that from then on: the same for everybody, which
- * the handler would make anew each time.
+ * Stores the text that the next handler sends, and its gzip form, and serves them from then on. The handler would
+ * create the same text for every request.
  */
 export function keptPage(): (request: Request, response: Response, next: NextFunction) => void {
   let page: Page | undefined;
   return (request, response, next) => {
-    // Of what is mounted at a path, what lies below it is another page.
+    // A path below the mounted one is another page.
     if (request.path !== '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
     if (page !== undefined) return sendPage(request, response, page);
     response.send = (body: unknown): Response => {

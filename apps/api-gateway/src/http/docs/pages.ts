@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { Marked } from 'marked';
 
-/** The repository, seen from here as source and as built alike. */
+/** The root of the repository. The path is correct from `src` and from `dist`. */
 export const ROOT = join(__dirname, '../../../../..');
 /** Pages of the repository's root, each with its address below `/docs`. */
 const PROJECT_PAGES = ['README', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'];
@@ -43,15 +43,14 @@ export class DocumentPages {
   private readonly html = new Map<string, string>();
   private loaded: ReadonlyMap<string, Page> | undefined;
 
-  /** `neighbours` are pages outside of the documents that each page links to: addresses by their names. */
+  /** `neighbours` are links on each page to pages outside the documents: addresses by name. */
   constructor(private readonly neighbours: Readonly<Record<string, string>> = {}) {}
 
-  /** Returns the addresses of all pages. */
   get addresses(): string[] {
     return [...this.pages.keys()];
   }
 
-  /** Returns a page as HTML; undefined if there is none at the address. */
+  /** Returns a page as HTML, or undefined if there is none at the address. */
   render(address: string): string | undefined {
     const page = this.pages.get(address === '' ? HOME : address);
     if (page === undefined) return undefined;
@@ -60,7 +59,10 @@ export class DocumentPages {
     return html;
   }
 
-  /** Returns a page with the sections that contain every word of a query, those with hits in their titles first. */
+  /**
+   * Returns a page of results: the sections that contain every word of a query. Sections with hits in their titles come
+   * first.
+   */
   search(query: string): string {
     const words = query.slice(0, MAX_QUERY).toLowerCase().split(/\s+/).filter(Boolean);
     const hits =
@@ -137,7 +139,7 @@ aria-label="Search the documents" placeholder="Search"> <button>Search</button><
   }
 }
 
-/** Returns the images that the documents show: the file of each, relative to the repository, by its address below `/docs`. */
+/** Returns the images of the documents: each file, relative to the repository, by its address below `/docs`. */
 export function imagesOfDocuments(): ReadonlyMap<string, string> {
   const images = [...filesBelow('docs'), ...filesBelow('bench')].filter((file) => /\.(png|svg)$/.test(file));
   return new Map(images.map((file) => [file.replace(/^docs\//, ''), file]));
@@ -157,14 +159,14 @@ function loadPages(): ReadonlyMap<string, Page> {
   );
 }
 
-/** Returns the files of a folder, relative to the repository; none where there is no such folder. */
+/** Returns the files of a folder, relative to the repository. Returns none if the folder does not exist. */
 function filesBelow(folder: string): string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   return files.map((file) => posix.join(folder, file.replaceAll('\\', '/')));
 }
 
-/** Returns where a link of a file leads: another host, or a page. A file of the repository that is no page has no address. */
+/** Returns the target of a link in a file: another host or a page. Files that are not pages have no address. */
 function addressOf(file: string, href: string, pages: ReadonlyMap<string, Page>): string | undefined {
   if (/^(https?:|#|\/)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
@@ -173,7 +175,7 @@ function addressOf(file: string, href: string, pages: ReadonlyMap<string, Page>)
   return address === undefined ? undefined : `/docs/${address}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
-/** Returns ids of headings as GitHub makes them; a second heading of the same text gets `-1`. */
+/** Returns a function that creates heading ids as GitHub does. A second heading with the same text gets `-1`. */
 function uniqueIds(): (heading: string) => string {
   const seen = new Map<string, number>();
   return (heading) => {

@@ -1,9 +1,9 @@
 /**
- * Plugins of Swagger UI. They are sent to the browser as text, so that each must stand on its own.
+ * Plugins of Swagger UI. They are sent to the browser as text, so each must be self-contained.
  * https://github.com/swagger-api/swagger-ui/blob/master/docs/customization/plugin-api.md
  */
 
-/** The parts of Immutable.js that the state of Swagger UI is made of. */
+/** The parts of Immutable.js that the state of Swagger UI uses. */
 interface ImmutableMap {
   get(key: 'flow'): string | undefined;
   every(is: (value: ImmutableMap) => boolean): boolean;
@@ -15,8 +15,8 @@ interface ImmutableList {
 type Definitions = (...state: unknown[]) => ImmutableList;
 
 /**
- * "Authorize" offers what works: of the flows that an issuer lists, the one that Swagger UI is registered for. It comes before the
- * token that somebody has to paste.
+ * Lets "Authorize" offer only the flow for which Swagger UI is registered, of all that the issuer lists. It comes
+ * before the field for a pasted token.
  */
 const offerOneFlow = (): object => ({
   statePlugins: {
@@ -36,8 +36,8 @@ const offerOneFlow = (): object => ({
 });
 
 /**
- * Opens an operation at once: the resolver of Swagger UI reads the whole document anew for each one that is opened. Ours
- * refers to its own components only, and in no circle.
+ * Opens an operation immediately. Swagger UI's own resolver reads the whole document again for each opened operation.
+ * Our document refers only to its own components, without cycles.
  */
 const resolveLocally = (): object => ({
   fn: {
@@ -55,7 +55,7 @@ const resolveLocally = (): object => ({
   },
 });
 
-/** The logo brings a style of its own, which the page's policy refuses. */
+/** Hides the logo, because the page's policy refuses its inline style. */
 const hideLogo = (): object => ({ components: { Logo: () => null } });
 
 export const SWAGGER_UI_PLUGINS = [offerOneFlow, resolveLocally, hideLogo];

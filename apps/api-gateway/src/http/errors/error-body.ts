@@ -1,15 +1,15 @@
 import type { DomainError, ErrorCode, ErrorDetail } from '@iss/domain';
 import { type Erased, ErasedError } from '../../access/erased';
 
-/** Who got this many things wrong learns nothing from more. */
+/** More details do not help a caller that made so many mistakes. */
 const MAX_DETAILS = 100;
-/** Of a path and of a text, in UTF-16 units: keys, which the caller makes as long as it likes, stand in both. */
+/** Lengths of a path and of a text, in UTF-16 units. Both can contain keys of any length from the caller. */
 const MAX_PATH = 256;
 const MAX_TEXT = 1024;
-/** Of all details as they go out, so that the whole answer has at most 64 KiB. */
+/** The size of all details as they are sent, so that the whole response has at most 64 KiB. */
 const MAX_DETAILS_BYTES = 56 * 1024;
 
-/** The specification's error envelope ("Errors"). Whatever the error holds, it has at most 64 KiB as JSON. */
+/** The specification's error envelope ("Errors"). As JSON it has at most 64 KiB, whatever the error contains. */
 export interface ErrorBody {
   error: { code: ErrorCode; message: string; details?: ErrorDetail[]; request_id: string; erased?: Erased };
 }
@@ -21,7 +21,7 @@ export function errorBody(error: DomainError, requestId: string, maxDetails = MA
   return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId, ...erased } };
 }
 
-/** The first of the details, as many as there is room for. */
+/** Returns the first details, as many as fit. */
 function withinBudget(details: readonly ErrorDetail[]): ErrorDetail[] {
   const told: ErrorDetail[] = [];
   let bytes = 0;
@@ -34,9 +34,9 @@ function withinBudget(details: readonly ErrorDetail[]): ErrorDetail[] {
   return told;
 }
 
-/** A longer text ends in `…`. */
+/** Shortens a text. A shortened text ends in `…`. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
-  // Half of a surrogate pair is no character.
+  // Half of a surrogate pair is not a character.
   return text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '') + '…';
 }

@@ -1,6 +1,9 @@
 import type { ErrorCode } from '@iss/domain';
 
-/** The one table from error code to HTTP status (specification, "Errors"; contract, "Codes not shown"). */
+/**
+ * Maps error codes to HTTP statuses (specification, "Errors"; contract, "Codes not shown"). There is no other such
+ * table.
+ */
 export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   validation_error: 400,
   unauthorized: 401,
@@ -21,10 +24,10 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
+/** The target of the `Link: …; rel="help"` of an error, with the code as fragment. */
 export const ERRORS_PATH = '/docs/errors';
 
-/** What each code means to its caller, and the way out, in short. Shown in OpenAPI; more stands in `docs/errors.md`. */
+/** What each code means to its caller, and the remedy, in short. OpenAPI shows it; `docs/errors.md` has more. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   validation_error: 'The request is not valid; nothing was changed. Correct each place that details names.',
   unauthorized: 'The bearer token is missing or not valid. Get a fresh one from the identity provider.',

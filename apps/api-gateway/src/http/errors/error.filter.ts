@@ -12,10 +12,10 @@ import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
-/** What is otherwise a moment later. */
+/** Errors that may be gone a moment later. */
 const PASSES: readonly ErrorCode[] = ['unavailable', 'not_logged_yet'];
 
-/** Every failure as the specification's error envelope; what is not ours to explain becomes 500 and a log line. */
+/** Answers every failure with the specification's error envelope. An unexpected failure becomes 500 and a log line. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly refusals: Counter<'code'>;
@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
       labelNames: ['code'],
       registers: [registry],
     });
-    // An alert on an increase needs the value before it.
+    // An alert on an increase needs an initial value.
     for (const code of Object.keys(ERROR_STATUSES)) this.refusals.inc({ code }, 0);
   }
 
@@ -41,13 +41,13 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.countAnonymous(this.explain(thrown, request, response), request, response);
     if (response.headersSent) {
-      // Half an answer is out: cutting the connection is the only honest way to say that it failed.
+      // Half of the response is sent, so only closing the connection can signal the failure.
       response.destroy();
       return;
     }
     this.refusals.inc({ code: error.code });
     if (PASSES.includes(error.code)) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
-    // What is left of an unread body must not be taken for the next request.
+    // The rest of an unread body must not be read as the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
@@ -56,7 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
       .json(errorBody(error, request.requestId));
   }
 
-  /** What is answered before anybody is known counts by address; `rate_limited` instead, when that was too much. */
+  /** Counts an error per address if the caller is unknown. Returns `rate_limited` instead if there were too many. */
   private countAnonymous(error: DomainError, request: Request, response: Response): DomainError {
     if (request.principal !== undefined || response.headersSent || error.code === 'rate_limited') return error;
     try {
@@ -85,7 +85,7 @@ export class ErrorFilter implements ExceptionFilter {
     );
   }
 
-  /** Nest's own exceptions: no such route, or a path that cannot be decoded. */
+  /** Explains Nest's own exceptions: an unknown route, or a path that cannot be decoded. */
   private explainHttp(error: HttpException, request: Request, response: Response): DomainError {
     const status = error.getStatus();
     if (status === 404) {

@@ -8,7 +8,7 @@ import { ERROR_STATUSES } from './error-statuses';
 interface Explanation {
   code: ErrorCode;
   message: string;
-  /** Where it is not that of the code. */
+  /** Set if it differs from the status of the code. */
   status?: number;
 }
 
@@ -25,7 +25,7 @@ const MALFORMED: Explanation = {
   message: 'This is not a well-formed HTTP/1.1 request. Check the request line and the headers.',
 };
 
-/** RFC 9110, section 10.1.1: an expectation that cannot be met. Node meets `100-continue` by itself. */
+/** RFC 9110, section 10.1.1: an expectation that cannot be met. Node itself handles `100-continue`. */
 const UNMET_EXPECTATION: Explanation = {
   code: 'validation_error',
   message: 'The only supported value of Expect is 100-continue. Leave the header out.',
@@ -38,7 +38,10 @@ const NO_HOST: Explanation = {
   message: 'An HTTP/1.1 request needs the header Host. Send it.',
 };
 
-/** Hands on what names its host, as HTTP/1.1 demands and HTTP/1.0 does not; Node's own refusal has no error envelope. */
+/**
+ * Passes on requests with a `Host` header, which HTTP/1.1 requires and HTTP/1.0 does not. Node's own refusal has no
+ * error envelope.
+ */
 export function requiringHost<Request extends IncomingMessage, Response extends ServerResponse>(
   listener: (request: Request, response: Response) => void,
   errorsPath: string,
@@ -51,8 +54,8 @@ export function requiringHost<Request extends IncomingMessage, Response extends 
 }
 
 /**
- * Answers, in the error envelope, what Node refuses before there is a request to route: after the answers to the requests
- * before it (RFC 9112, section 9.3.2), and as the last one on its connection.
+ * Answers, in the error envelope, requests that Node refuses before routing. The response follows those to earlier
+ * requests (RFC 9112, section 9.3.2) and is the last one on its connection.
  */
 export function answerMalformedRequests(server: Server, connections: Connections, errorsPath: string): void {
   const refused = new WeakSet<Duplex>();
@@ -61,14 +64,14 @@ export function answerMalformedRequests(server: Server, connections: Connections
       socket.destroy();
       return;
     }
-    // Whatever else comes behind it is malformed as well.
+    // Everything after it is malformed as well.
     if (refused.has(socket)) return;
     refused.add(socket);
     const refusal = answerOf(EXPLANATIONS[error.code ?? ''] ?? MALFORMED, errorsPath);
     const last = connections.lastUnfinished(socket);
     if (last === undefined) socket.end(asText(refusal));
     else if (last.req.complete) last.once('finish', () => socket.end(asText(refusal)));
-    // It is the body of that request that is malformed, so the refusal is its answer, unless one is on its way.
+    // The body of that request is malformed, so the refusal is its response, unless one is already being sent.
     else if (!last.headersSent) last.writeHead(refusal.status, refusal.headers).end(refusal.body);
     else last.once('finish', () => socket.end());
   });
@@ -78,7 +81,7 @@ export function answerMalformedRequests(server: Server, connections: Connections
   });
 }
 
-/** As it goes out where there is no request to answer. */
+/** Returns the raw response text, for use without a request. */
 function asText({ status, headers, body }: ReturnType<typeof answerOf>): string {
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`;

@@ -4,7 +4,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 export interface Route {
   /** In upper case. */
   method: string;
-  /** As Express has it: with parameters as `:name`. */
+  /** In Express's form, with parameters as `:name`. */
   path: string;
 }
 
@@ -19,7 +19,7 @@ function isLayer(value: unknown): value is Layer {
   return 'match' in value && typeof value.match === 'function' && 'route' in value && value.route !== undefined;
 }
 
-/** The routes of the application as Express has them, in the order in which it tries them. Complete once it is initialized. */
+/** The application's routes, in the order in which Express tries them. Complete after initialization. */
 @Injectable()
 export class RouteTable {
   private known: readonly Layer[] | undefined;
@@ -32,7 +32,7 @@ export class RouteTable {
     );
   }
 
-  /** Which methods a path has, so that a wrong one is told apart from a wrong path; empty when it has none. */
+  /** Returns the methods of a path, to distinguish a wrong method from a wrong path. Empty if the path has none. */
   methodsOf(path: string): string[] {
     const methods = this.layers.flatMap((layer) => {
       try {

@@ -8,8 +8,9 @@ const PURPOSE = 'cursor';
 const SEPARATOR = '.';
 
 /**
- * Cursors of lists: opaque to the caller, and unforgeable (HMAC-SHA256). Each is bound to a place, so that one list's
- * cursor is nothing to another, nor to the same list in another order or under other filters (contract, "Cursors").
+ * Creates and reads cursors of lists. They are opaque to the caller and cannot be forged (HMAC-SHA256). Each is bound
+ * to a place: another list refuses it, and so does the same list in another order or with other filters (contract,
+ * "Cursors").
  */
 @Injectable()
 export class Cursors {
@@ -20,7 +21,10 @@ export class Cursors {
     return `${payload}${SEPARATOR}${this.secrets.mac(PURPOSE, `${place}\n${payload}`)}`;
   }
 
-  /** Throws `validation_error` for anything but a cursor that {@link write} made for the same place. */
+  /**
+   * Returns the position in a cursor. Throws `validation_error` for anything but a cursor that {@link write} made for
+   * the same place.
+   */
   read(cursor: string, place: string): PagePosition {
     const [payload = '', tag = '', ...rest] = cursor.split(SEPARATOR);
     if (rest.length > 0 || !this.secrets.verifyMac(PURPOSE, `${place}\n${payload}`, tag)) {

@@ -21,13 +21,13 @@ export interface PageLimits {
   max: number | ((limits: Limits) => number);
 }
 
-/** Of a list that the specification does not page (contract, "Lists beyond the specification's own limits"). */
+/** For lists that the specification does not page (contract, "Lists beyond the specification's own limits"). */
 export const UNPAGED = { default: 1_000, max: 1_000 } as const satisfies PageLimits;
 
-/** Says in the description of a list with filters how its pages end. */
+/** For the descriptions of filtered lists. */
 export const SHORT_PAGES = 'A page of a filtered list may be short or empty and still have a `next_cursor`.';
 
-/** The page limits under the limits of the deployment. */
+/** Returns the page limits, restricted by the limits of the deployment. */
 export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
   const bound = typeof max === 'number' ? max : max(limits);
   return { default: Math.min(preferred, bound), max: bound };
@@ -40,12 +40,15 @@ const place = {
 };
 const members = { next_cursor: cursor, has_more: flag.described('True if there is another page.') };
 
-/** The members that every list answers, beside its `items`: the union of the specification's variants. */
+/** The members of every list's response beside `items`: the union of the specification's variants. */
 export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
 
 type PagePosition = readonly (string | number)[];
 
-/** One request for a page: reads `limit` and `cursor`, and makes the answer's paging members and `Link: rel="next"`. */
+/**
+ * Handles one request for a page: reads `limit` and `cursor`, and creates the response's paging members and `Link:
+ * rel="next"`.
+ */
 export class Paging<Query extends object = object> {
   private place = '';
   private order: string | undefined;
@@ -62,7 +65,10 @@ export class Paging<Query extends object = object> {
     this.limit = text === undefined ? bounds.default : requireLimit(text, bounds.max);
   }
 
-  /** Returns where to read from. The cursor is good for `bound` alone: the order and the filters by name, as they were sent unless given. */
+  /**
+   * Returns where to start reading. A cursor is valid only for `bound`: the order and the filters by name, which
+   * default to those that were sent.
+   */
   at(bound?: { order?: string } & Readonly<Record<string, string | undefined>>): {
     limit: number;
     after: PagePosition | null;
@@ -77,7 +83,7 @@ export class Paging<Query extends object = object> {
     return { limit: this.limit, after: typeof cursor === 'string' ? cursors.read(cursor, this.place) : null };
   }
 
-  /** The answer: the page's items as `view` shows them, and the paging members. */
+  /** Returns the response: the page's items as `view` shows them, and the paging members. */
   answer<Item, View>(
     page: { items: readonly Item[]; next: PagePosition | null },
     view: (item: Item) => View,
@@ -86,7 +92,7 @@ export class Paging<Query extends object = object> {
     return { items, ...this.members(page.next) };
   }
 
-  /** The same for items that are JSON text already. */
+  /** Returns the same for items that are already JSON text. */
   answerText<Item>(
     page: { items: readonly Item[]; next: PagePosition | null },
     text: (item: Item) => string,
@@ -96,7 +102,7 @@ export class Paging<Query extends object = object> {
     return new JsonText(`{"items":[${items}],${members.slice(1)}`);
   }
 
-  /** The same for items that are read while they are sent. */
+  /** Returns the same for items that are read while they are sent. */
   answerStream(page: { items: TextBatches; next: PagePosition | null }): TextStream {
     const members = JSON.stringify(this.members(page.next));
     return jsonStream('{"items":', page.items, `,${members.slice(1)}`);
@@ -137,7 +143,7 @@ const readPaging = createParamDecorator(({ limits, query: shape }: List, context
   return new Paging(request, limits, sentQuery(request, shape));
 });
 
-/** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */
+/** Extension with the {@link PageLimits} of a list, until the document shows them at the parameter `limit`. */
 export const PAGE_LIMITS = 'x-page-limits';
 
 /** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
@@ -146,7 +152,7 @@ export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): P
   return documented(read, ApiExtension(PAGE_LIMITS, limits), declareQuery(shape));
 }
 
-/** The fields of a list's answer. */
+/** Returns the fields of a list's response. */
 export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
   const page =
     orders === undefined ? part(place) : part({ order: oneOf(orders).described('The order of the items.'), ...place });
@@ -157,7 +163,9 @@ export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: r
   };
 }
 
-/** The answer of a list: the schema `GrantPage` for items that are a `Grant`, and one last page as example. */
+/**
+ * Documents the response of a list: the schema `GrantPage` for items of type `Grant`, with one last page as example.
+ */
 export function pageAnswer<Shown, Stored>(
   description: string,
   item: Field<Shown, Stored>,
@@ -170,7 +178,7 @@ export function pageAnswer<Shown, Stored>(
   return { description, content: { 'application/json': { schema: page.facts.shown, example } } };
 }
 
-/** The one last page of a list. */
+/** Returns the last page of a list that has only one. */
 export function lastPage<Item>(
   items: readonly Item[],
   limit: number,

@@ -6,7 +6,9 @@ import { TAKES_QUERY } from './query';
 
 const NOTHING = query({});
 
-/** Refuses every parameter of a query on a route that takes none (contract, "Query parameters"). Throws `validation_error`. */
+/**
+ * Refuses all query parameters on a route that takes none (contract, "Query parameters"). Throws `validation_error`.
+ */
 @Injectable()
 export class QueryGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

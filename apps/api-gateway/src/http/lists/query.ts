@@ -5,10 +5,10 @@ import type { Fields, SentBy } from '../describe/field';
 import { documented } from '../describe/openapi';
 import type { Shape } from '../request/shape';
 
-/** Holds the schema of an operation's query, until the document shows its members as parameters. */
+/** Extension with the schema of an operation's query, until the document shows its members as parameters. */
 export const QUERY = 'x-query';
 
-/** Marks a route that requires a shape of its query. */
+/** Marks a route that checks its query against a shape. */
 export const TAKES_QUERY = Symbol('TAKES_QUERY');
 
 /** Documents the parameters of a query that a parameter decorator reads. */
@@ -16,12 +16,12 @@ export function declareQuery(shape: Shape<Fields>): MethodDecorator {
   return applyDecorators(ApiExtension(QUERY, shape.schema), SetMetadata(TAKES_QUERY, true));
 }
 
-/** A moment whose `+` was not escaped: in a query that is a space. */
+/** A moment whose `+` was not escaped. In a query, that is a space. */
 const MOMENT_WITHOUT_PLUS = /^\d{4}-\d\d-\d\dT[\d:.]+ \d\d:\d\d$/;
 
-/** Reads the query that was sent as a shape requires it. Throws `validation_error`, with faults under `/query`. */
+/** Returns the query, checked against a shape. Throws `validation_error`, with problems under `/query`. */
 export function sentQuery<F extends Fields>(request: Request, shape: Shape<F>): SentBy<F> {
-  // Express parses the query when it is asked for, also where there is none.
+  // Express parses the query on access, even if there is none.
   const sent: Record<string, unknown> = request.url.includes('?') ? { ...request.query } : {};
   for (const [name, value] of Object.entries(sent)) {
     if (typeof value === 'string' && MOMENT_WITHOUT_PLUS.test(value)) sent[name] = value.replace(' ', '+');
@@ -33,7 +33,7 @@ const readQuery = createParamDecorator((shape: Shape<Fields>, context: Execution
   sentQuery(context.switchToHttp().getRequest<Request>(), shape),
 );
 
-/** Injects the query, and documents its parameters. Faults are named under `/query`. */
+/** Injects the query and documents its parameters. Problems are named under `/query`. */
 export function QueryOf(shape: Shape<Fields>): ParameterDecorator {
   return documented(readQuery(shape), declareQuery(shape));
 }
