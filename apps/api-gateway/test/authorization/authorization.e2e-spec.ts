@@ -9,7 +9,7 @@ import { expectedStatus, type Row, TABLE } from './table';
 import { isExclusive, isForAnyCaller, prepare, type Prepared, World } from './world';
 
 const REPOSITORY = resolve(__dirname, '../../../..');
-/** What is written from the table. */
+/** The files that are generated from the table. */
 const FILES = [
   ['docs/authorization.md', render],
   ['apps/console/src/generated/rights.ts', renderRights],
@@ -23,13 +23,13 @@ afterAll(() => world?.close());
 
 const AT_ONCE = 6;
 
-/** The status of each caller. Fixtures that undo each other are made in turn. */
+/** Returns the status of each caller. Fixtures that undo each other are made one after the other. */
 async function statusesOf(row: Row): Promise<Partial<Record<Caller, number>>> {
   let shared: Promise<Prepared> | undefined;
   const statuses: Partial<Record<Caller, number>> = {};
   await times(CALLERS.length, isExclusive(row.fixture) ? 1 : AT_ONCE, async (index) => {
     const caller = CALLERS[index] ?? 'no token';
-    // A refused request changes nothing: what it is about serves the next one.
+    // A refused request changes nothing, so the next caller can use the same fixture.
     const isShared = expectedStatus(row, caller) >= 400 && isForAnyCaller(row.fixture);
     const prepared = isShared ? (shared ??= prepare(world, row.fixture, caller)) : prepare(world, row.fixture, caller);
     statuses[caller] = await requestOf(row, caller, await prepared)();
@@ -62,12 +62,12 @@ describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row
   },
 );
 
-// What a removed member was told before, it is not told again.
+// A removed member cannot repeat a request to read its stored answer.
 it.each(
   TABLE.filter(
     ({ method, role, keepsNothing }) => method === 'post' && role !== undefined && keepsNothing !== true,
   ).map((row) => [`${row.path} ${row.when ?? ''}`, row] as const),
-)('POST %s gives a kept answer to members alone', async (_, row) => {
+)('POST %s replays a stored answer to members only', async (_, row) => {
   const { sql } = world;
   const caller = expectedStatus(row, 'tenant_owner') < 300 ? 'tenant_owner' : 'tenant_proposer';
   const send = requestOf(row, caller, await prepare(world, row.fixture, caller), randomUUID());
@@ -88,7 +88,7 @@ it('the table has every route of the service, and no other', async () => {
   expect([...listed].sort()).toEqual([...new Set(routes)].sort());
 });
 
-it.each(FILES)('%s is the table (npm run generate -- openapi writes it)', (name, write) => {
+it.each(FILES)('%s is up to date (npm run generate -- openapi writes it)', (name, write) => {
   const file = resolve(REPOSITORY, name);
   const text = write();
   if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(file, text);

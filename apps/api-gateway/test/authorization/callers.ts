@@ -25,27 +25,27 @@ export type Caller = (typeof CALLERS)[number];
 
 /** What each caller is, in words for the document. */
 export const MEANING: Readonly<Record<Caller, string>> = {
-  'no token': 'sends no Authorization header',
+  'no token': 'sends no `Authorization` header',
   outsider: 'has a valid token and belongs to no tenant',
-  'other tenant': 'tenant_owner of a tenant that has nothing to do with the subject',
+  'other tenant': '`tenant_owner` of an unrelated tenant',
   tenant_reader: 'member of the owner with this role',
   tenant_proposer: 'member of the owner with this role',
   tenant_editor: 'member of the owner with this role',
-  tenant_admin: 'member of the owner with this role, not account_admin',
-  tenant_owner: 'human tenant_owner and account_admin of the owner',
-  'removed member': 'was tenant_owner of the owner; its token is still valid',
-  'service account': 'service_account; tenant_admin and account_admin of the owner',
-  'ai agent': 'ai_agent; tenant_admin and account_admin of the owner',
-  read_latest: 'tenant_owner of a tenant whose live grant has this one scope, flag on',
-  read_lineage: 'tenant_owner of a tenant whose live grant has this one scope, flag on',
-  read_snapshot_by_id: 'tenant_owner of a tenant whose live grant has this one scope, flag on',
-  read_diff: 'tenant_owner of a tenant whose live grant has this one scope, flag on',
-  'expired grant': 'tenant_owner of a tenant whose grant of every scope has expired, flag on',
-  'revoked grant': 'tenant_owner of a tenant whose grant of every scope was revoked, flag on',
-  'flag off': 'tenant_owner of a tenant whose live grant has every scope, allow_counterparty_access off',
+  tenant_admin: 'member of the owner with this role, not `account_admin`',
+  tenant_owner: 'human `tenant_owner` and `account_admin` of the owner',
+  'removed member': 'former `tenant_owner` of the owner whose token is still valid',
+  'service account': '`service_account` with `tenant_admin` and `account_admin` in the owner',
+  'ai agent': '`ai_agent` with `tenant_admin` and `account_admin` in the owner',
+  read_latest: 'grantee: `tenant_owner` of a tenant with a live grant of this scope alone, and its flag on',
+  read_lineage: 'the same with this scope',
+  read_snapshot_by_id: 'the same with this scope',
+  read_diff: 'the same with this scope',
+  'expired grant': 'grantee whose grant of all scopes expired, flag on',
+  'revoked grant': 'grantee whose grant of all scopes was revoked, flag on',
+  'flag off': 'grantee with all scopes whose `allow_counterparty_access` is off',
 };
 
-/** Callers that are members of the owner's tenant, with the role that counts. */
+/** The callers that are members of the owner's tenant, with their roles. */
 export const MEMBERS: Partial<Record<Caller, Role>> = {
   tenant_reader: 'tenant_reader',
   tenant_proposer: 'tenant_proposer',
@@ -58,7 +58,7 @@ export const MEMBERS: Partial<Record<Caller, Role>> = {
 
 const EVERY: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
 
-/** Callers whose tenant was given a grant on the subject, with its scopes. */
+/** The callers whose tenant has a grant on the subject, with its scopes. */
 export const GRANTEES: Partial<Record<Caller, readonly Scope[]>> = {
   read_latest: ['read_latest'],
   read_lineage: ['read_lineage'],
@@ -69,12 +69,12 @@ export const GRANTEES: Partial<Record<Caller, readonly Scope[]>> = {
   'flag off': EVERY,
 };
 
-/** The caller's name in its token. */
+/** Returns the caller's name in its token. */
 export function userOf(caller: Caller): string {
   return caller.replaceAll(' ', '-');
 }
 
-/** The tenant that the caller acts for where it acts for its own. */
+/** Returns the caller's own tenant. */
 export function tenantOf(caller: Caller): string {
   return caller === 'other tenant' || caller in GRANTEES ? `of.${userOf(caller)}` : 'acme';
 }

@@ -1,44 +1,77 @@
-import { CALLERS, MEANING } from './callers';
-import { expectedStatus, TABLE } from './table';
+import { isAtLeast, ROLES } from '@iss/domain';
+import { type Caller, CALLERS, MEANING, MEMBERS } from './callers';
+import { expectedStatus, type Row, TABLE } from './table';
 
 const INTRODUCTION = `# Who may do what
 
-Every route and every kind of caller, with the status that it gets. The table is data
-(\`apps/api-gateway/test/authorization/table.ts\`); a test sends each of these requests to the running gateway, and fails
-when a route is missing. A number in bold is a success.
+For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, and each line
+the route with its success status. All other callers get 401 without a token and 403 with one, unless the line names
+another status.
 
-Under a path with \`{tenant_id}\`, members of the owner name the owner's tenant; a grantee names its own where a subject
-is read or written, and the owner's elsewhere. Global reads (no \`{tenant_id}\`) answer 404 to whoever has no right.
+A test sends every route with every caller below to a running gateway (\`apps/api-gateway/test/authorization/table.ts\`). It
+fails if a route is missing.
+
+A member of the owner names the owner's tenant as \`{tenant_id}\`. A grantee names its own tenant to read or write a subject,
+and the owner's tenant elsewhere.
 `;
 
-/** The table as Markdown. */
-export function render(): string {
-  const cells = (values: readonly string[]): string => `| ${values.join(' | ')} |`;
-  const rows = TABLE.map((row) =>
-    cells([
-      `\`${row.method.toUpperCase()} ${row.path}\`${row.when === undefined ? '' : `, ${row.when}`}`,
-      ...CALLERS.map((caller) => {
-        const status = expectedStatus(row, caller);
-        return status < 300 ? `**${status}**` : String(status);
-      }),
-    ]),
+const name = (caller: string): string => (caller.includes('_') ? `\`${caller}\`` : caller);
+
+/** Names the callers. Members of the owner are named by their least role if the role alone decides. */
+function nameCallers(callers: readonly Caller[]): string {
+  if (callers.length === CALLERS.length) return 'Anyone, also without a token';
+  if (callers.length === CALLERS.length - 1 && !callers.includes('no token')) return 'Anyone with a token';
+  const members = callers.filter((caller) => MEMBERS[caller] !== undefined);
+  const least = ROLES.find((role) => {
+    const allowed = CALLERS.filter((caller) => {
+      const held = MEMBERS[caller];
+      return held !== undefined && isAtLeast(held, role);
+    });
+    return allowed.length > 1 && allowed.join() === members.join();
+  });
+  const named = least === undefined ? members.map(name) : [`members with at least ${name(least)}`];
+  const scopes = callers.filter((caller) => caller.startsWith('read_')).map(name);
+  const grantees = scopes.length === 4 ? 'grantees with any scope' : `grantees with ${scopes.join(' or ')}`;
+  const rest = callers.filter((caller) => !members.includes(caller) && !caller.startsWith('read_'));
+  const text = [...named, ...(scopes.length > 0 ? [grantees] : []), ...rest].join(', ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Describes a row: its route, its success status, and refusals other than 401 without a token and 403 with one. */
+function describeRow(row: Row): string {
+  const refused = CALLERS.filter((caller) => caller !== 'no token' && expectedStatus(row, caller) >= 300);
+  const statuses = [...new Set(refused.map((caller) => expectedStatus(row, caller)))].filter(
+    (status) => status !== 403,
   );
+  const others = statuses.map((status) => {
+    const callers = refused.filter((caller) => expectedStatus(row, caller) === status);
+    return `; ${status} for ${callers.length === refused.length ? 'others' : callers.map(name).join(' and ')}`;
+  });
+  const when = row.when === undefined ? '' : `, ${row.when}`;
+  return `- \`${row.method.toUpperCase()} ${row.path}\`${when}: ${row.ok}${others.join('')}`;
+}
+
+/** Renders the table as Markdown, grouped by the callers that succeed, the largest groups first. */
+export function render(): string {
+  const allowed = (row: Row): readonly Caller[] => CALLERS.filter((caller) => expectedStatus(row, caller) < 300);
+  const groups = new Map<string, string[]>();
+  for (const row of TABLE.toSorted((a, b) => allowed(b).length - allowed(a).length)) {
+    const callers = nameCallers(allowed(row));
+    groups.set(callers, [...(groups.get(callers) ?? []), describeRow(row)]);
+  }
   return [
     INTRODUCTION,
     '## Callers',
     '',
-    ...CALLERS.map((caller) => `- **${caller}** ${MEANING[caller]}`),
+    ...CALLERS.map((caller) => `- ${name(caller)}: ${MEANING[caller]}`),
     '',
     '## Routes',
     '',
-    cells(['Route', ...CALLERS]),
-    cells(['---', ...CALLERS.map(() => '---')]),
-    ...rows,
-    '',
+    ...[...groups].flatMap(([callers, rows]) => [`### ${callers}`, '', ...rows, '']),
   ].join('\n');
 }
 
-/** What the console offers to whom: the least role of each route in the owner's tenant, as TypeScript. */
+/** Renders the least role of each route in the owner's tenant as TypeScript, for the console. */
 export function renderRights(): string {
   const rights = TABLE.flatMap(({ method, path, when, role }) =>
     role === undefined

@@ -3,30 +3,30 @@ import type { Method } from '../../../../tools/testing/conformance';
 import { type Caller, CALLERS, GRANTEES, MEMBERS } from './callers';
 import type { Fixture } from './world';
 
-/** One route, or one case of a route, and who gets what. */
+/** One route, or one case of a route, with the status of each caller. */
 export interface Row {
   method: Method;
   path: string;
-  /** Tells apart the cases of one route. */
+  /** The case, if the route has several. */
   when?: string;
-  /** The status for whoever may. */
+  /** The status of allowed callers. */
   ok: number;
-  /** At least, in the owner's tenant; absent: whoever has a token may, or whoever comes where `open`. */
+  /** The least role in the owner's tenant. If absent, any token is enough, or none if `open`. */
   role?: Role;
   open?: true;
-  /** Whose tenant a caller from elsewhere names: its own (reads and writes of the owner's subject) or the owner's. */
+  /** The tenant that other callers name: their own (reads and writes of the owner's subject) or the owner's. */
   actsFor: 'own' | 'owner';
-  /** Scopes any one of which lets a grantee; `any`: whatever its grant holds. */
+  /** The scopes of which a grantee needs one; `any` accepts every grant. */
   grants?: readonly Scope[] | 'any';
   /** A grantee needs no flag. */
   withoutFlag?: true;
-  /** For whoever has a token but no right; 403 unless the route hides what it has. */
+  /** The status of callers with a token but no right; 403 unless the route hides what exists. */
   denied?: number;
   /** A POST that takes no `Idempotency-Key`. */
   keepsNothing?: true;
-  /** What does not follow from the above. */
+  /** Statuses that do not follow from the above. */
   except?: Partial<Record<Caller, number>>;
-  /** What the request is about; made anew for each caller. */
+  /** The data of the request, created for each caller. */
   fixture?: Fixture;
 }
 
@@ -46,7 +46,7 @@ const LINEAGE = ['read_lineage'] as const;
 const BY_ID = ['read_snapshot_by_id'] as const;
 const DIFF = ['read_diff'] as const;
 
-/** A read of a subject, in its tenant-scoped and its global form. */
+/** Returns the tenant-scoped and the global route of a read. */
 function read(path: string, grants: readonly Scope[], fixture: Fixture = 'subject'): Row[] {
   const common = { method: 'get', ok: 200, role: 'tenant_reader', actsFor: 'own', grants, fixture } as const;
   return [
@@ -59,7 +59,7 @@ const write = { method: 'post', actsFor: 'own' } as const;
 const ofOwner = { actsFor: 'owner' } as const;
 const HUMAN_ONLY = { 'service account': 422, 'ai agent': 422 } as const;
 
-/** Every route of the service. One that is missing here fails the build. */
+/** Every route of the service. A missing route fails the test. */
 export const TABLE: readonly Row[] = [
   { method: 'get', path: '/health', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/meta', ok: 200, open: true, ...ofOwner },
@@ -98,7 +98,7 @@ export const TABLE: readonly Row[] = [
     ok: 200,
     role: 'tenant_owner',
     ...ofOwner,
-    // As an account_admin it could, were it human.
+    // An account_admin could, if it were human.
     except: HUMAN_ONLY,
     fixture: 'role_owner',
   },
@@ -509,7 +509,7 @@ export const TABLE: readonly Row[] = [
   {
     ...write,
     path: OFFERS,
-    when: 'the tenant has no tenant_owner, but its account_admins',
+    when: 'no tenant_owner is left, and account_admins act',
     ok: 201,
     role: 'tenant_owner',
     actsFor: 'owner',
