@@ -2,7 +2,7 @@ import { isAtLeast, ROLES } from '@iss/domain';
 import { type Caller, CALLERS, MEANING, MEMBERS } from './callers';
 import { expectedStatus, type Row, TABLE } from './table';
 
-const INTRODUCTION = `# Who may do what
+const INTRODUCTION = `# Authorization by route
 
 For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, and each line
 the route with its success status. All other callers get 401 without a token and 403 with one, unless the line names
