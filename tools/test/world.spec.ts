@@ -33,6 +33,21 @@ it('each history is valid, counts without a gap, changes with each version, and 
   expect(ids.size).toBe(lineages.reduce((sum, [, versions]) => sum + versions.length, 0));
 });
 
+it('officers, owners and licences are maps, each link names a subject of the world, and percentages are text', () => {
+  const subjects = new Set(lineages.map(([subject]) => subject));
+  const entries = lineages.flatMap(([, versions]) =>
+    versions.flatMap((version) => {
+      const { officers = {}, owners = {}, licences = {} } = Object(version['attributes']);
+      expect([officers, owners, licences].filter(Array.isArray)).toEqual([]);
+      return [...Object.values(officers), ...Object.values(owners)].map((value) => Object(value));
+    }),
+  );
+  const links = entries.flatMap(({ subject }) => (subject === undefined ? [] : [subject]));
+  expect(links).not.toEqual([]);
+  expect(links.filter((link) => !subjects.has(link))).toEqual([]);
+  expect(entries.filter(({ percent }) => typeof percent === 'number')).toEqual([]);
+});
+
 it('there are histories of every length, and envelopes of up to a megabyte', () => {
   const lengths = lineages.map(([, versions]) => versions.length);
   expect(lengths).toEqual(expect.arrayContaining([1, 400]));

@@ -1,15 +1,18 @@
 import { Chance } from './chance.ts';
 import type { Moment, Story } from './lineage.ts';
 import { leiOf } from './lei.ts';
+import { entryOf } from './parties.ts';
 import {
   appointed,
   carried,
   changed,
   lapsed,
+  licencesOf,
   licensed,
   madeChair,
   moved,
   owned,
+  ownersOf,
   raised,
   raisedBy,
   renamed,
@@ -18,7 +21,7 @@ import {
   withoutEvidence,
 } from './steps.ts';
 
-/** A company of the world. All of them are made up, and so are the people: any likeness is chance. */
+/** A company of the world. Companies and people are fictional. */
 interface Company {
   tenant: 'acme' | 'beta' | 'gamma';
   id: string;
@@ -36,9 +39,9 @@ interface Company {
   licences?: readonly (readonly [kind: string, number: string])[];
   /** Days ago. */
   since: number;
-  /** What happened that is worth a line. */
+  /** Notable changes. */
   moments: readonly Moment[];
-  /** So many versions more, of what a table would bore with. */
+  /** The number of further versions, with routine changes. */
   routine: number;
 }
 
@@ -490,7 +493,6 @@ const COMPANIES: readonly Company[] = [
   },
 ];
 
-/** What happens between the lines of the table, by chance and the same each time. */
 const CLERKS = [
   'R. Amador',
   'T. Bielak',
@@ -502,7 +504,6 @@ const CLERKS = [
   'K. Nakata',
 ] as const;
 
-/** The companies of the table, as they are told. */
 export const COMPANY_STORIES: readonly Story[] = COMPANIES.map((company, index) => ({
   tenant: company.tenant,
   type: 'organization',
@@ -521,17 +522,16 @@ function firstOf(company: Company, number: number): Story['first'] {
     jurisdiction: { country },
     address: { street, postal_code: postalCode, city, country },
     identifiers: { registration_number: company.number, lei: leiOf(number) },
-    capital: { currency: capital[0], amount: capital[1] },
-    officers: officers.map(([officer, role]) => ({ name: officer, role, since: founded })),
-    beneficial_owners: owners.map(([owner, percent]) => ({ name: owner, percent })),
-    ...(licences.length === 0
-      ? {}
-      : { licences: licences.map(([kind, licence]) => ({ kind, number: licence, status: 'valid', since: founded })) }),
+    capital: { currency: capital[0], amount: String(capital[1]) },
+    officers: Object.fromEntries(officers.map(([officer, role]) => entryOf(officer, { role, since: founded }))),
+    owners: ownersOf(owners),
+    ...(licences.length === 0 ? {} : { licences: licencesOf(licences, founded) }),
     contact: { email: `office@${company.id}.example`, website: `https://${company.id}.example` },
   };
 }
 
-function routineOf({ id, since, routine, moments }: Company): Moment[] {
+/** Returns routine changes: pseudo-random, and the same at each start. */
+function routineOf({ id, since, routine, capital: [currency], moments }: Company): Moment[] {
   const chance = new Chance(id);
   const taken = new Set(moments.map(([daysAgo]) => daysAgo));
   const days: number[] = [];
@@ -554,7 +554,7 @@ function routineOf({ id, since, routine, moments }: Company): Moment[] {
         case 'accounts': {
           revenue = Math.round((revenue * chance.between(94, 108)) / 100);
           employees += chance.between(-3, 4);
-          const figures = reported(revenue, employees);
+          const figures = reported(currency, revenue, employees);
           return [day, chance.next() < 0.1 ? carried(figures) : figures];
         }
         case 'mail':
@@ -573,7 +573,7 @@ function routineOf({ id, since, routine, moments }: Company): Moment[] {
     });
 }
 
-/** The next one with each call, round and round. */
+/** Returns a function that returns the next value on each call, and starts over after the last. */
 function endlessly(...all: readonly string[]): () => string {
   let turn = 0;
   return () => all[turn++ % all.length] ?? '';

@@ -1,6 +1,7 @@
+import { entryOf, keyOf } from './parties.ts';
 import type { OWNERS } from './people.ts';
 
-/** What the tenants of the world do with one another, as tables; `seed-world.ts` does it, in the order of this file. */
+/** The subscriptions, grants, reads, proposals, requests, offers and erasures of the world, which `rest.ts` carries out. */
 
 export type TenantId = keyof typeof OWNERS;
 type Subject = readonly [type: 'organization' | 'individual' | 'entity', id: string];
@@ -10,7 +11,7 @@ const DAY_SECONDS = 86_400;
 
 interface Subscription {
   tenant: TenantId;
-  /** Of the inbox; one that begins with `fails-` answers 500. */
+  /** A hook of the inbox. One that begins with `fails-` answers 500. */
   hook: string;
   eventTypes: readonly string[];
   disabled?: true;
@@ -47,13 +48,11 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
 interface Grant {
   from: TenantId;
   to: TenantId;
-  /** `*`: all subjects. */
   subject: Subject | '*';
   scopes: readonly string[];
   purpose: string;
-  /** From now on; null: no end. */
+  /** Its duration; null for no end. */
   seconds: number | null;
-  /** What becomes of it at once. */
   then?: 'revoked' | 'narrowed';
 }
 
@@ -166,7 +165,7 @@ export const GRANTS: readonly Grant[] = [
   },
 ];
 
-/** By which grantees what was read: each leaves a disclosure. `{subject}` is the path of one. */
+/** Reads by grantees, each of which leaves a disclosure. `what` is the path below the subject. */
 export const READS: readonly (readonly [user: string, tenant: TenantId, subject: Subject, what: string])[] = [
   ['bob', 'beta', ['organization', 'northgate-components'], '/snapshots/latest'],
   ['bob', 'beta', ['organization', 'northgate-components'], '/history?view=header'],
@@ -187,14 +186,14 @@ interface Proposal {
   tenant: TenantId;
   subject: Subject;
   operations: readonly object[];
-  /** What becomes of it, by whom. `overtaken`: another version is written meanwhile. */
+  /** Its outcome, and the user who acts. `overtaken`: the user writes another version, so its base is stale. */
   then?: readonly ['applied' | 'withdrawn' | 'overtaken', by: string];
 }
 
 const replace = (path: string, value: unknown): object => ({ op: 'replace', path, value });
 const add = (path: string, value: unknown): object => ({ op: 'add', path, value });
 
-/** A change of a group with the evidence for it. */
+/** Returns operations that add an item of evidence and name it for a group. */
 function shown(group: string, evidenceType: string, daysAgo: number): object[] {
   const capturedAt = new Date(Date.now() - daysAgo * DAY_SECONDS * 1000).toISOString();
   const named = { evidence_id: `${evidenceType}-${capturedAt.slice(0, 10)}`, evidence_type: evidenceType };
@@ -203,6 +202,8 @@ function shown(group: string, evidenceType: string, daysAgo: number): object[] {
     add(`/attribute_paths/~1attributes~1${group}`, [{ ...named, role: 'primary' }]),
   ];
 }
+
+const MANAGER = 'Lale Demir';
 
 export const PROPOSALS: readonly Proposal[] = [
   {
@@ -225,7 +226,7 @@ export const PROPOSALS: readonly Proposal[] = [
     by: 'frida',
     tenant: 'acme',
     subject: ['organization', 'northgate-components'],
-    operations: [replace('/attributes/capital/amount', 500_000), ...shown('capital', 'articles_of_association', 1)],
+    operations: [replace('/attributes/capital/amount', '500000'), ...shown('capital', 'articles_of_association', 1)],
     then: ['overtaken', 'erik'],
   },
   {
@@ -250,7 +251,10 @@ export const PROPOSALS: readonly Proposal[] = [
     tenant: 'beta',
     subject: ['organization', 'brightwater-energie'],
     operations: [
-      add('/attributes/officers/0', { name: 'Lale Demir', role: 'Geschäftsführerin', since: '2026-01-01' }),
+      add(
+        `/attributes/officers/${keyOf(MANAGER)}`,
+        entryOf(MANAGER, { role: 'Geschäftsführerin', since: '2026-01-01' })[1],
+      ),
       ...shown('officers', 'registry_extract', 1),
     ],
   },
@@ -259,7 +263,7 @@ export const PROPOSALS: readonly Proposal[] = [
 interface Request {
   by: string;
   from: TenantId;
-  /** The owner of the subject, by whom it is answered. */
+  /** The owner of the subject, who answers. */
   to: TenantId;
   subject: Subject;
   reason: string;
@@ -301,7 +305,7 @@ export const REQUESTS: readonly Request[] = [
     subject: ['organization', 'bruma-textil'],
     reason: 'missing_evidence',
     message: 'The declaration of the owners is not on file.',
-    paths: ['/attributes/beneficial_owners'],
+    paths: ['/attributes/owners'],
     dueDays: 2,
   },
   {
@@ -311,7 +315,7 @@ export const REQUESTS: readonly Request[] = [
     subject: ['organization', 'corrib-pharma'],
     reason: 'supplier_check',
     message: 'Do you know who owns the group today?',
-    paths: ['/attributes/beneficial_owners'],
+    paths: ['/attributes/owners'],
     dueDays: 7,
   },
   {
@@ -389,7 +393,7 @@ interface Erasure {
   versions: 'all' | readonly number[];
   reason: string;
   reference: string;
-  /** Absent: it waits for a second person. */
+  /** Absent for an erasure that waits for a second person. */
   confirmedBy?: string;
 }
 

@@ -6,15 +6,15 @@ const DAY_MS = 86_400_000;
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** So many days ago, all of this in one version. */
+/** Changes that one version contains, and its age in days. */
 export type Moment = readonly [daysAgo: number, ...steps: Step[]];
 
-/** A subject of the world: what was known first, and what happened since. */
+/** The history of a subject: its first attributes and the changes since. */
 export interface Story {
   tenant: string;
   type: 'organization' | 'individual' | 'entity';
   id: string;
-  /** Who keeps the register that its extracts are from. */
+  /** The source of its registry extracts. */
   register: string;
   /** Days ago. */
   since: number;
@@ -28,30 +28,30 @@ interface Evidence {
   [member: string]: unknown;
 }
 
-/** An item of evidence as it backs a group; it may be named without being there. */
+/** An item of evidence that covers values. The attribution can name it although the envelope does not contain it. */
 interface Backing {
   evidence: Evidence;
   role: 'primary' | 'corroborating';
   isThere: boolean;
 }
 
-/** An envelope, as far as the seed looks into it. */
+/** The members of an envelope that the seed reads. */
 export interface WorldEnvelope {
   snapshot_id: string;
   snapshot_version: number;
   [member: string]: unknown;
 }
 
-/** The id of a version of the world, which is the same in each. */
+/** Returns the id of a version, which is the same at each start. */
 export function snapshotIdOf(type: string, id: string, version: number): string {
   return uuidOf(`${type}/${id}/${version}`);
 }
 
-/** The versions of a story, oldest first; its days count back from the begin of today in UTC. */
+/** Returns the versions of a story, oldest first. Its days count back from midnight UTC. */
 export function lineageOf(story: Story, now: Date): WorldEnvelope[] {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const chance = new Chance(`${story.type}/${story.id}`);
-  // In the hours of an office.
+  // Changes happen during office hours.
   const timeOf = (daysAgo: number): Date =>
     new Date(Math.round(today - daysAgo * DAY_MS) + chance.between(8 * 60, 17 * 60) * 60_000);
   const begin = timeOf(story.since);
@@ -69,13 +69,13 @@ export function lineageOf(story: Story, now: Date): WorldEnvelope[] {
   const versions = [envelopeOf(story, 1, begin, attributes, backings)];
   for (const [daysAgo, ...steps] of [...story.moments].sort(([one], [other]) => other - one)) {
     const time = timeOf(daysAgo);
-    for (const { group, evidence, backing, becomes } of steps) {
+    for (const { group, covers, evidence, backing, becomes } of steps) {
       attributes = { ...attributes, [group]: becomes(attributes[group], dayOf(time)) };
       if (backing === 'carried' || evidence === null) continue;
-      const before = backing === 'more' ? (backings.get(group) ?? []) : [];
+      const before = backing === 'more' ? (backings.get(covers) ?? []) : [];
       const role = before.length === 0 ? 'primary' : 'corroborating';
       const one: Backing = { evidence: evidenceOf(story, evidence, time), role, isThere: backing !== 'gone' };
-      backings.set(group, [...before, one]);
+      backings.set(covers, [...before, one]);
     }
     versions.push(envelopeOf(story, versions.length + 1, time, attributes, backings));
   }
@@ -86,7 +86,7 @@ function dayOf(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
-/** An item of evidence that was captured a day before what it is for. */
+/** Returns an item of evidence that was captured the day before `time`. */
 function evidenceOf({ id, register }: Pick<Story, 'id' | 'register'>, type: EvidenceType, time: Date): Evidence {
   const capturedAt = new Date(time.getTime() - DAY_MS);
   const evidenceId = `${type}-${dayOf(capturedAt)}`;
@@ -107,8 +107,8 @@ function envelopeOf(
   attributes: Attributes,
   backings: ReadonlyMap<string, readonly Backing[]>,
 ): WorldEnvelope {
-  const named = [...backings].map(([group, all]): [string, unknown] => [
-    `/attributes/${group}`,
+  const named = [...backings].map(([covers, all]): [string, unknown] => [
+    `/attributes/${covers}`,
     all.map(({ evidence, role }) => ({
       evidence_id: evidence.evidence_id,
       evidence_type: evidence.evidence_type,

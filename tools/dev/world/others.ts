@@ -1,9 +1,8 @@
 import { Chance } from './chance.ts';
 import { leiOf } from './lei.ts';
 import type { Moment, Story } from './lineage.ts';
-import { carried, changed, type Step, withoutEvidence } from './steps.ts';
+import { carried, changed, ownersOf, type Step, withoutEvidence } from './steps.ts';
 
-/** A person of the world, made up like all of them. */
 interface Person {
   tenant: 'acme' | 'beta';
   id: string;
@@ -57,7 +56,6 @@ const PEOPLE: readonly Person[] = [
     since: 500,
     moments: [[130, withoutEvidence(passport('ZZ9900311', '2031-03-15'))]],
   },
-  // Who asked to be forgotten, wholly and in part.
   {
     tenant: 'acme',
     id: 'p-1004',
@@ -132,18 +130,18 @@ const PERSON_STORIES: readonly Story[] = PEOPLE.map(({ tenant, id, name, born, n
   };
 });
 
-/** A fund whose value is reported every other day: what a time axis has to bear. */
-export const LONG_VERSIONS = 400;
+const FUND_VERSIONS = 400;
 
+/** A fund with a long history: its value is reported every other day. */
 function fund(): Story {
   const chance = new Chance('northlight-fund');
   let perUnit = 100;
   let units = 1_200_000;
-  const moments = Array.from({ length: LONG_VERSIONS - 1 }, (_, index): Moment => {
+  const moments = Array.from({ length: FUND_VERSIONS - 1 }, (_, index): Moment => {
     perUnit = Math.round(perUnit * (0.985 + 0.031 * chance.next()) * 100) / 100;
     units += chance.between(-9_000, 11_000);
-    const value = changed('valuation', { per_unit: perUnit, units, net_asset_value: Math.round(perUnit * units) });
-    return [725 - (index * 724) / LONG_VERSIONS, chance.next() < 0.04 ? carried(value) : value];
+    const value = changed('valuation', { units, ...amountsOf(perUnit, units) });
+    return [725 - (index * 724) / FUND_VERSIONS, chance.next() < 0.04 ? carried(value) : value];
   });
   return {
     tenant: 'beta',
@@ -155,11 +153,15 @@ function fund(): Story {
       legal: { legal_name: 'Northern Lantern Balanced Fund', form: 'open-ended fund', status: 'active' },
       jurisdiction: { country: 'LU' },
       identifiers: { lei: leiOf(101) },
-      valuation: { currency: 'EUR', per_unit: perUnit, units, net_asset_value: perUnit * units },
+      valuation: { currency: 'EUR', units, ...amountsOf(perUnit, units) },
       manager: { name: 'Northern Lantern Fintech Ltd' },
     },
     moments,
   };
+}
+
+function amountsOf(perUnit: number, units: number): object {
+  return { per_unit: perUnit.toFixed(2), net_asset_value: String(Math.round(perUnit * units)) };
 }
 
 function ship(): Story {
@@ -174,7 +176,7 @@ function ship(): Story {
       jurisdiction: { country: 'NO' },
       identifiers: { imo: '9990001' },
       vessel: { built: 2019, gross_tonnage: 4_980, class: '1A1' },
-      beneficial_owners: [{ name: 'Haldenfjord Verft AS', percent: 100 }],
+      owners: ownersOf([['Haldenfjord Verft AS', 100]]),
     },
     moments: [
       [280, changed('vessel', { class: '1A1 Ice-C' })],
@@ -186,9 +188,9 @@ function ship(): Story {
 const DEEP_LEVELS = 48;
 const WIDE_MEMBERS = 1_500;
 
-/** As deep and as wide as what people send now and then. */
+/** A trust with a deep and wide envelope. */
 function trust(): Story {
-  let chain: unknown = { name: 'Everybody who is left', percent: 100 };
+  let chain: unknown = { name: 'Remaining beneficiaries', percent: '100' };
   for (let level = DEEP_LEVELS; level > 0; level--) chain = { trustee: `Layer ${level} Trust`, holds_for: chain };
   const parcels = Array.from({ length: WIDE_MEMBERS }, (_, at) => [
     `parcel_${String(at + 1).padStart(4, '0')}`,
@@ -212,21 +214,25 @@ function trust(): Story {
 
 const SUBSIDIARIES = 7_000;
 
-/** A group whose chart takes about a megabyte. */
+/** A group whose chart of companies takes about a megabyte. */
 function largeGroup(): Story {
   const chance = new Chance('meridian-holdings');
   const chart = Array.from({ length: SUBSIDIARIES }, (_, index) => ({
+    key: `c-${index + 1}`,
     name: `Meridiana ${chance.of('Land', 'Rail', 'Water', 'Timber', 'Freight', 'Stone')} ${index + 1} ${chance.of('Ltd', 'GmbH', 'SAS', 'B.V.', 'S.A.')}`,
     country: chance.of('GB', 'DE', 'FR', 'NL', 'ES', 'PL', 'US', 'SG'),
     lei: leiOf(10_000 + index),
-    percent: chance.between(26, 100),
-    held_by: index === 0 ? null : `Meridiana ${chance.between(1, index)}`,
+    percent: String(chance.between(26, 100)),
+    held_by: index === 0 ? null : `c-${chance.between(1, index)}`,
     consolidated: chance.next() < 0.8,
   }));
   const later = chart
     .filter((_, index) => index % 900 !== 450)
-    .map((one, index) => (index % 400 === 7 ? { ...one, percent: 100, consolidated: true } : one));
-  const set = (companies: unknown): Step => ({ ...changed('group', {}), becomes: () => ({ companies }) });
+    .map((one, index) => (index % 400 === 7 ? { ...one, percent: '100', consolidated: true } : one));
+  const set = (companies: typeof chart): Step => {
+    const entries = companies.map(({ key, ...company }) => [key, company] as const);
+    return { ...changed('group', {}), becomes: () => ({ companies: Object.fromEntries(entries) }) };
+  };
   return {
     tenant: 'acme',
     type: 'organization',
@@ -237,7 +243,7 @@ function largeGroup(): Story {
       legal: { legal_name: 'Meridiana Holdings plc', form: 'Public limited company', status: 'active' },
       jurisdiction: { country: 'GB' },
       identifiers: { registration_number: '99002020', lei: leiOf(20) },
-      group: { companies: [] },
+      group: { companies: {} },
     },
     moments: [
       [330, set(chart)],
@@ -246,7 +252,7 @@ function largeGroup(): Story {
   };
 }
 
-/** Strings that pages have broken on. Nothing of it does anything; all of it is shown as it is. */
+/** Harmless strings that are known to break pages which do not escape them. */
 const AWKWARD = [
   '<img src=x onerror=alert(1)>',
   '"><script>alert(document.domain)</script>',
@@ -284,7 +290,7 @@ function awkward(): Story {
       legal: { legal_name: 'Quillon Print & Sons Ltd', form: AWKWARD[1], status: AWKWARD[7] },
       jurisdiction: { country: 'GB' },
       identifiers: { registration_number: AWKWARD[2], lei: leiOf(21), '<b>scheme</b>': AWKWARD[8] },
-      officers: AWKWARD.map((name) => ({ name, role: AWKWARD[0] })),
+      officers: Object.fromEntries(AWKWARD.map((name, at) => [`p-${at + 1}`, { name, role: AWKWARD[0] }])),
       contact: { email: AWKWARD[5], website: AWKWARD[6], notes: AWKWARD[14] },
       'a/b~c "quoted" <i>': members,
     },
@@ -295,7 +301,6 @@ function awkward(): Story {
   };
 }
 
-/** People, a fund, a ship, and what is unusual. */
 export function otherStories(): readonly Story[] {
   return [...PERSON_STORIES, fund(), ship(), trust(), largeGroup(), awkward()];
 }

@@ -1,24 +1,25 @@
-/**
- * What can happen to a subject, for the tables of the seeded world: each changes one member of the attributes, and brings
- * the evidence for it.
- */
+import { entryOf, keyOf } from './parties.ts';
+
+/** A change of a subject of the world: it changes one member of the attributes and adds the evidence for it. */
 export interface Step {
   /** The member of `attributes` that it changes. */
   group: string;
-  /** What shows it; null: nothing was ever named for this group. */
+  /** The values that the evidence covers: a pointer below `/attributes`, without the slash. */
+  covers: string;
+  /** Null for a group without any evidence. */
   evidence: EvidenceType | null;
   backing: Backing;
-  /** What the member is afterwards; `date` is the day of the change. */
+  /** Returns the new value of the member; `date` is the day of the change. */
   becomes(before: unknown, date: string): unknown;
 }
 
 /**
- * `new`: by evidence of its own. `more`: by one beside what was named before. `carried`: by what was named before. `gone`: by
- * something that is not there.
+ * `new`: the evidence replaces the previous evidence. `more`: it is added to it. `carried`: the previous evidence stays.
+ * `gone`: the attribution names evidence that the envelope does not contain.
  */
 type Backing = 'new' | 'more' | 'carried' | 'gone';
 
-/** Every type of evidence in the world, with who issues it where the register of the subject does not. */
+/** Each type of evidence in the world, and its source; null for the subject's register. */
 export const EVIDENCE_SOURCES = {
   registry_extract: null,
   quarterly_report: 'auditor',
@@ -34,14 +35,14 @@ export const EVIDENCE_SOURCES = {
 } as const;
 export type EvidenceType = keyof typeof EVIDENCE_SOURCES;
 
-/** Of each group: what its first values are known from. A group that is not here has no evidence. */
+/** The type of evidence of each group. A group that is not listed has no evidence. */
 export const FIRST_EVIDENCE: Readonly<Record<string, EvidenceType>> = {
   legal: 'registry_extract',
   address: 'registry_extract',
   jurisdiction: 'registry_extract',
   officers: 'registry_extract',
   capital: 'articles_of_association',
-  beneficial_owners: 'ownership_declaration',
+  owners: 'ownership_declaration',
   licences: 'licence_certificate',
   accounts: 'quarterly_report',
   identifiers: 'lei_record',
@@ -53,7 +54,7 @@ export const FIRST_EVIDENCE: Readonly<Record<string, EvidenceType>> = {
   vessel: 'class_certificate',
 };
 
-/** Members of the group become these. */
+/** Sets members of a group. */
 export function changed(group: string, members: Readonly<Record<string, unknown>>): Step {
   return step(group, (before) => ({ ...Object(before), ...members }));
 }
@@ -68,65 +69,86 @@ export const moved = (street: string, postalCode: string, city: string): Step =>
   changed('address', { street, postal_code: postalCode, city });
 
 export const appointed = (name: string, role: string): Step =>
-  inList('officers', (officers, date) => [...officers, { name, role, since: date }]);
-
-export const resigned = (name: string): Step =>
-  inList('officers', (officers) => officers.filter((officer) => nameOf(officer) !== name));
-
-/** Its place in the list only. */
-export const madeChair = (name: string): Step =>
-  inList('officers', (officers) => [
-    ...officers.filter((officer) => nameOf(officer) === name),
-    ...officers.filter((officer) => nameOf(officer) !== name),
-  ]);
-
-export const raised = (amount: number): Step => changed('capital', { amount });
-
-/** By so many percent of what it is. */
-export const raisedBy = (percent: number): Step =>
-  step('capital', (before) => ({
-    ...Object(before),
-    amount: Math.round(Number(Object(before).amount) * (1 + percent / 100)),
+  step('officers', (officers, date) => ({
+    ...Object(officers),
+    ...Object.fromEntries([entryOf(name, { role, since: date })]),
   }));
 
-export const owned = (...shares: readonly (readonly [name: string, percent: number])[]): Step =>
-  step('beneficial_owners', () => shares.map(([name, percent]) => ({ name, percent })));
+export const resigned = (name: string): Step =>
+  step('officers', (officers) =>
+    Object.fromEntries(Object.entries(Object(officers)).filter(([key]) => key !== keyOf(name))),
+  );
 
-export const licensed = (kind: string, number: string): Step => ({
-  ...inList('licences', (licences, date) => [...licences, { kind, number, status: 'valid', since: date }]),
+export const madeChair = (name: string): Step => ({
+  ...step('officers', (officers) => ({
+    ...Object(officers),
+    [keyOf(name)]: { ...Object(officers)[keyOf(name)], role: 'chair' },
+  })),
   backing: 'more',
 });
 
-/** Nobody sends a certificate of what is no more: the one that is named stays. */
+export const raised = (amount: number): Step => changed('capital', { amount: String(amount) });
+
+export const raisedBy = (percent: number): Step =>
+  step('capital', (before) => ({
+    ...Object(before),
+    amount: String(Math.round(Number(Object(before).amount) * (1 + percent / 100))),
+  }));
+
+export const owned = (...shares: readonly (readonly [name: string, percent: number])[]): Step =>
+  step('owners', () => ownersOf(shares));
+
+/** Returns a map of direct owners, with percentages as decimal text. */
+export function ownersOf(shares: readonly (readonly [name: string, percent: number])[]): object {
+  return Object.fromEntries(
+    shares.map(([name, percent]) => entryOf(name, { kind: 'direct', percent: String(percent) })),
+  );
+}
+
+/** Adds a licence, covered by a certificate of its own. */
+export const licensed = (kind: string, number: string): Step => ({
+  ...step('licences', (licences, date) => ({ ...Object(licences), ...licencesOf([[kind, number]], date) })),
+  covers: `licences/${licenceKeyOf(number)}`,
+});
+
+/** Marks a licence as expired. There is no certificate of that, so the previous evidence stays. */
 export const lapsed = (number: string): Step =>
   carried(
-    inList('licences', (licences, date) =>
-      licences.map((licence) =>
-        Object(licence).number === number ? { ...Object(licence), status: 'expired', until: date } : licence,
-      ),
-    ),
+    step('licences', (licences, date) => ({
+      ...Object(licences),
+      [licenceKeyOf(number)]: { ...Object(licences)[licenceKeyOf(number)], status: 'expired', until: date },
+    })),
   );
 
-/** The figures of the quarter before. */
-export const reported = (revenue: number, employees: number): Step =>
-  step('accounts', (before, date) => ({ ...Object(before), period: quarterBefore(date), revenue, employees }));
+/** Returns a map of valid licences, keyed by their number in lower case. */
+export function licencesOf(licences: readonly (readonly [kind: string, number: string])[], since: string): object {
+  return Object.fromEntries(
+    licences.map(([kind, number]) => [licenceKeyOf(number), { kind, number, status: 'valid', since }]),
+  );
+}
 
-/** As somebody said on the telephone. */
+/** Reports the figures of the previous quarter. */
+export const reported = (currency: string, revenue: number, employees: number): Step =>
+  step('accounts', (before, date) => ({
+    ...Object(before),
+    period: quarterBefore(date),
+    currency,
+    revenue: String(revenue),
+    employees,
+  }));
+
+/** Makes a change without new evidence, for example after a telephone call. */
 export const carried = (one: Step): Step => ({ ...one, backing: 'carried' });
 
-/** What shows it is named, and nobody put it in. */
+/** Names evidence that is not in the envelope. */
 export const withoutEvidence = (one: Step): Step => ({ ...one, backing: 'gone' });
 
 function step(group: string, becomes: Step['becomes']): Step {
-  return { group, evidence: FIRST_EVIDENCE[group] ?? null, backing: 'new', becomes };
+  return { group, covers: group, evidence: FIRST_EVIDENCE[group] ?? null, backing: 'new', becomes };
 }
 
-function inList(group: string, becomes: (before: readonly unknown[], date: string) => readonly unknown[]): Step {
-  return step(group, (before, date) => becomes(Array.isArray(before) ? before : [], date));
-}
-
-function nameOf(one: unknown): unknown {
-  return Object(one).name;
+function licenceKeyOf(number: string): string {
+  return number.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
 
 function quarterBefore(date: string): string {
