@@ -14,22 +14,22 @@ import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
 
-/** A job holds a hundred ids and only hands them on, so that few at once keep everything busy. */
+/** A job holds a hundred ids and only passes them on, so that a few concurrent jobs suffice. */
 const FANOUT_JOBS_AT_ONCE = 2;
 const DELIVERY_JOBS_AT_ONCE = 2;
 
 export interface Worker {
-  /** Listens for probes, gives their base URL, and takes up work. Rejects with EADDRINUSE when the port is taken. */
+  /** Listens for probes, starts to work, and returns the base URL. Rejects with EADDRINUSE if the port is taken. */
   start(port: number): Promise<string>;
-  /** Takes up nothing more, gives the attempts that run half of the shutdown time, and records them all. */
+  /** Starts nothing more, gives running attempts half of the shutdown time, and records all of them. */
   stop(): Promise<void>;
 }
 
-/** A job of the version before says less; the sweep finds its deliveries. */
+/** Jobs of the previous version lack some members. The sweep finds their deliveries. */
 const isWhole = ({ founderId, targetHost }: Partial<DeliveryRef>): boolean =>
   founderId !== undefined && targetHost !== undefined;
 
-/** The worker as it runs. Throws EnvError for keys and a policy of the log that cannot be used. */
+/** Creates the worker. Throws EnvError for unusable keys or an unusable policy of the log. */
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
   const { settings, queue, logger } = resources;
   const app = await NestFactory.create<NestExpressApplication>(
@@ -56,14 +56,15 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
       deadlines.start();
       return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
-    // One list, and no hooks of Nest: those go by the distance of modules, and a failure in them is only logged.
+    // Listed here instead of in Nest's hooks, whose order depends on the distance of modules, and whose failures are
+    // only logged.
     async stop() {
       await Promise.all([sweep.stop(), retention.stop(), log.stop(), deadlines.stop(), queue.stopConsuming()]);
       const idle = dispatcher.close();
       const grace = new AbortController();
       await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);
       grace.abort();
-      // What still runs fails now, and is recorded as such while there is time.
+      // Attempts that still run fail now, and are recorded while there is time.
       await app.get(WebhookClient).close();
       await idle;
       await app.get(DeliveryService).recorded();

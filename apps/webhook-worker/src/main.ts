@@ -1,4 +1,4 @@
-// First: it stops a process whose Node.js could not load the others.
+// Imported first, because it stops a process whose Node.js could not load the other modules.
 import {
   APP_ROLES,
   boot,

@@ -21,7 +21,7 @@ import { DeadlinesService } from './sweep/deadlines.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 
-/** What the process holds open, made before the application and closed after it. */
+/** Connections and shared objects of the process. They are created before the application and closed after it. */
 export interface WorkerResources {
   settings: WorkerSettings;
   database: Database;

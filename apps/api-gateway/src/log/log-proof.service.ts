@@ -12,7 +12,7 @@ import { LogWaiting } from './log-waiting';
 /** An entry of the log as it was hashed. */
 export interface LoggedEntry {
   readonly logIndex: number;
-  /** No other entry has it. */
+  /** Unique to this entry. */
   readonly salt: Buffer;
   readonly text: string;
   /** The hash of its leaf. */
@@ -25,26 +25,26 @@ export interface LogProof {
   readonly entry: LoggedEntry;
   readonly size: number;
   readonly inclusion: readonly Uint8Array[];
-  /** The signed note; null where that of the asked size is no longer kept. */
+  /** The signed note; null if the note of the requested size is no longer stored. */
   readonly checkpoint: string | null;
 }
 
-/** The entry of an erasure, in the place of one that it made unprovable. */
+/** The entry of an erasure, in place of the entry that the erasure made unprovable. */
 interface ErasingEntry extends LoggedEntry {
   readonly of: { readonly erased: Erased; readonly logIndex: number };
 }
 
-/** What is remembered of a proof that was given before. */
+/** The remembered parts of an earlier proof. */
 export type KnownProof = Pick<LogProof, 'entry' | 'checkpoint'>;
 
 export interface ProofOptions {
-  /** The published size to prove against; undefined: the newest. */
+  /** The published size to prove against; undefined for the newest. */
   size: number | undefined;
   /** Seconds to wait for a fact that is not in the published tree yet. */
   waitSeconds: number;
 }
 
-/** Proofs of facts, for those who may read the fact. */
+/** Proves facts to callers that may read them. */
 @Injectable()
 export class LogProofService {
   constructor(
@@ -57,14 +57,18 @@ export class LogProofService {
   ) {}
 
   /**
-   * Throws `forbidden`, `not_found`, `not_logged_yet`, `validation_error` for a size that proves nothing, and `erased` with what
-   * can be proved of an erased version: where it stood, and that the log says that it was erased.
+   * Proves a snapshot. Throws `forbidden`, `not_found`, `not_logged_yet`, and `validation_error` for a size without the
+   * entry. Throws `erased` for an erased version, with the proofs that remain: its place in the log, and the entry of
+   * its erasure.
    */
   ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
     return this.prove(reader, () => this.entryOfSnapshot(reader, snapshotId, undefined), options);
   }
 
-  /** Against the newest checkpoint; null where that proof is the known one. Throws as {@link ofSnapshot}. */
+  /**
+   * Proves a snapshot against the newest checkpoint. Returns null if the proof equals the known one. Throws like {@link
+   * ofSnapshot}.
+   */
   async ofSnapshotUnless(
     reader: Reader & Asker,
     snapshotId: string,
@@ -77,7 +81,7 @@ export class LogProofService {
     return this.proofAt(entry, checkpoint.size, checkpoint);
   }
 
-  /** For members of the grantor and of the grantee. Throws as {@link ofSnapshot}. */
+  /** Proves a fact of a grant to members of the grantor and of the grantee. Throws like {@link ofSnapshot}. */
   async ofGrant(actor: Actor, grantId: string, fact: GrantFact, options: ProofOptions): Promise<LogProof> {
     return this.prove(
       actor,
@@ -96,7 +100,7 @@ export class LogProofService {
     );
   }
 
-  /** Of a change of the tenant's owner, for its members. Throws as {@link ofSnapshot}. */
+  /** Proves a change of the tenant's owner to its members. Throws like {@link ofSnapshot}. */
   async ofOwnerChange(actor: Actor, logIndex: number, options: ProofOptions): Promise<LogProof> {
     return this.prove(
       actor,
@@ -114,7 +118,10 @@ export class LogProofService {
     );
   }
 
-  /** Of an erasure, for who may read it. Throws as {@link ofSnapshot}, and `not_found` for one that was not done. */
+  /**
+   * Proves an erasure to callers that may read it. Throws like {@link ofSnapshot}, and `not_found` if it was not
+   * completed.
+   */
   async ofErasure(ref: ErasureRef, options: ProofOptions): Promise<LogProof> {
     const { facts, erasure } = await this.erasures.find(ref);
     requireAccess(facts, RULES.readErasures);
@@ -133,7 +140,10 @@ export class LogProofService {
     );
   }
 
-  /** Null before it is in the log; the very one that is known where it still is that; of an erased one that of the erasure. */
+  /**
+   * Returns the snapshot's entry. Returns null before it is in the log, the `known` object itself if it is still valid,
+   * and the erasure's entry for an erased version.
+   */
   private async entryOfSnapshot(
     reader: Reader & Asker,
     snapshotId: string,
@@ -144,7 +154,7 @@ export class LogProofService {
       snapshotId,
       known?.salt,
     );
-    // An id cannot be guessed, so an unknown one is 404 to any member.
+    // An id cannot be guessed, so an unknown one is 404 for any member.
     this.access.require(reader, facts, version === null ? { role: RULES.readById.role } : RULES.readById);
     if (version === null) throw notFound();
     if (!isKnown && entry === null) return null;
@@ -193,7 +203,7 @@ export class LogProofService {
   }
 }
 
-/** A proof as it is answered. */
+/** Returns a proof as responses show it. */
 export function inclusionProof({ origin, entry, size, inclusion, checkpoint }: LogProof) {
   return {
     log_origin: origin,

@@ -20,7 +20,7 @@ it('keeps what was published of a tile, and asks anew where the log has another 
   );
   const first = async (): Promise<number | undefined> => (await tree.tile(TILE))?.[0];
   expect([await first(), await first()]).toEqual([1, 1]);
-  // Somebody has changed the table: what was published stays.
+  // The table was changed, but the published tile stays the same.
   hash = 2;
   expect(await first()).toBe(1);
   checkpoint = { ...checkpoint, origin: 'log.example/two' };

@@ -14,9 +14,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Asker } from '../work/asker';
 import { Work } from '../work/work';
 
-/** For so long the newest checkpoint is not asked for again: it is at most so much older than what is published. */
+/** The newest checkpoint is read again after this time, so it is at most this much older than the published one. */
 const FRESH_MS = 50;
-/** What was published of a tile never changes. With the hashes above its own each takes at most some 24 KiB. */
+/** Published tiles never change. With the hashes of its upper levels, each takes at most about 24 KiB. */
 const MAX_TILES = 512;
 
 interface KeptTile {
@@ -24,13 +24,13 @@ interface KeptTile {
   hashes: TileHashes;
 }
 
-/** The log as it is published: the newest checkpoint, and the tree below it. */
+/** Reads the published log: the newest checkpoint and its tree. */
 @Injectable()
 export class LogTreeService {
   private newest: { askedAtMs: number; checkpoint: Promise<LogCheckpoint | null> } | undefined;
-  /** Of the tree that is published: under another name it has other tiles. */
+  /** The origin of the published tree. Another origin has other tiles. */
   private origin = '';
-  /** By name of the log and tile; least recently used first. */
+  /** By tile and origin of the log, least recently used first. */
   private readonly kept = new Map<string, KeptTile>();
 
   constructor(
@@ -40,7 +40,7 @@ export class LogTreeService {
     @Inject(Work) private readonly work: Pick<Work, 'run'>,
   ) {}
 
-  /** The checkpoint that is published; null before the first one. Whoever asks at about the same time shares the answer. */
+  /** Returns the published checkpoint, or null before the first one. Concurrent callers share one read. */
   checkpoint(): Promise<LogCheckpoint | null> {
     const nowMs = performance.now();
     if (this.newest !== undefined && nowMs - this.newest.askedAtMs < FRESH_MS) return this.newest.checkpoint;
@@ -58,29 +58,32 @@ export class LogTreeService {
     return checkpoint;
   }
 
-  /** The published checkpoint. Throws `not_logged_yet` before the first one. */
+  /** Returns the published checkpoint. Throws `not_logged_yet` before the first one. */
   async requireCheckpoint(): Promise<LogCheckpoint> {
     const checkpoint = await this.checkpoint();
     if (checkpoint === null) throw notLoggedYet('The log has no published checkpoint yet. Try again shortly.');
     return checkpoint;
   }
 
-  /** The checkpoint of a published size, where its note is still kept; else null. */
+  /** Returns the checkpoint of a published size, or null if its note is no longer stored. */
   checkpointOf(size: number): Promise<LogCheckpoint | null> {
     return this.checkpoints.ofSize(size);
   }
 
-  /** Every key that ever signed, and every announced key. */
+  /** Returns every key that ever signed, and every announced key. */
   keys(): Promise<LogKey[]> {
     return this.checkpoints.keys();
   }
 
-  /** Whose cosignatures checkpoints have (C2SP tlog-policy); null: nobody's. */
+  /** Returns the policy that names the witnesses of checkpoints (C2SP tlog-policy), or null without witnesses. */
   policy(): Promise<string | null> {
     return this.checkpoints.policy();
   }
 
-  /** The hashes of a tile of the published tree, 32 bytes each; null where that has no such tile, or none so wide. */
+  /**
+   * Returns the hashes of a tile of the published tree, 32 bytes each. Returns null if the tree has no such tile, or
+   * only a narrower one.
+   */
   async tile(tile: Tile): Promise<Buffer | null> {
     const checkpoint = await this.checkpoint();
     const width = hashesAtTileLevel(checkpoint?.size ?? 0, tile.level) - tile.index * TILE_WIDTH;
@@ -89,14 +92,14 @@ export class LogTreeService {
     return kept.bytes;
   }
 
-  /** The proof that the entry stands at `index` in the tree of this size, from the leaf's sibling up. */
+  /** Returns the proof that the entry is at `index` in the tree of this size, from the leaf's sibling upwards. */
   inclusion(index: number, size: number): Promise<Uint8Array[]> {
     return readInclusionProof(index, size, this.reader(size));
   }
 
   /**
-   * Returns the inclusion proofs of the entries at `indexes` in the tree of this size, each as the JSON text of an array of
-   * base64. Many are made in a thread.
+   * Returns the inclusion proofs of the entries at `indexes` in the tree of this size, each as the JSON text of an
+   * array of base64. Large numbers are computed in a thread.
    */
   async inclusions(asker: Asker, indexes: readonly number[], size: number): Promise<string[]> {
     const tiles = inclusionTiles(indexes, size);
@@ -108,13 +111,13 @@ export class LogTreeService {
     return asker.measured(() => this.work.run(asker, 'prove_inclusions', { indexes, size, tiles: read }));
   }
 
-  /** The hash of the entry at `index`: all that is left of one whose salt is destroyed. */
+  /** Returns the leaf hash of the entry at `index`. It is all that remains of an entry whose salt is destroyed. */
   async leaf(index: number, size: number): Promise<Uint8Array> {
     const [leaf = unreadable()] = await this.reader(size)([{ level: 0, index }]);
     return leaf;
   }
 
-  /** The proof that the tree of `to` entries begins with that of `from`. */
+  /** Returns the proof that the tree of `to` entries begins with the tree of `from` entries. */
   consistency(from: number, to: number): Promise<Uint8Array[]> {
     return readConsistencyProof(from, to, this.reader(to));
   }
@@ -162,7 +165,7 @@ function unreadable(): never {
   throw new Error('fewer tiles were read than asked for');
 }
 
-/** What is committed and not in the published tree yet. */
+/** Creates the error for a fact that is committed but not in the published tree yet. */
 export function notLoggedYet(message: string): DomainError {
   return new DomainError('not_logged_yet', `${message} Try again after Retry-After seconds, or send wait=10.`);
 }

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { LogWaiting, MAX_WAITING, MAX_WAITING_PER_PRINCIPAL } from './log-waiting';
 
-/** Each tenant has a founder of its own. */
+/** Each tenant has its own founder. */
 const founders = { of: async (tenantId: string) => `founder of ${tenantId}` };
 const find = async () => ({ logIndex: 3 });
 
@@ -11,7 +11,7 @@ function open() {
   const checkpoint = async () => ({ origin: 'log.example/test', size: log.size, note: '', signedAt: new Date() });
   const waiting = new LogWaiting(founders, { checkpoint }, registry);
   const of = (principalId: string, tenantId: string | null) => waiting.published({ principalId, tenantId }, find, 10);
-  /** Each asks first, and only then waits. */
+  /** Waits until so many requests wait. Each looks for its entry first, and only then waits. */
   const waits = async (count: number): Promise<void> => {
     while (!(await registry.metrics()).includes(`log_requests_waiting ${count}\n`)) await Promise.resolve();
   };

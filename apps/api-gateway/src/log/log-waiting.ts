@@ -7,14 +7,14 @@ import { Founders } from '../access/founders';
 import { HeldPlaces } from '../access/held-places';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 
-/** While it waits a request asks so often, and holds no connection in between. */
+/** How often a waiting request checks the log. It holds no connection in between. */
 const WAIT_STEP_MS = 100;
 
-/** Requests that wait at once, of one principal and in all; one more is told at once that it has to come again. */
+/** Waiting requests, in total and per principal. Any further request is immediately told to try again. */
 export const MAX_WAITING = 100;
 export const MAX_WAITING_PER_PRINCIPAL = 20;
 
-/** Requests that wait until what is committed is in the published log. */
+/** Lets requests wait until a committed fact is in the published log. */
 @Injectable()
 export class LogWaiting {
   private readonly places = new HeldPlaces(MAX_WAITING, MAX_WAITING_PER_PRINCIPAL);
@@ -35,7 +35,10 @@ export class LogWaiting {
     });
   }
 
-  /** An entry, as soon as it is found, with a published checkpoint of a tree that has it. Throws `not_logged_yet`. */
+  /**
+   * Returns an entry as soon as it is found, with a published checkpoint whose tree contains it. Throws
+   * `not_logged_yet`.
+   */
   async published<Entry extends { logIndex: number }>(
     { principalId, tenantId }: Reader,
     find: () => Promise<Entry | null>,
@@ -45,7 +48,7 @@ export class LogWaiting {
     for (;;) {
       const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
       if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
-      // Where no tenant acts, the principal does.
+      // Without an acting tenant, the principal itself counts.
       const founderId = tenantId === null ? principalId : await this.founders.of(tenantId);
       const leave = this.places.take(principalId, founderId);
       if (leave === null)
@@ -57,7 +60,9 @@ export class LogWaiting {
     }
   }
 
-  /** Whether a larger tree was published in time. Asks nothing but the checkpoint, which all who wait share. */
+  /**
+   * Returns whether a larger tree was published in time. Reads only the checkpoint, which all waiting requests share.
+   */
   private async grown(size: number, deadlineMs: number): Promise<boolean> {
     while (performance.now() + WAIT_STEP_MS <= deadlineMs) {
       await pause(WAIT_STEP_MS);

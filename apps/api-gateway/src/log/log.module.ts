@@ -3,7 +3,7 @@ import { LogProofService } from './log-proof.service';
 import { LogTreeService } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 
-/** The published log, for whatever is proved by it. */
+/** Provides the published log to all modules. */
 @Global()
 @Module({
   providers: [LogTreeService, LogWaiting, LogProofService],

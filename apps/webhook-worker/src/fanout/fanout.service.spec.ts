@@ -1,7 +1,7 @@
 import type { FanOutStep, PendingDelivery, StepSizes } from '@iss/persistence';
 import { FanoutService } from './fanout.service';
 
-/** Events of so many subscriptions each, and all that is done with them, in order. */
+/** Events with numbers of subscriptions, and a record of all calls in their order. */
 class World {
   readonly done: string[] = [];
   readonly steps: StepSizes[] = [];

@@ -4,16 +4,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
 import { Liveness, type WorkWatch } from '../health/liveness';
 
-/** Deliveries of an event that are made first: few, so that they are under way while the others are being made. */
+/** Deliveries in the first step of an event: few, so that they are sent while the others are created. */
 const FIRST_STEP = 16;
-/** Deliveries that a later step makes, of all its events together. */
+/** Deliveries in a later step, for all its events together. */
 const NEXT_STEP = 256;
-/** Between two steps of an event: it need not outrun its deliveries, and others use the database meanwhile. */
+/** Pause between two steps of an event. It need not outrun its deliveries, and others use the database meanwhile. */
 const STEP_PAUSE_MS = 20;
 
 /**
- * Makes the deliveries of events and sees that somebody takes them up. An event to many subscriptions takes several
- * steps; between two of them it goes back into the queue, behind the events of others, for any worker to go on with.
+ * Creates the deliveries of events and passes them to dispatchers. An event with many subscriptions takes several
+ * steps. After each step it goes back into the queue, behind other events, and any worker can continue it.
  */
 @Injectable()
 export class FanoutService {
@@ -24,14 +24,14 @@ export class FanoutService {
     @Inject(Liveness) private readonly liveness: { readonly events: Pick<WorkWatch, 'moved'> },
   ) {}
 
-  /** Takes the next step of each of these events (bare UUIDs) that are not done, and asks for the one after it. */
+  /** Takes the next step of each unfinished event (UUIDs), and queues the step after it. */
   async fanOut(eventIds: readonly string[]): Promise<void> {
     const unfinished = await this.step(eventIds);
-    // Without the queue the sweep takes the steps.
+    // Without the queue, the sweep takes the remaining steps.
     if (unfinished.length > 0) await this.queue.wakeFanout(unfinished, STEP_PAUSE_MS).catch(() => undefined);
   }
 
-  /** Takes the next step of each of these events alone; answers those that need another. */
+  /** Takes only the next step of each of these events. Returns the events that need another. */
   async step(eventIds: readonly string[]): Promise<readonly string[]> {
     if (eventIds.length === 0) return [];
     const next = Math.max(FIRST_STEP, Math.floor(NEXT_STEP / eventIds.length));
@@ -41,11 +41,11 @@ export class FanoutService {
     return unfinished;
   }
 
-  /** A few deliveries are made here, at once; what a step has beyond goes to all workers. */
+  /** Starts a few deliveries here immediately, and distributes the others to all workers. */
   private async share(deliveries: readonly PendingDelivery[]): Promise<void> {
     this.dispatcher.offer(deliveries.slice(0, MAX_IDS_PER_JOB));
     const others = deliveries.slice(MAX_IDS_PER_JOB);
-    // Without the queue this worker does what it can; the sweeps find the rest.
+    // Without the queue, this worker does what it can, and sweeps find the rest.
     await this.queue.wakeDelivery(others).catch(() => this.dispatcher.offer(others));
   }
 }

@@ -3511,7 +3511,7 @@ export type RefreshRequest = {
      */
     requesting_tenant_id: string;
     /**
-     * Set by the server: `owner` if the requesting tenant owns the subject.
+     * Set by the server: `owner` if the requesting tenant owns the subject, otherwise `counterparty`.
      */
     origin_type: 'owner' | 'counterparty';
     /**
@@ -3697,7 +3697,7 @@ export type RefreshRequestData = {
      */
     requesting_tenant_id: string;
     /**
-     * Set by the server: `owner` if the requesting tenant owns the subject.
+     * Set by the server: `owner` if the requesting tenant owns the subject, otherwise `counterparty`.
      */
     origin_type: 'owner' | 'counterparty';
     /**

@@ -38,7 +38,7 @@ export interface HotParameter {
   read(context: ExecutionContext): unknown;
 }
 
-/** A route that is marked `@Hot()`, as Nest's metadata describe it. */
+/** A route that is marked `@Hot()`, as described by Nest's metadata. */
 export interface HotRoute {
   /** `Controller.method`. */
   name: string;
@@ -53,7 +53,7 @@ export interface HotRoute {
   call(values: readonly unknown[]): unknown;
 }
 
-/** As Nest keeps it for each parameter. */
+/** Nest's metadata of one parameter. */
 interface RouteArgument {
   index: number;
   data?: unknown;
@@ -67,7 +67,7 @@ const METHODS: Readonly<Record<number, Pick<HotRoute, 'method' | 'status'>>> = {
   [RequestMethod.POST]: { method: 'POST', status: 201 },
 };
 
-/** What Nest does for a method or a controller with these metadata. */
+/** Metadata of methods and controllers that the hot lane does not implement, with names for errors. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   [GUARDS_METADATA]: '@UseGuards',
   [PIPES_METADATA]: '@UsePipes',
@@ -81,12 +81,12 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   [HOST_METADATA]: 'a host',
 };
 
-/** Throws: the lane would answer otherwise than Nest does. */
+/** Throws, because the lane would answer differently from Nest. */
 type Refuse = (what: string) => never;
 
 /**
- * What Nest does for a route, read from its metadata while the application starts. All of it throws where a route that is
- * marked `@Hot()` needs what the hot lane does not do.
+ * Reads from metadata, at start, how Nest handles a route. All methods throw if a route marked `@Hot()` needs something
+ * that the hot lane does not implement.
  */
 @Injectable()
 export class HandlerChain {
@@ -95,17 +95,16 @@ export class HandlerChain {
     private readonly scanner: MetadataScanner,
   ) {}
 
-  /** The guards of all routes, the first one first. */
+  /** Returns the global guards, first one first. */
   guards(): CanActivate[] {
     return this.registered(APP_GUARD);
   }
 
-  /** The filters of all routes, in the order in which they are asked. */
+  /** Returns the global filters in the order in which Nest tries them. */
   filters(): ExceptionFilter[] {
     return this.registered<ExceptionFilter>(APP_FILTER).reverse();
   }
 
-  /** The routes that are marked `@Hot()`. */
   hotRoutes(): HotRoute[] {
     for (const token of [APP_INTERCEPTOR, APP_PIPE]) {
       if (this.registered(token).length > 0) throw new Error(`The hot lane does not serve an ${token}.`);
@@ -118,7 +117,7 @@ export class HandlerChain {
     );
   }
 
-  /** What modules provide under the token, which may be there more than once: Nest gives each a name of its own. */
+  /** Returns what modules provide under a token. Nest gives each provider its own name, which starts with the token. */
   private registered<Enhancer>(token: string): Enhancer[] {
     const found = this.all('providers', 'injectables').filter((wrapper) => String(wrapper.token).startsWith(token));
     if (!found.every((wrapper) => wrapper.isDependencyTreeStatic())) {
@@ -161,8 +160,8 @@ function readRoute(wrapper: InstanceWrapper, name: string): HotRoute {
 }
 
 /**
- * In Nest's order, and those that are waited for after the others: Nest begins with all of them, so that what one throws
- * at once comes before what another one rejects with.
+ * Reads the parameters in Nest's order, but the asynchronous ones last. Nest starts all of them, so an error that one
+ * throws immediately comes before a rejection of another.
  */
 function readParameters(controller: Type, name: string, refuse: Refuse): HotParameter[] {
   const given: Readonly<Record<string, RouteArgument>> =

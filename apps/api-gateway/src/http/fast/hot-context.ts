@@ -6,8 +6,8 @@ import type { HotRoute } from './handler-chain';
 type Http = ReturnType<ArgumentsHost['switchToHttp']>;
 
 /**
- * What Nest tells guards, parameter decorators and filters of a request. One for all of them, which is also what
- * `switchToHttp` gives: Nest makes a context for each of them, and new functions with each switch.
+ * The context of a request for guards, parameter decorators and filters. One object serves all of them and is also the
+ * result of `switchToHttp`. Nest creates a context for each, and new functions for each switch.
  */
 export class HotContext extends ExecutionContextHost implements Http {
   constructor(request: Request, response: Response, { controller, handler }: HotRoute) {

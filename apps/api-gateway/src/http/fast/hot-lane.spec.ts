@@ -47,14 +47,14 @@ import { HotLane } from './hot-lane';
 const faulty = (path: string): DomainError =>
   new DomainError('validation_error', `${path} is not valid.`, [{ path, message: 'is not valid' }]);
 
-/** Reads a parameter of the path, which must not be `bad`. */
+/** Reads a path parameter, which must not be `bad`. */
 const PathParam = createParamDecorator((name: string, context: ExecutionContext): string => {
   const value = String(context.switchToHttp().getRequest<Request>().params[name]);
   if (value === 'bad') throw faulty(`/path/${name}`);
   return value;
 });
 
-/** The same of a header, in a while. */
+/** Reads a header asynchronously, which must not be `bad`. */
 const HeaderLater = createParamDecorator(async (name: string, context: ExecutionContext): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve));
   const value = String(context.switchToHttp().getRequest<Request>().headers[name]);
@@ -67,7 +67,7 @@ const PathOf = createParamDecorator((_: unknown, context: ExecutionContext): str
   return context.switchToHttp().getRequest<Request>().path;
 });
 
-/** Keeps everybody out but from routes that say otherwise. */
+/** Refuses routes that are marked `closed`. */
 @Injectable()
 class ToyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -169,7 +169,7 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
     },
   );
   const express: unknown = app.getHttpAdapter().getInstance();
-  // The toy routes ask for nothing else of the settings.
+  // The toy routes use no other settings.
   Object.assign(Object(express).request, { settings: { limiter: { window: { limit: 0 } } } });
   app.use(requestIdMiddleware, standingHeadersMiddleware);
   await app.listen(0, '127.0.0.1');

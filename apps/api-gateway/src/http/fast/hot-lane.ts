@@ -27,30 +27,30 @@ import { HandlerChain, type HotRoute } from './handler-chain';
 import { HotContext } from './hot-context';
 import { inBatches } from './request-batches';
 
-/** A route of the application; without `hot` it is Express's. */
+/** A route of the application. Express serves it if `hot` is undefined. */
 interface Candidate {
-  /** Its place in Express's order. */
+  /** Its position in Express's order. */
   place: number;
   segments: readonly string[];
   hot: HotRoute | undefined;
 }
 
 /**
- * The way around Express's router and Nest's handler chain for the few routes that carry nearly all the load, since both
+ * Goes around Express's router and Nest's handler chain for the few routes that carry nearly all the load, because both
  * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, parameter decorators,
- * controllers and filters are the same ones, in the same order; a test holds the answers of both ways against each other.
+ * controllers and filters are the same, in the same order. A test compares the responses of both ways.
  *
- * Only plain requests are taken: no query, no Idempotency-Key. Express serves all others. What `*name` stands for at a
- * route's end is not told as a parameter: such a route reads its path.
+ * The lane takes only plain requests, without a query or an Idempotency-Key. Express serves all others. A trailing
+ * `*name` is not passed as a parameter: such a route reads its path.
  */
 @Injectable()
 export class HotLane implements OnApplicationBootstrap {
-  /** By method and number of segments, in Express's order: of two routes that fit a path, it takes the first. */
+  /** By method and number of segments, in Express's order. Of two routes that match a path, the first is used. */
   private readonly candidates = new Map<string, Candidate[]>();
-  /** Those that end with `*name`, any number of segments, by method. */
+  /** Routes that end with `*name`, which matches any number of segments, by method. */
   private readonly open = new Map<string, Candidate[]>();
   private guards: readonly CanActivate[] = [];
-  /** The one that is asked first stands first. */
+  /** In the order in which they are tried. */
   private filters: readonly ExceptionFilter[] = [];
 
   constructor(
@@ -79,7 +79,7 @@ export class HotLane implements OnApplicationBootstrap {
     for (const { name, path } of missing) throw new Error(`${name} is @Hot(), but Express has no route ${path}.`);
   }
 
-  /** Puts the lane in front of the application. */
+  /** Installs the lane in front of the application. */
   private install(server: Server): void {
     const express = this.host.httpAdapter.getInstance();
     server.removeAllListeners('request');
@@ -103,7 +103,7 @@ export class HotLane implements OnApplicationBootstrap {
     request.originalUrl = url;
     request.params = params;
     request.route = { path: found.hot.path };
-    // What cannot even be told as an error ends the connection.
+    // A failure that cannot be answered with an error closes the connection.
     this.serve(found.hot, request, response).catch(() => response.destroy());
     return true;
   }
@@ -148,7 +148,7 @@ export class HotLane implements OnApplicationBootstrap {
   }
 }
 
-/** Whether the filter's `@Catch()` names what was thrown, or nothing and hence all. */
+/** Returns whether the filter catches what was thrown. A `@Catch()` without classes catches everything. */
 function catches(filter: ExceptionFilter, thrown: unknown): boolean {
   const classes: readonly Type[] = Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, filter.constructor) ?? [];
   return classes.length === 0 || classes.some((one) => thrown instanceof one);
@@ -168,13 +168,15 @@ function isOpen(segments: readonly string[]): boolean {
   return segments.at(-1)?.startsWith('*') === true;
 }
 
-/** Where the route ends with `*name`: the segments before it fit, and something follows, of whatever kind. */
+/**
+ * Returns whether a path matches a route that ends with `*name`: the segments before it match, and something follows.
+ */
 function matchesOpen(segments: readonly string[], given: readonly string[]): boolean {
   const before = segments.slice(0, -1);
   return given.length >= segments.length && matches(before, given) && given.slice(before.length).join('/') !== '';
 }
 
-/** Undefined when the path cannot be decoded, and where what `*name` stands for would have to be. */
+/** Returns undefined if the path cannot be decoded, or if a route with `*name` would have to decode anything. */
 function readParams(segments: readonly string[], given: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
   if (isOpen(segments) && given.some((text) => text.includes('%'))) return undefined;

@@ -4,8 +4,9 @@ import type { Express } from 'express';
 import type { Connections } from '../answer/connections';
 
 /**
- * Node's classes of requests and answers with Express's prototypes from the beginning, which it would otherwise give to
- * each one. `connections` is told of each answer; `beforeHead` sees it when its head is written.
+ * Returns Node's classes of requests and responses with Express's prototypes from the start. Express would otherwise
+ * set the prototypes of each message. Reports each response to `connections`, and calls `beforeHead` when its head is
+ * written.
  */
 export function messageClasses(
   express: Express,
@@ -33,7 +34,8 @@ export function messageClasses(
   }
   Object.setPrototypeOf(GatewayResponse.prototype, express.response);
 
-  // What it gives to all that it handles. To have it already saves the change, and keeps `writeHead` above.
+  // Express sets these prototypes on each message. Messages that already have them are not changed, and keep
+  // `writeHead` above.
   Object.assign(express, { request: GatewayRequest.prototype, response: GatewayResponse.prototype });
   return { IncomingMessage: GatewayRequest, ServerResponse: GatewayResponse };
 }

@@ -15,7 +15,7 @@ const stored = (text: string, hash = hashText(text)): Stored => ({ text, hash, c
 
 const answerOf = ({ caching, ...one }: Stored): JsonText => JsonText.around('{"envelope":', one, ',"x":1}', caching);
 
-/** A store that holds this, and says as the real one does that it is known. */
+/** A store that holds this answer and, like the real one, returns null if the hash is known. */
 function reading(recent: RecentAnswers, one: Stored) {
   const known: (string | undefined)[] = [];
   const read = async (): Promise<string> => {

@@ -4,18 +4,18 @@ import { Injectable } from '@nestjs/common';
 import { ErasedError } from '../../access/erased';
 import type { JsonText } from '../answer/json-text';
 
-/** Up to 16 MiB: a character takes one byte, or two where any of the text is beyond Latin-1. */
+/** Up to 16 MiB: a character takes one byte, or two if the text has characters beyond Latin-1. */
 const KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Answers with stored text in them, as they were given last. Giving one again takes only the caller's right to it from the
- * database, and whether what is found there still has the hash: what has one hash has one content.
+ * Remembers the last responses with stored text. To repeat one, the database only checks the caller's right, and
+ * whether the hash is unchanged. Equal hashes mean equal content.
  */
 @Injectable()
 export class RecentAnswers {
   private readonly kept = new RecentMap<string, Kept>(KEPT_CHARACTERS, ({ answer }) => answer.text.length);
 
-  /** The answer to what `key` names. `read` gives null when what it finds has the hash that it is given. */
+  /** Returns the response for `key`. `read` returns null if the hash of what it finds equals the given one. */
   async answer<Found>(
     key: string,
     read: (knownHash: Buffer | undefined) => Promise<Found | null>,
@@ -28,7 +28,7 @@ export class RecentAnswers {
     return kept.answer;
   }
 
-  /** What was erased is not kept here either. */
+  /** Forgets the response if its content was erased. */
   private async readOr<Found>(key: string, read: () => Promise<Found>): Promise<Found> {
     try {
       return await read();
@@ -38,7 +38,7 @@ export class RecentAnswers {
     }
   }
 
-  /** Keeps what will be answered so again: that, its caller may reuse as well. */
+  /** Remembers responses that will be given again: those that their callers may cache too. */
   private keep(key: string, answer: JsonText): JsonText {
     if (answer.caching !== undefined && answer.holdsStored) this.kept.set(key, new Kept(answer));
     return answer;
@@ -51,8 +51,8 @@ class Kept {
   constructor(readonly answer: JsonText) {}
 
   /**
-   * The hash of the stored text; undefined where the text has another, having been tampered with. Found out when it is
-   * asked for: many answers are never asked for again.
+   * Returns the hash of the stored text, or undefined if the text does not match it (it was tampered with). Computed on
+   * demand, because many responses are never requested again.
    */
   provenHash(): Buffer | undefined {
     if (this.proven === undefined) {

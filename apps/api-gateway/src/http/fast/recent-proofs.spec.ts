@@ -13,7 +13,7 @@ const proofOf = (entry: LogProof['entry'], checkpoint: string): LogProof => ({
 });
 const answerOf = ({ entry, checkpoint }: LogProof): JsonText => new JsonText(`${entry.text} ${checkpoint}`);
 
-/** Answers as a log does that has this proof now, and tells what it was told to be known. */
+/** Answers like a log that currently has this proof. Also returns the known proof that `read` got. */
 async function ask(recent: RecentProofs, proof: LogProof) {
   const told: (KnownProof | undefined)[] = [];
   const read = async (known: KnownProof | undefined): Promise<LogProof | null> => {

@@ -4,13 +4,13 @@ import { Injectable } from '@nestjs/common';
 import type { KnownProof, LogProof } from '../../log/log-proof.service';
 import type { JsonText } from '../answer/json-text';
 
-/** Up to 16 MiB, with what is known beside the answer. */
+/** Up to 16 MiB, including what is known besides the response. */
 const KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Answers with log proofs of snapshots, as they were given last. Giving one again takes only the caller's right to it from
- * the database, and whether the entry still has the salt: what has one salt is one entry, and against one checkpoint it has one
- * proof. Where only the checkpoint is a newer one, the entry is not written and hashed anew.
+ * Remembers the last responses with log proofs of snapshots. To repeat one, the database only checks the caller's
+ * right, and whether the entry's salt is unchanged. Equal salts mean the same entry, which has only one proof per
+ * checkpoint. If only the checkpoint is newer, the entry is not serialized and hashed again.
  */
 @Injectable()
 export class RecentProofs {
@@ -19,7 +19,7 @@ export class RecentProofs {
     ({ answer, known }) => answer.text.length + known.entry.text.length,
   );
 
-  /** The answer of a snapshot's proof. `read` gives null when it is the known one. */
+  /** Returns the response for a snapshot's proof. `read` returns null if it is the known one. */
   async answer(
     snapshotId: string,
     read: (known: KnownProof | undefined) => Promise<LogProof | null>,
@@ -32,13 +32,13 @@ export class RecentProofs {
       return kept.answer;
     }
     const answer = answerOf(proof);
-    // Not its hashes: they are views into tiles, and would keep those.
+    // Its hashes are not stored, because they are views into tiles and would retain them.
     const { entry, checkpoint } = proof;
     this.kept.set(snapshotId, { known: { entry, checkpoint }, answer });
     return answer;
   }
 
-  /** Of what was erased the salt is not kept here either: a proof that was given before, and cannot be given any more. */
+  /** Forgets an erased entry's salt and proof, which must not be given any more. */
   private async readOr(snapshotId: string, read: () => Promise<LogProof | null>): Promise<LogProof | null> {
     try {
       return await read();

@@ -1,7 +1,7 @@
 import express, { type Request, type Response } from 'express';
 import { inBatches } from './request-batches';
 
-/** Requests of which nothing matters but their path. */
+/** Requests of which only the path matters. */
 const some = (...paths: string[]): [Request, Response][] =>
   paths.map((url) => [Object.assign(Object.create(express.request), { url }), Object.create(express.response)]);
 

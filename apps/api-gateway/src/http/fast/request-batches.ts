@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 type Listener = (request: Request, response: Response) => void;
 
 /**
- * Hands on the requests that are read in one turn of the event loop together. Each stage of their way is then taken by
- * one after the other, so that the code it runs and the data it looks at are still in the processor's caches
- * (docs/decisions/0012-requests-in-batches.md). Adds no wait: a turn ends when there is nothing left to read.
+ * Passes on together the requests that were read in one turn of the event loop. They go through each stage one after
+ * another, so its code and data are still in the processor's caches (docs/decisions/0012-requests-in-batches.md). This
+ * adds no delay: a turn ends when there is nothing left to read.
  */
 export function inBatches(listener: Listener): Listener {
   let batch: Parameters<Listener>[] = [];
@@ -13,7 +13,7 @@ export function inBatches(listener: Listener): Listener {
     const requests = batch;
     batch = [];
     for (const [request, response] of requests) {
-      // In the rest of the turn its body was found to be malformed, and that has been answered.
+      // Later in this turn its body may have turned out to be malformed, and been answered.
       if (!response.writableEnded) listener(request, response);
     }
   };

@@ -6,7 +6,7 @@ import { AnonymousRequests } from './anonymous-requests';
 
 const LIMIT = 3;
 
-/** A request of this peer as the counter sees it; how its answer stands after it was counted. */
+/** Counts requests of peers and reads the limit from the responses. */
 class Counter {
   nowMs = 0;
   readonly warnings: string[] = [];
@@ -21,7 +21,7 @@ class Counter {
     );
   }
 
-  /** What is left to the peer; -1: refused. */
+  /** Returns how many requests the peer has left, or -1 if it was refused. */
   count(remoteAddress: string, forwarded?: string, path = '/v1/meta'): number {
     const socket = new Socket();
     Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });

@@ -5,28 +5,31 @@ import { requireAllowance, tellsAllowance } from './rate-headers';
 import type { Allowance } from './rate-limiter';
 
 const WINDOW_MS = 60_000;
-/** Some 10 MB at most. An address that is forgotten begins anew. */
+/** About 10 MB at most. An address that is forgotten starts again from zero. */
 const MAX_ADDRESSES = 100_000;
-/** What platforms ask again and again, each from one address. */
+/** Platforms probe these paths constantly, each from one address. */
 export const PROBES: readonly string[] = ['/health', '/v1/ops/readiness'];
 
 /**
- * Requests without a valid token, counted by the address from which they come (docs/limits.md, "Rates"). In this process
- * alone and without a statement: whoever is not known costs the database nothing.
+ * Counts requests without a valid token per address (docs/limits.md, "Rates"). It counts in this process only and runs
+ * no statement, so that unknown callers cost the database nothing.
  */
 export class AnonymousRequests {
   private counts = new Map<string, number>();
   private endsAtMs = 0;
 
   constructor(
-    /** Of one address a minute; 0: any number. */
+    /** Per address and minute; 0: unlimited. */
     private readonly limit: number,
     private readonly addresses: ClientAddresses,
     private readonly nowMs: () => number = () => performance.now(),
     private readonly maxAddresses = MAX_ADDRESSES,
   ) {}
 
-  /** Counts a request once, and tells its caller how many are left. Throws `rate_limited`. Probes are not counted. */
+  /**
+   * Counts a request once, and sets the headers that say how many are left. Throws `rate_limited`. Probes are not
+   * counted.
+   */
   count(request: Request, response: Response): void {
     if (this.limit === 0 || PROBES.includes(request.path) || tellsAllowance(response)) return;
     const hint = ' from this address without a valid token';

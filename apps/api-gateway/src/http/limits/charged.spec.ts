@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { RateLimiter } from './rate-limiter';
 import { charged } from './charged';
 
-/** A request of alice, and what it is charged. */
+/** Returns a request of alice and the list of its charges. */
 function requestOf(limit: number): { request: Request; charges: number[] } {
   const charges: number[] = [];
   const limiter: Pick<RateLimiter, 'window' | 'charge'> = {
@@ -32,7 +32,7 @@ it('charges what the work took of the processor, also where it fails', () => {
   ).toThrow('failed');
   const [first = 0, second = 0] = charges;
   expect(charges).toHaveLength(2);
-  // The first millisecond of a request is the request itself.
+  // The first millisecond is included in the request itself.
   expect(first).toBeGreaterThanOrEqual(19);
   expect(second).toBeGreaterThanOrEqual(19);
   expect(first + second).toBeGreaterThanOrEqual(39);

@@ -3,13 +3,13 @@ import { costOf } from './rate-limiter';
 
 const MICROSECONDS = 1000;
 
-/** Milliseconds of processor time that were measured so far for each request. */
+/** Milliseconds of processor time that were measured so far, by request. */
 const measured = new WeakMap<Request, number>();
 
 /**
- * Does work of this thread for a request, in one piece, and charges its caller what it took of the processor, as a part of
- * all that the request has taken. For work that may be large, as the text of a page is: to measure takes longer than most
- * requests' own.
+ * Runs synchronous work for a request, and charges its processor time to the caller as part of the request's total. Use
+ * it only for work that may be large, such as the text of a page: the measurement itself takes longer than most
+ * requests' own work.
  */
 export function charged<T>(request: Request, work: () => T): T {
   const { principal } = request;

@@ -1,22 +1,25 @@
 import { isJsonObject, type JsonValue, parseStoredJson, type SubjectRef } from '@iss/domain';
 
-/** An answer as it is kept for whoever sends its request again. */
+/** A stored response for a repeated request. */
 export interface KeptAnswer {
   status: number;
   headers: Readonly<Record<string, unknown>>;
   body: string;
 }
 
-/** The headers that belong to an answer; the others belong to the request that it is sent to, or to the connection. */
+/** The headers that belong to the response. The others belong to the individual request or to the connection. */
 const KEPT_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
 
-/** One line of status and headers, then the body as it was sent. */
+/** Writes a response as one line with status and headers, then the body as it was sent. */
 export function writeAnswer({ status, headers, body }: KeptAnswer): string {
   const kept = KEPT_HEADERS.filter((name) => typeof headers[name] === 'string').map((name) => [name, headers[name]]);
   return `${JSON.stringify({ status, headers: Object.fromEntries(kept) })}\n${body}`;
 }
 
-/** The subject that an answer tells of, if of any: of a snapshot or an envelope, or flat, of an update. */
+/**
+ * Returns the subject of a response, or null. It is in the member `subject` of a snapshot or envelope, or directly in
+ * an update.
+ */
 export function subjectOfAnswer({ body }: KeptAnswer): SubjectRef | null {
   const answer = jsonOf(body);
   const about = isJsonObject(answer) && isJsonObject(answer['subject']) ? answer['subject'] : answer;
@@ -33,7 +36,7 @@ function jsonOf(body: string): JsonValue {
   }
 }
 
-/** What {@link writeAnswer} wrote. */
+/** Reads a response that {@link writeAnswer} wrote. */
 export function readAnswer(text: string): KeptAnswer {
   const lineEnd = text.indexOf('\n');
   const head = parseStoredJson(text.slice(0, lineEnd));

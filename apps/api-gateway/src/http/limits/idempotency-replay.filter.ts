@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { Response } from 'express';
 import type { KeptAnswer } from './idempotency-answer';
 
-/** Thrown instead of running a request again. */
+/** Thrown instead of executing a repeated request. */
 export class ReplayedAnswer extends Error {
   override readonly name = 'ReplayedAnswer';
 
@@ -11,7 +11,7 @@ export class ReplayedAnswer extends Error {
   }
 }
 
-/** Sends the first answer again. */
+/** Sends the first response again. */
 @Catch(ReplayedAnswer)
 export class ReplayFilter implements ExceptionFilter<ReplayedAnswer> {
   catch({ answer }: ReplayedAnswer, host: ArgumentsHost): void {

@@ -17,10 +17,10 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_SECONDS = '1';
 
 /**
- * Lets a POST with an `Idempotency-Key` run once for (principal, method, path) and body (contract, "Idempotency"): the
- * request that finds the first one's answer gets that by {@link ReplayedAnswer}, if its caller may still ask for it. A
- * principal has so many new keys a day; what it sent under others is still answered. Runs after authentication, and after
- * the rate limit. A guard and not an interceptor, for which every request of every route would pay.
+ * Executes a POST with an `Idempotency-Key` once per principal, method, path and body (contract, "Idempotency"). A
+ * repeated request gets the first response through {@link ReplayedAnswer}, if its caller still has access. New keys per
+ * principal and day are limited; known keys are answered beyond the limit too. Runs after authentication and after the
+ * rate limit. It is a guard because an interceptor would slow down every request of every route.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
@@ -73,7 +73,7 @@ export class IdempotencyGuard implements CanActivate {
     try {
       return readAnswer(this.secrets.open(sealed, keyHash.toString('hex')));
     } catch (error) {
-      // Its key has left the ring: the request must not run twice for that.
+      // The response was encrypted with a key that has left the ring. The request must not run twice because of that.
       if (error instanceof SecretBoxError) {
         throw conflict(
           'The first response to this Idempotency-Key can no longer be read. Use a fresh key.',
@@ -84,7 +84,7 @@ export class IdempotencyGuard implements CanActivate {
     }
   }
 
-  /** Keeps an answer that is final; after any other the key is free again, so that the next request runs. */
+  /** Stores a final response. After any other response the key is free again, so that the next request is executed. */
   private async settle(request: Request, keyHash: Buffer, claim: string, answer: KeptAnswer | null): Promise<void> {
     try {
       if (answer !== null && isFinal(answer)) {
@@ -93,15 +93,21 @@ export class IdempotencyGuard implements CanActivate {
         return;
       }
     } catch (error) {
-      this.logger.warn({ err: error, ...traceFields(request) }, 'a first answer could not be kept');
+      this.logger.warn(
+        { err: error, ...traceFields(request) },
+        'could not store the first response to an Idempotency-Key',
+      );
     }
     await this.keys.free(keyHash, claim).catch((error: unknown) => {
-      this.logger.warn({ err: error, ...traceFields(request) }, 'an Idempotency-Key could not be freed');
+      this.logger.warn({ err: error, ...traceFields(request) }, 'could not free an Idempotency-Key');
     });
   }
 }
 
-/** What was done, or what the state did not allow. Any other refusal may be otherwise when the same is sent again. */
+/**
+ * Returns whether a response is final: a success, or a conflict with the current state. Any other refusal may change
+ * when the same request is sent again.
+ */
 function isFinal({ status }: KeptAnswer): boolean {
   return status < 400 || status === 409;
 }
@@ -127,7 +133,7 @@ function conflict(message: string, code: string): DomainError {
   return new DomainError('conflict', message, [{ path: '/headers/idempotency-key', message, code }]);
 }
 
-/** The path as the route reads it: its pattern and its decoded parameters. */
+/** Hashes the key together with the path as the route reads it: its pattern and its decoded parameters. */
 function hashOfKey(request: Request, key: string): Buffer {
   const route: unknown = request.route;
   const pattern = typeof route === 'object' && route !== null && 'path' in route ? route.path : request.path;
@@ -143,9 +149,9 @@ function sha256(data: string | Buffer): Buffer {
 }
 
 /**
- * Hands the whole answer of a response over and sends it only when `settle` is done, whoever gives it: the handler or
- * the error filter. Null: it was sent in parts and is not at hand. That the client is gone does not matter: its retry
- * is who needs the answer.
+ * Passes the whole response of a request to `settle` and sends it only when that is done, whether the handler or the
+ * error filter creates it. Passes null if the response was sent in parts. It does so even if the client is gone,
+ * because the client's retry needs the response.
  */
 function interceptAnswer(response: Response, settle: (answer: KeptAnswer | null) => Promise<void>): void {
   const { end } = response;

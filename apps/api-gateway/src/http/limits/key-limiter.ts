@@ -3,7 +3,7 @@ import { RateLimiter } from './rate-limiter';
 
 const DAY_SECONDS = 86_400;
 
-/** Counts the new `Idempotency-Key`s of a principal, by the day: the answers to them are kept for as long. */
+/** Counts a principal's new `Idempotency-Key`s per day. Responses are also stored for a day. */
 export class KeyLimiter extends RateLimiter {
   constructor(limit: number, store: Pick<RateLimitStore, 'reserve'>) {
     super({ name: 'idempotency_keys_per_day', limit, seconds: DAY_SECONDS }, store);

@@ -4,7 +4,7 @@ import type { Allowance } from './rate-limiter';
 
 const WINDOW_SECONDS = 60;
 
-/** Tells a caller what is left to it. Throws `rate_limited` when that was nothing. */
+/** Sets the rate limit headers. Throws `rate_limited` if no request is left. */
 export function requireAllowance(response: Response, allowance: Allowance, hint = ''): void {
   const { isAllowed, limit, remaining, resetSeconds } = allowance;
   response.setHeader('RateLimit-Limit', limit);
@@ -19,7 +19,7 @@ export function requireAllowance(response: Response, allowance: Allowance, hint 
   );
 }
 
-/** Whether the answer tells of a limit already: its request was counted. */
+/** Returns whether a response has rate limit headers, which means that its request was counted. */
 export function tellsAllowance(response: Response): boolean {
   return response.hasHeader('RateLimit-Limit');
 }

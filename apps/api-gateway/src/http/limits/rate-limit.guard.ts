@@ -6,8 +6,8 @@ import { requireAllowance } from './rate-headers';
 import { RateLimiter } from './rate-limiter';
 
 /**
- * The limits of principals and of addresses, after authentication: counts a request, and tells its caller how many are
- * left. Throws `rate_limited`. Who comes to an open route counts by its address.
+ * Limits requests per principal, or per address on open routes, after authentication. Sets the headers that say how
+ * many requests are left. Throws `rate_limited`.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

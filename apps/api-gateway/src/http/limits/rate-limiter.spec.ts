@@ -4,7 +4,7 @@ import { costOf, RateLimiter } from './rate-limiter';
 const LIMIT = 40;
 const WINDOW_MS = 60_000;
 
-/** The table of all processes, with a clock that the test moves. */
+/** The table that all processes share, with a clock that the test moves. */
 class Table {
   nowMs = 1_000;
   statements = 0;
@@ -121,7 +121,7 @@ describe('RateLimiter', () => {
     await Promise.resolve();
     expect((await other.take('a')).remaining).toBeLessThanOrEqual(499);
     one.charge('a', 10_000);
-    // What `other` still holds of its share it may use up.
+    // `other` may still use up the rest of its share.
     expect(await passed(other, 1000)).toBeLessThan(50);
     expect((await one.take('a')).isAllowed).toBe(false);
     table.nowMs = WINDOW_MS;

@@ -1,45 +1,46 @@
 import type { RateLimitStore, RateWindow } from '@iss/persistence';
 
-/** Whether a request may pass, and what its caller is told about the limit. */
+/** Whether a request may pass, and the state of the limit for its caller. */
 export interface Allowance {
   isAllowed: boolean;
-  /** Of this principal, in a window. */
+  /** Requests per window for this principal. */
   limit: number;
   /** Requests left in the window, as far as this process knows. */
   remaining: number;
-  /** Until the window ends. */
   resetSeconds: number;
 }
 
 interface Share {
   /** Requests that this process may still let pass. */
   left: number;
-  /** Requests that no process had taken when this one last took some. */
+  /** Requests that no process had reserved when this share was reserved. */
   unreserved: number;
   limit: number;
   takenAtMs: number;
   endsAtMs: number;
 }
 
-/** A window may be long: so soon it is seen that an operator allows more. */
+/** A window may be long. After this time, a higher limit that an operator has set takes effect. */
 const ASK_AGAIN_MS = 60_000;
-/** Some 20 MB at most. A caller that is forgotten loses what was left of its share, never gains. */
+/** About 20 MB at most. A caller that is forgotten loses the rest of its share and never gains. */
 const MAX_PRINCIPALS = 100_000;
 
-/** What a request is charged beyond itself: one request for each millisecond of processor time begun beyond the first. */
+/**
+ * Returns the additional cost of a request: one request for each started millisecond of processor time after the first.
+ */
 export function costOf(processorMs: number): number {
   return processorMs > 1 ? Math.ceil(processorMs) - 1 : 0;
 }
 
 /**
- * Counts a principal's requests down from shares of its limit that are taken for this process, so that most
- * requests cost no statement and all processes together never let more pass than the limit in a window.
+ * Limits the requests of a principal. Each process reserves shares of the limit, so most requests need no statement,
+ * and all processes together never exceed the limit in a window.
  */
 export class RateLimiter {
-  /** In the order in which they were taken, hence about that in which they end. */
+  /** In the order in which they were reserved, which is roughly the order in which they end. */
   private readonly shares = new Map<string, Share>();
   private readonly reserving = new Map<string, Promise<void>>();
-  /** What principals owe beyond their shares, until the next reservation tells it. */
+  /** What principals owe beyond their shares, until the next reservation includes it. */
   private readonly owed = new Map<string, number>();
 
   constructor(
@@ -49,7 +50,7 @@ export class RateLimiter {
     private readonly maxPrincipals = MAX_PRINCIPALS,
   ) {}
 
-  /** Takes one request. Rejects when a share is needed and cannot be had. */
+  /** Takes one request. Rejects if a share is needed and cannot be reserved. */
   async take(principalId: string): Promise<Allowance> {
     for (;;) {
       const share = this.shareOf(principalId);
@@ -63,16 +64,16 @@ export class RateLimiter {
     }
   }
 
-  /** Gives a request back that was taken and then not needed. */
+  /** Returns a request that was taken but not needed. */
   giveBack(principalId: string): void {
     const share = this.shareOf(principalId);
     if (share !== undefined) share.left += 1;
   }
 
   /**
-   * Takes what a request cost beyond itself ({@link costOf}), after its answer: from the principal's share, and from its
-   * next ones, of whichever process, until the window ends. Never waits and never fails: what cannot be told is forgotten.
-   * Does nothing where the deployment has no limit.
+   * Charges the additional cost of a request ({@link costOf}) after its response. The cost is taken from the
+   * principal's share, then from its next shares in any process, until the window ends. Never waits and never fails: a
+   * charge that cannot be stored is dropped. Does nothing if the deployment has no limit.
    */
   charge(principalId: string, requests: number): void {
     if (this.window.limit === 0 || !(requests > 0)) return;
@@ -84,7 +85,7 @@ export class RateLimiter {
     this.takeShare(principalId).catch(() => this.owed.delete(principalId));
   }
 
-  /** Whether all processes together have taken all. */
+  /** Returns whether all processes together have reserved the whole limit. */
   private isUsedUp({ unreserved, takenAtMs }: Share): boolean {
     return unreserved === 0 && this.nowMs() < takenAtMs + ASK_AGAIN_MS;
   }
@@ -94,11 +95,11 @@ export class RateLimiter {
     return share !== undefined && this.nowMs() < share.endsAtMs ? share : undefined;
   }
 
-  /** Requests that come together wait for one share. */
+  /** Reserves a share. Simultaneous requests wait for the same one. */
   private takeShare(principalId: string): Promise<void> {
     const running = this.reserving.get(principalId);
     if (running !== undefined) return running;
-    // Counted from before the statement, so that a share never outlives its window.
+    // Measured before the statement, so that a share never outlives its window.
     const askedAtMs = this.nowMs();
     const owed = this.takeOwed(principalId);
     const taking = this.store
@@ -114,7 +115,7 @@ export class RateLimiter {
       })
       .finally(() => {
         this.reserving.delete(principalId);
-        // What was charged while the statement ran.
+        // The charges that arrived while the statement ran.
         this.charge(principalId, this.takeOwed(principalId));
       });
     this.reserving.set(principalId, taking);

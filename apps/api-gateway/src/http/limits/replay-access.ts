@@ -16,7 +16,7 @@ import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
 import { readBody } from '../request/json-body';
 import { subjectOf, tenantIdOf, uuidOf } from '../request/path-params';
 
-/** Whether a caller that is to get an answer again may still ask for it: by its membership and role of this moment. */
+/** Decides whether a caller may get a stored response again, by its current membership and role. */
 @Injectable()
 export class ReplayAccess {
   constructor(
@@ -27,12 +27,12 @@ export class ReplayAccess {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `forbidden`, or `not_found` for a subscription that has ended. */
+  /** Throws `forbidden` if it may not, and `not_found` for a deleted subscription. */
   async require(context: ExecutionContext): Promise<void> {
     const request = context.switchToHttp().getRequest<Request>();
     const who = this.reflector.get<WhoMayCall | undefined>(MAY_HAVE_AGAIN, context.getHandler());
     if (who === undefined || (typeof who === 'object' && 'anyTenant' in who)) {
-      throw new Error('a route whose answers are kept does not say who of which tenant may call it');
+      throw new Error('a route with stored responses does not name the rule for its callers');
     }
     if (who === 'anyone' || who === 'any_principal') return;
     if ('role' in who) return requireAccess(await this.factsOf(request), who);
@@ -40,7 +40,7 @@ export class ReplayAccess {
     if (!auth.legacyPathsArePublic) requireAccess(await this.memberOf(legacy.tenantId, request), who.legacyTenant);
   }
 
-  /** What is known of the caller in the tenant that acts, which the path names, or else the body. */
+  /** Returns the caller's access facts in the acting tenant, which the path or the body names. */
   private async factsOf(request: Request): Promise<AccessFacts> {
     const { tenant_id, subscription_id, refresh_request_id } = request.params;
     if (tenant_id !== undefined) return this.memberOf(tenantIdOf(tenant_id), request);
@@ -68,7 +68,7 @@ export class ReplayAccess {
     return this.memberOf(tenantIdOf(tenantId), request);
   }
 
-  /** What the rule says of a subject held when the answer was given. */
+  /** Assumes ownership of the subject, because the rule was satisfied when the response was created. */
   private async memberOf(tenantId: string, request: Request): Promise<AccessFacts> {
     const { principalId } = principalOf(request);
     return { ...(await this.tenancy.facts({ tenantId, principalId })), ownsSubject: true };

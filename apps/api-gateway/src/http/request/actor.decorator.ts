@@ -5,7 +5,7 @@ import { principalOf } from '../../auth/current-principal.decorator';
 import { tenantIdOf } from './path-params';
 import { RequestAsker } from './request-asker';
 
-/** Injects who acts: the caller, for the tenant of the path, in this request. */
+/** Injects the caller, acting for the tenant of the path in this request. */
 export const ActorParam = createParamDecorator((_: unknown, context: ExecutionContext): Acting => {
   const request = context.switchToHttp().getRequest<Request>();
   return {
@@ -15,7 +15,7 @@ export const ActorParam = createParamDecorator((_: unknown, context: ExecutionCo
   };
 });
 
-/** Injects who reads: the caller, for the tenant of the path, or for any of its own where the path names none. */
+/** Injects the caller as a reader: for the tenant of the path, or for any of its tenants if the path names none. */
 export const ReaderParam = createParamDecorator(
   (_: unknown, context: ExecutionContext): Reader => new RequestReader(context.switchToHttp().getRequest<Request>()),
 );

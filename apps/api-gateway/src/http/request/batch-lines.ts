@@ -12,15 +12,19 @@ export const NDJSON = 'application/x-ndjson';
 const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 const SECOND_MS = 1000;
-/** As any request that comes too slowly. */
+/** The status for a request that arrives too slowly. */
 const TOO_SLOW = 408;
-/** For so long in all a batch waits for its caller's next minute; the lines after that are told when it begins. */
+/**
+ * The longest total time that a batch waits for its caller's next rate window. Later lines are refused and told when
+ * the window begins.
+ */
 const PATIENCE_MS = 60_000;
 
 /**
- * Injects the lines of a batch as they come, once it is known that the caller has this role in the tenant that acts: nothing
- * is read that nobody asks for. Throws `unsupported_media_type`, `payload_too_large` when the length is told, `forbidden`.
- * What is wrong with a line is told of that line; what comes behind too many bytes or lines is not read.
+ * Injects the lines of a batch as they arrive. First checks that the caller has this role in the acting tenant, so that
+ * nothing is read for nobody. Throws `unsupported_media_type`, `forbidden`, and `payload_too_large` if the declared
+ * length is too large. A problem with one line is reported for that line only. Nothing is read after too many bytes or
+ * lines.
  */
 export const BatchLines = createParamDecorator(
   async (role: Role, context: ExecutionContext): Promise<AsyncIterable<readonly SentLine[]>> => {
@@ -57,7 +61,10 @@ async function* linesOf(request: Request): AsyncGenerator<readonly SentLine[], v
   }
 }
 
-/** The chunks of a body, and null at its end. Whoever leaves off leaves the connection as it is: the answer goes out on it. */
+/**
+ * Yields the chunks of a body, and null at its end. A reader that stops early leaves the connection open, because the
+ * response is sent on it.
+ */
 async function* chunksOf(request: Request, patience: Patience): AsyncGenerator<Buffer | null | typeof LATE, void> {
   const chunks: AsyncIterator<unknown> = request.iterator({ destroyOnReturn: false });
   try {
@@ -68,14 +75,14 @@ async function* chunksOf(request: Request, patience: Patience): AsyncGenerator<B
       if (Buffer.isBuffer(next.value)) yield next.value;
     }
   } finally {
-    // Not waited for: where a chunk is late, it is done when the connection is.
+    // Not awaited: a late chunk only settles when the connection closes.
     chunks.return?.().catch(() => undefined);
   }
 }
 
 const LATE = Symbol('LATE');
 
-/** For how long a client is waited for until a line ends. The time that the service takes for itself does not count. */
+/** Limits how long a client may take to complete a line. The service's own processing time does not count. */
 class Patience {
   private leftMs: number;
 
@@ -83,12 +90,12 @@ class Patience {
     this.leftMs = fullMs;
   }
 
-  /** A line has ended. */
+  /** Restarts the time limit, because a line has ended. */
   renew(): void {
     this.leftMs = this.fullMs;
   }
 
-  /** Gives the promised value, or `LATE` when patience ends before. */
+  /** Returns the promised value, or `LATE` if the time limit ends first. */
   async waitFor<Value>(promised: Promise<Value>): Promise<Value | typeof LATE> {
     const beganMs = performance.now();
     let timer: NodeJS.Timeout | undefined;
@@ -104,7 +111,7 @@ class Patience {
   }
 }
 
-/** The lines, as far as their caller's rate allows them to be looked at. Those before one that waits are given first. */
+/** Yields the lines as their caller's rate allows. Yields the lines before one that has to wait first. */
 async function* sentLines(
   lines: readonly Line[],
   maxBytes: number,
@@ -128,7 +135,7 @@ async function* sentLines(
 
 type Verdict = { kind: 'taken' } | { kind: 'wait'; ms: number } | { kind: 'refused'; refusal: LineRefusal };
 
-/** What a batch may still take of its caller's rate: a line counts as one request. */
+/** Takes the lines of a batch from their caller's rate. A line counts as one request. */
 class LineAllowance {
   private patienceMs = PATIENCE_MS;
 
@@ -137,7 +144,7 @@ class LineAllowance {
     private readonly principalId: string,
   ) {}
 
-  /** Takes a line; or says how long to wait before it is asked for again, or why it is not to be had. */
+  /** Takes one line. Otherwise returns how long to wait before asking again, or why the line is refused. */
   async take(): Promise<Verdict> {
     if (this.limiter.window.limit === 0) return { kind: 'taken' };
     try {
@@ -154,7 +161,7 @@ class LineAllowance {
   }
 }
 
-/** Says if a line is the first one of JSON that was written over several lines, or of an array. */
+/** Returns whether this is the first line of an array, or of a JSON document that spans several lines. */
 function isBeginOfDocument({ line, bytes }: Line): boolean {
   return (
     line === 1 && bytes !== null && /^\s*(?:\{\s*$|\[)/.test(Buffer.from(bytes.subarray(0, 64)).toString('latin1'))

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { decideAddress, forwardedAddress, type Warn, withinNetworks } from '@iss/platform';
 
-/** From which address callers come. */
+/** Finds the addresses of callers. */
 export class ClientAddresses {
   private readonly isTrusted: (address: string) => boolean;
 
@@ -13,15 +13,15 @@ export class ClientAddresses {
   }
 
   /**
-   * Who connected; behind trusted proxies the last one that they saw and that is no such proxy. What stands before it in
-   * `X-Forwarded-For` the caller may have written itself. Empty once the connection is gone.
+   * Returns the address of the peer. Behind trusted proxies, returns the last address in `X-Forwarded-For` that is not
+   * a trusted proxy; the caller may have forged the addresses before it. Empty if the connection is closed.
    */
   of({ socket, headers }: IncomingMessage): string {
     let address = socket.remoteAddress ?? '';
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return address;
     if (!this.isTrusted(address)) {
-      // A caller on the internet may write any header. A proxy of ours is near.
+      // Callers on the internet may send any header. Only a private address is likely to be a proxy of ours.
       if (decideAddress(address.replace(/^::ffff:/i, '')) !== 'public')
         this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was ignored');
       return address;

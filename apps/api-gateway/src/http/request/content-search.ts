@@ -28,8 +28,8 @@ interface ContentSent {
 }
 
 /**
- * What is searched for, or null for neither. Throws `validation_error` for what can be no identifier, and for two searches
- * in one: `others` are what else a list is searched by.
+ * Returns the search, or null if there is none. Throws `validation_error` for an invalid identifier, and for a
+ * combination of two searches. `others` are the list's other searches.
  */
 export function contentSearch(
   { identifier: text, q }: ContentSent,

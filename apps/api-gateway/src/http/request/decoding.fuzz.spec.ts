@@ -11,7 +11,7 @@ const fuzz = fuzzing(3);
 const cursors = new Cursors(SecretBox.fromKeyRing(`test:${randomBytes(32).toString('base64')}`));
 const sentText = fc.oneof(anyText(600), fc.uuid(), fc.constantFrom(...SUBJECT_TYPES));
 
-/** What `read` makes of it; undefined where it is refused as the caller's fault, with one place under this path. */
+/** Returns the result of `read`, or undefined if it refuses the input with one problem under this path. */
 function attempt<T>(under: string, read: () => T): T | undefined {
   try {
     return read();

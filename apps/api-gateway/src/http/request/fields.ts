@@ -24,7 +24,7 @@ import {
 import { Field, field, shown } from '../describe/field';
 import { view } from '../describe/view';
 
-/** The fields of the interface that stand in more than one place. */
+/** Fields that occur in more than one place of the interface. */
 
 const TEXT: Schema = { type: 'string' };
 const INTEGER: Schema = { type: 'integer' };
@@ -34,7 +34,7 @@ export const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** `oidc:{project_id}#{user_id}` without control characters (specification, "Principal access record"). */
 export const PRINCIPAL_ID = new RegExp(`^oidc:[^#${CONTROLS}]{1,255}#[^${CONTROLS}]{1,255}$`, 'u');
 
-/** One rule, whose violation is an invalid value, whatever was sent instead. */
+/** Creates a field with one rule. Every violation is an invalid value, whatever its type. */
 function valueOf<T>(schema: Schema, message: string, holds: (value: JsonValue) => boolean): Field<T> {
   return field(rule(schema, 'invalid_value', message, holds));
 }
@@ -52,19 +52,19 @@ export const uuid = valueOf<string>(
   'must be a UUID',
   (value) => typeof value === 'string' && isUuid(value),
 );
-/** A moment: RFC 3339 with a timezone. Whoever compares a sent one with the clock also reads it. */
+/** A moment: RFC 3339 with a timezone. Code that compares it with the clock has to parse it itself. */
 export const time = field<string>({ ...anyText, schema: { ...TEXT, format: 'date-time' } }).madeOf((date: Date) =>
   date.toISOString(),
 );
-/** A moment as it was sent, which is what was hashed. */
+/** A moment exactly as it was sent, because that text was hashed. */
 export const sentTime = time.madeOf((sent: string) => sent);
-/** A moment, or a UTC day, as a query sends it. */
+/** A moment, or a UTC day, in a query. */
 export const dayOrInstant = textOf(
   {},
   'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',
   (sent) => parsePeriod(sent) !== null,
 );
-/** An ISO 8601 duration after which something recurs. */
+/** The ISO 8601 duration between two recurrences. */
 export const recurrence = textOf(
   { pattern: RECURRENCE.source },
   'must be an ISO 8601 duration of whole days from P1D to P5Y, for example P1Y, P3M or P1Y6M',
@@ -90,7 +90,7 @@ export const subjectId = field(subjectIdCheck)
   );
 export const version = field(snapshotVersion).described('The number of the snapshot in the subject’s chain.');
 
-/** One of some strings. */
+/** Creates a field for one of these strings. */
 export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
   const known: readonly unknown[] = values;
   return valueOf<T>({ type: 'string', enum: values }, `must be one of ${values.join(', ')}`, (value) =>
@@ -99,7 +99,7 @@ export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
 }
 
 export const subjectType = oneOf<string>(SUBJECT_TYPES).described('The namespace of the subject’s id.');
-/** What a grant is on: a subject, or all of its grantor's. */
+/** The type of what a grant covers: a subject, or all subjects of the grantor. */
 export const grantedType = oneOf<string>([...SUBJECT_TYPES, ALL_SUBJECTS.subjectType]).described(
   'The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later.',
 );
@@ -111,8 +111,8 @@ export const tenancyRole = oneOf(TENANCY_ROLES).described(
 export const principalType = oneOf(PRINCIPAL_TYPES).described('The kind of caller.');
 
 /**
- * Some of `values`, each once, one at least. One rule that looks at the length first: over the length of an array that
- * fills a body, comparing each with each takes seconds.
+ * Creates a field for a non-empty array of distinct `values`. Its only rule checks the length first, because comparing
+ * all pairs of an array that fills a body would take seconds.
  */
 export function setOf<const T extends string>(values: readonly T[], bounds: Schema = {}): Field<T[], readonly T[]> {
   const items = enumOf(values);
@@ -135,19 +135,19 @@ export function setOf<const T extends string>(values: readonly T[], bounds: Sche
 
 export const scopes = setOf(SCOPES).described('The reads that the grant permits.');
 
-/** A list of anything, whose items are looked at by whoever takes it. */
+/** Creates a field for a list whose reader checks the items. */
 export function arrayWith(items: Schema): Field<JsonValue[]> {
   return field({ ...anyArray, schema: { type: 'array', items } });
 }
 
-/** 1 to `max` characters without control characters. With the u flag the count is of code points. */
+/** Creates a field for 1 to `max` characters without control characters. With the u flag, code points are counted. */
 export function line(max: number): Field<string> {
   const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
   const message = `must be 1 to ${max} characters without control characters`;
   return textOf({ minLength: 1, maxLength: max, pattern: `^[^${CONTROLS}]*$` }, message, (sent) => pattern.test(sent));
 }
 
-/** 1 to `max` characters that whoever takes them reads as a URL. */
+/** Creates a field for 1 to `max` characters that its reader parses as a URL. */
 export function url(max: number): Field<string> {
   const message = `must be 1 to ${max} characters`;
   return textOf(
@@ -157,34 +157,37 @@ export function url(max: number): Field<string> {
   );
 }
 
-/** How such a line begins. */
+/** Creates a field for the beginning of a {@link line}. */
 export function prefix(max: number): Field<string> {
   const pattern = new RegExp(`^\\P{Cc}{0,${max}}$`, 'u');
   const message = `must be at most ${max} characters without control characters`;
   return textOf({ maxLength: max, pattern: `^[^${CONTROLS}]*$` }, message, (sent) => pattern.test(sent));
 }
 
-/** `[\P{Cc}\t\n\r]*`, for readers of a schema that know no Unicode properties. */
+/**
+ * Equivalent to `[\P{Cc}\t
+ * \r]*`, for schema tools without Unicode properties.
+ */
 const PROSE = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
-/** The same with something in it beside spaces. */
+/** {@link PROSE} with at least one character that is not white space. */
 const PROSE_NOT_BLANK = `${PROSE.slice(0, -1)}[^\\s\\u0000-\\u001f\\u007f-\\u009f]${PROSE.slice(1)}`;
 
-/** 1 to `max` characters, in lines, that are not all spaces. */
+/** Creates a field for 1 to `max` characters of text with line breaks that is not blank. */
 export function someProse(max: number): Field<string> {
   const pattern = new RegExp(`^(?=.*\\S)[\\P{Cc}\\t\\n\\r]{1,${max}}$`, 'su');
   const message = `must be 1 to ${max} characters, not blank, and without control characters except tabs and line breaks`;
   return textOf({ minLength: 1, maxLength: max, pattern: PROSE_NOT_BLANK }, message, (sent) => pattern.test(sent));
 }
 
-/** At most `max` characters, in lines. */
+/** Creates a field for at most `max` characters of text with line breaks. */
 export function prose(max: number): Field<string> {
   const pattern = new RegExp(`^[\\P{Cc}\\t\\n\\r]{0,${max}}$`, 'u');
   const message = `must be at most ${max} characters without control characters except tabs and line breaks`;
   return textOf({ maxLength: max, pattern: PROSE }, message, (sent) => pattern.test(sent));
 }
 
-/** An integer from `minimum` to `maximum`. */
+/** Creates a field for an integer from `minimum` to `maximum`. */
 export function integerFrom(minimum: number, maximum: number): Field<number> {
   const isInRange = (value: JsonValue): boolean => typeof value === 'number' && value >= minimum && value <= maximum;
   const schema = { ...INTEGER, minimum, maximum };
@@ -196,13 +199,13 @@ export function integerFrom(minimum: number, maximum: number): Field<number> {
   );
 }
 
-/** An integer >= 1 in a query, as text; `note` is its example or its default, as a number. */
+/** Creates a field for an integer >= 1 in a query, sent as text. `note` is its example or its default, as a number. */
 export function positive(note: { example: number } | { default: number }): Field<string> {
   const isPositive = (value: JsonValue): boolean => typeof value === 'string' && /^[1-9][0-9]{0,9}$/.test(value);
   return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
 }
 
-/** An integer of a query within bounds, as text, and what it is where it is not sent. */
+/** Creates a field for an integer within bounds in a query, sent as text, with its default. */
 export function wholeFrom(minimum: number, maximum: number, preferred: number): Field<string> {
   const isWithin = (value: JsonValue): boolean =>
     typeof value === 'string' && /^(?:0|[1-9][0-9]{0,14})$/.test(value) && +value >= minimum && +value <= maximum;
@@ -210,18 +213,21 @@ export function wholeFrom(minimum: number, maximum: number, preferred: number): 
   return valueOf(schema, `must be an integer from ${minimum} to ${maximum}`, isWithin);
 }
 
-/** As {@link positive}, or one word instead: a string with a pattern, which code generators take better than one of two types. */
+/**
+ * Creates a field for an integer >= 1 or one word. Its schema is a string with a pattern, which code generators handle
+ * better than two types.
+ */
 export function positiveOr(word: string, preferred: number): Field<string> {
   const pattern = new RegExp(`^(?:[1-9][0-9]{0,9}|${word})$`);
   return matching(pattern, `must be an integer >= 1, or ${word}`).byDefault(String(preferred));
 }
 
-/** A text of a query that has a pattern. */
+/** Creates a field for text in a query that matches a pattern. */
 export function matching(pattern: RegExp, message: string): Field<string> {
   return textOf({ pattern: pattern.source }, message, (sent) => pattern.test(sent));
 }
 
-/** What every list takes. The bounds of `limit` are the list's: `PageOf`. */
+/** The query parameters of every list. `PageOf` sets the list's bounds of `limit`. */
 export const PAGE = {
   limit: field<string>({ ...anyText, schema: { ...INTEGER, minimum: 1 } })
     .described(
@@ -233,14 +239,14 @@ export const PAGE = {
     .optional(),
 };
 
-/** A subject as an object of its own, made of the record that it belongs to. */
+/** A nested object that names the subject of a record. */
 export const SubjectRef = view(
   'SubjectRef',
   { subject_type: subjectType, subject_id: subjectId },
   'The individual, organization or entity that the snapshots describe.',
 );
 
-/** Seconds to wait for what is not in the published log yet. */
+/** Seconds to wait for a fact that is not in the published log yet. */
 export const logWait = matching(/^(?:[0-9]|10)$/, 'must be a number of seconds from 0 to 10')
   .optional()
   .byDefault('0');

@@ -11,14 +11,14 @@ import type { Shape } from './shape';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The body as it was sent, once it is read. */
+    /** The body as it was sent, after it was read. */
     bodyBytes?: Buffer;
   }
 }
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Throws `unsupported_media_type` unless the body is said to be of this type, and as it is. */
+/** Throws `unsupported_media_type` unless the headers declare this type and no encoding. */
 export function requireBodyOf(request: Request, pattern: RegExp, type: string): void {
   if (!pattern.test(request.headers['content-type'] ?? '')) {
     throw new DomainError('unsupported_media_type', `Send the body as Content-Type: ${type}, in UTF-8.`);
@@ -29,7 +29,10 @@ export function requireBodyOf(request: Request, pattern: RegExp, type: string): 
   }
 }
 
-/** The body as it was sent, read at most once. Throws `payload_too_large`, or `validation_error` when it is cut off. */
+/**
+ * Returns the body as it was sent. Reads it only once. Throws `payload_too_large`, or `validation_error` if it is cut
+ * off.
+ */
 export async function readBody(request: Request): Promise<Buffer> {
   request.bodyBytes ??= await readBytes(request, request.settings.limits.bodyBytes);
   return request.bodyBytes;
@@ -61,14 +64,14 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send all of it.'));
     request.on('error', cut);
     request.on('aborted', cut);
-    // Cut off while the caller was looked up: nothing of this will be heard any more.
+    // The body was cut off during an earlier wait, so no further event will follow.
     if (request.destroyed) cut();
   });
 }
 
 /**
- * A body that has come as a whole, as nearly all do along with the head: no event needs to be waited for. `read` gives one
- * chunk at a time.
+ * Returns a body that has already arrived completely, as nearly all do together with the head. `read` returns one chunk
+ * at a time.
  */
 function readBuffered(request: Request): Buffer {
   const chunks: Buffer[] = [];
@@ -82,8 +85,9 @@ function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 /**
- * What a task makes of the body as it was sent. A large body is read in a thread, once it is known that its caller has this
- * role in the tenant that acts. Throws `unsupported_media_type`, `payload_too_large`, `forbidden`, and what the task throws.
+ * Returns the result of a task on the body as it was sent. Before a large body is processed in a thread, checks that
+ * the caller has this role in the acting tenant. Throws `unsupported_media_type`, `payload_too_large`, `forbidden`, and
+ * the task's errors.
  */
 export async function bodyBy<Name extends TaskName>(
   context: ExecutionContext,
@@ -99,7 +103,7 @@ export async function bodyBy<Name extends TaskName>(
   return work.run(new RequestAsker(request), task, inputOf({ bytes, maxDepth: limits.jsonDepth }));
 }
 
-/** What every member of a tenant is; some may do more than their role says. */
+/** The lowest role, which every member of a tenant has. Some members may do more than their role allows. */
 const [ANY_ROLE] = ROLES;
 
 async function sentAs(shape: Shape<Fields>, context: ExecutionContext): Promise<object> {
@@ -119,22 +123,22 @@ const readSentOrNothing = createParamDecorator(
 );
 
 /**
- * Injects the request's JSON as its shape requires it, and documents it (contract, "Unknown fields in fixed-shape request
- * bodies").
+ * Injects the request's JSON, checked against its shape, and documents it (contract, "Unknown fields in fixed-shape
+ * request bodies").
  *
- * Read here and not in a middleware, so that nothing of a body is read before the caller is known. Throws
- * `unsupported_media_type`, `payload_too_large`, or `validation_error` naming each place by JSON Pointer.
+ * It is a parameter decorator and not a middleware, so that nothing of a body is read before the caller is known.
+ * Throws `unsupported_media_type`, `payload_too_large`, or `validation_error` that names each place by JSON Pointer.
  */
 export function JsonBody(shape: Shape<Fields>): ParameterDecorator {
   return documented(readSent(shape), bodyOf(shape));
 }
 
-/** The same where the body may be left out, `Content-Type` and all: that is an object without fields. */
+/** Like {@link JsonBody}, but accepts a request without body and `Content-Type` as an object without fields. */
 export function OptionalJsonBody(shape: Shape<Fields>): ParameterDecorator {
   return documented(readSentOrNothing(shape), bodyOf(shape, { required: false }));
 }
 
-/** The request's body in the document, where something else than {@link JsonBody} reads it. */
+/** Documents the request's body if something other than {@link JsonBody} reads it. */
 export function bodyOf({ schema, examples }: Shape<Fields>, options: { required?: boolean } = {}): MethodDecorator {
   return ApiBody({ ...options, schema: { ...schema }, examples: { ...examples } });
 }

@@ -9,8 +9,8 @@ import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
 import { tenantIdOf } from './path-params';
 
 /**
- * Whether a caller may have a large body read: who could not do anything with it is told so at the price of a look-up. Of
- * a small body the form is looked at first, which takes less than a statement.
+ * Decides whether a caller may have a large body read. A caller without rights is refused at the cost of one lookup. A
+ * small body is checked for its form first, because that takes less time than a statement.
  */
 @Injectable()
 export class LargeBodyAccess {
@@ -20,7 +20,10 @@ export class LargeBodyAccess {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `forbidden` unless the caller has this role in the tenant that acts. A tenant that the body names is not known yet. */
+  /**
+   * Throws `forbidden` unless the caller has this role in the acting tenant. Does nothing if only the body names the
+   * tenant.
+   */
   async require(context: ExecutionContext, role: Role): Promise<void> {
     const request = context.switchToHttp().getRequest<Request>();
     const tenantId = this.tenantOf(context, request);

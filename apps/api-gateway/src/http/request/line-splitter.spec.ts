@@ -1,12 +1,12 @@
 import { LineSplitter } from './line-splitter';
 
-/** The lines of a text that comes in chunks of so many bytes; null: too long. */
+/** Returns the lines of a text that arrives in chunks of this many bytes. Null means too long. */
 function linesOf(text: string, chunkBytes: number, maxBytes = 8): [number, string | null][] {
   const splitter = new LineSplitter(maxBytes);
   const bytes = Buffer.from(text);
   const lines = [];
   for (let at = 0; at < bytes.length; at += chunkBytes) {
-    // Each chunk in memory of its own, which nobody may rely on afterwards.
+    // Each chunk has its own memory, as in production.
     lines.push(...splitter.push(Buffer.from(bytes.subarray(at, at + chunkBytes))));
   }
   lines.push(...splitter.end());

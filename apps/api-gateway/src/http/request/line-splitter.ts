@@ -1,4 +1,4 @@
-/** A line without its end. Null where it is longer than lines may be. */
+/** A line without its line ending. Its bytes are null if it is too long. */
 export interface Line {
   line: number;
   bytes: Uint8Array | null;
@@ -8,18 +8,18 @@ const NOTHING = Buffer.alloc(0);
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
 /**
- * Takes bytes as they come and gives the lines that they end, numbered from 1. Lines of white space are counted and left out;
- * of a line that is too long nothing is kept. Lines end with LF or CRLF, the last one also with the bytes.
+ * Splits arriving bytes into lines, numbered from 1. Blank lines are counted but left out. Nothing is stored of a line
+ * that is too long. Lines end with LF or CRLF; the last line may also end with the input.
  */
 export class LineSplitter {
-  /** What came of a line whose end has not come: the first bytes of this, of which there may be more. */
+  /** The start of a line whose end has not arrived. Only the first `begunBytes` are used. */
   private begun = NOTHING;
   private begunBytes = 0;
   private line = 1;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** The lines that end in this chunk, which they share their memory with. */
+  /** Returns the lines that end in this chunk. They share its memory. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
     let from = 0;
@@ -31,14 +31,14 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The last line, where the bytes end without the end of a line. */
+  /** Returns the last line, if the input does not end with a line ending. */
   end(): Line[] {
     const lines: Line[] = [];
     this.finish(NOTHING, lines);
     return lines;
   }
 
-  /** Doubles its memory where there is too little, however small the parts are in which a line comes. */
+  /** Stores a part of a line. Doubles the memory when it is too small, so that many small parts cause few copies. */
   private keep(part: Buffer): void {
     const bytes = this.begunBytes + part.length;
     if (this.isTooLong(bytes)) {
@@ -69,7 +69,7 @@ export class LineSplitter {
     else if (!isBlank(bytes)) lines.push({ line, bytes });
   }
 
-  /** CRLF has one byte that is no part of the line. */
+  /** Allows one byte more, for the CR of a CRLF. */
   private isTooLong(bytes: number): boolean {
     return bytes > this.maxBytes + 1;
   }

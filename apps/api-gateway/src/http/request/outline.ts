@@ -1,16 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, MAX_PROBLEMS, setMember } from '@iss/domain';
 
-/** By the name of a member whose elements have a fixed shape, the names that this knows. */
+/** The known names of shaped elements, by the name of the array member that holds them. */
 export type ItemFields = Readonly<Record<string, readonly string[]>>;
 
-/** More elements than any field of a fixed shape takes (`REQUESTED_PATHS_MAX` is at most 10,000). */
+/** More elements than any field of a fixed shape accepts (`REQUESTED_PATHS_MAX` is at most 10,000). */
 const MAX_ELEMENTS = 16_384;
 
 /**
- * As much of a body as a fixed shape looks at, so that no more of it comes from one thread to another: its known members,
- * and as many unknown ones, without their values, as are told of. Of a member that is an array its elements, and nothing of
- * what lies in those; of one that is an object nothing, since no such field is one. A shape says of it what it says of the
- * whole. Elements of which `items` knows the fields are bodies of their own.
+ * Returns only the parts of a body that a fixed shape checks, so that little data passes between threads.
+ * - Known members, and unknown ones without their values, as many as are reported.
+ * - For an array, its elements without their contents. Elements whose fields `items` names are treated like bodies.
+ * - For an object, nothing inside it, because no such field is an object.
+ *
+ * A shape reports the same problems for the outline as for the body.
  */
 export function outlineOf(body: JsonValue, fields: readonly string[], items: ItemFields = {}): JsonValue {
   if (!isJsonObject(body)) return emptied(body);
@@ -30,7 +32,7 @@ function ofMember(value: JsonValue, itemFields: readonly string[] | undefined): 
   return elements.map((element) => (itemFields === undefined ? emptied(element) : outlineOf(element, itemFields)));
 }
 
-/** The value, if nothing lies in it; else an empty one of its kind. */
+/** Returns the value, or an empty array or object in place of a non-empty one. */
 function emptied(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return [];
   return isJsonObject(value) ? {} : value;

@@ -18,7 +18,7 @@ const subscriptionId = shown<string>({
   pattern: `^(${SUBSCRIPTION_PREFIX})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`,
 });
 
-/** Every parameter of a path, as the document describes it. */
+/** Every path parameter, as the document describes it. */
 export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<number>>> = {
   tenant_id: tenantId.described('The tenant for which the caller acts.').example('acme'),
   subject_type: subjectType.described('The namespace of the subject’s id.').example('organization'),
@@ -61,7 +61,7 @@ const problem = (name: string, message: string): ErrorDetail[] => [
   { path: `/path/${name}`, message, code: 'invalid_format' },
 ];
 
-/** A tenant id of a path. Throws `validation_error`. */
+/** Reads a tenant id from a path. Throws `validation_error`. */
 export function tenantIdOf(text: unknown): string {
   if (typeof text === 'string' && TENANT_ID.test(text)) return text;
   throw invalidPath(
@@ -69,20 +69,20 @@ export function tenantIdOf(text: unknown): string {
   );
 }
 
-/** A subject of a path. Throws `validation_error`. */
+/** Reads a subject from a path. Throws `validation_error`. */
 export function subjectOf(subjectType: string, subjectId: string): SubjectRef {
   requireParameter(subjectProblems(subjectType, subjectId, '/path'));
   return { subjectType, subjectId };
 }
 
-/** A UUID of a path, in lower case; `prefix` may stand before it. Throws `validation_error`. */
+/** Reads a UUID from a path, with or without `prefix`, and returns it in lower case. Throws `validation_error`. */
 export function uuidOf(text: string, { name, prefix = '' }: { name: string; prefix?: string }): string {
   const uuid = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   requireParameter(isUuid(uuid) ? [] : problem(name, `must be ${prefix === '' ? '' : `${prefix} and `}a UUID`));
   return uuid.toLowerCase();
 }
 
-/** A snapshot version of a path. Throws `validation_error`. */
+/** Reads a snapshot version from a path. Throws `validation_error`. */
 export function versionOf(text: string): number {
   const version = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
   requireParameter(
@@ -101,7 +101,7 @@ export const SubjectParam = createParamDecorator((_: unknown, context: Execution
   subjectOf(parameter(context, 'subject_type'), parameter(context, 'subject_id')),
 );
 
-/** Injects a UUID of the path, in lower case. `prefix` may stand before it. */
+/** Injects a UUID from the path in lower case. `prefix` may precede it. */
 export const UuidParam = createParamDecorator(
   (options: { name: string; prefix?: string }, context: ExecutionContext): string =>
     uuidOf(parameter(context, options.name), options),
@@ -112,7 +112,7 @@ export const VersionParam = createParamDecorator((_: unknown, context: Execution
   versionOf(parameter(context, 'snapshot_version')),
 );
 
-/** Injects `log_index` from the path: a place in the log, from 0. */
+/** Injects `log_index` from the path. */
 export const LogIndexParam = createParamDecorator((_: unknown, context: ExecutionContext): number => {
   const text = parameter(context, 'log_index');
   requireParameter(/^(?:0|[1-9][0-9]{0,14})$/.test(text) ? [] : problem('log_index', 'must be an integer >= 0'));

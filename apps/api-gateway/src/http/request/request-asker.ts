@@ -3,10 +3,10 @@ import { principalOf } from '../../auth/current-principal.decorator';
 import type { Asker } from '../../work/asker';
 import { charged } from '../limits/charged';
 
-/** The caller of a request, as long as its connection is there. */
+/** The caller of a request. */
 export class RequestAsker implements Asker {
   readonly principalId: string;
-  /** No member that a spread would take along. */
+  /** Private, so that a spread of this object does not copy it. */
   readonly #request: Request;
 
   constructor(request: Request) {

@@ -6,23 +6,26 @@ import type { NextFunction, Request, Response } from 'express';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Names this request in headers, errors, logs, audit and events. */
+    /** Identifies this request in headers, errors, logs, audit records and events. */
     requestId: string;
-    /** Our part of the caller's distributed trace, or of a new one (W3C Trace Context, version 00). */
+    /** Our part of the caller's distributed trace, or of a new trace (W3C Trace Context, version 00). */
     traceparent: string;
-    /** While telemetry is on. */
+    /** Set while telemetry is on. */
     span?: Span;
   }
 }
 
 const SANE = /^[A-Za-z0-9._:+/=-]{1,128}$/;
-/** W3C Trace Context, 3.2: ids of zeros only are invalid. Several headers arrive joined by commas, hence invalid too. */
+/**
+ * W3C Trace Context, 3.2: ids of only zeros are invalid. Several headers arrive joined by commas, so they are invalid
+ * too.
+ */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 const SAMPLED = 0x01;
 
 /**
- * Takes the caller's `X-Request-Id` when it is a sane token, else makes one. Takes the trace of its `traceparent` when
- * that is valid, else starts one; what is done here gets a span id of its own.
+ * Sets the request's id and trace. Uses the caller's `X-Request-Id` if it is a valid token, or else a new UUID.
+ * Continues the trace of a valid `traceparent`, or else starts one. Our part gets its own span id.
  */
 export function identify(request: Request): void {
   const given = request.headers['x-request-id'];
@@ -30,7 +33,7 @@ export function identify(request: Request): void {
   request.traceparent = request.span?.traceparent ?? continueTrace(request.headers['traceparent']);
 }
 
-/** The caller's `traceparent` where it is valid, else null. */
+/** Returns the caller's `traceparent` if it is valid, or else null. */
 export function callersTrace({ headers }: Pick<Request, 'headers'>): string | null {
   const given = headers['traceparent'];
   return typeof given === 'string' && TRACEPARENT.test(given) ? given : null;
@@ -41,7 +44,7 @@ export function requestIdMiddleware(request: Request, _response: Response, next:
   next();
 }
 
-/** The `traceparent` of our part: the caller's trace and its decision on sampling, under a new span id. */
+/** Returns the `traceparent` of our part: the caller's trace and its sampling decision, with a new span id. */
 export function continueTrace(given: string | string[] | undefined): string {
   const [, traceId, flags] = (typeof given === 'string' ? TRACEPARENT.exec(given) : null) ?? [];
   const random = randomHex();
@@ -52,11 +55,11 @@ export function continueTrace(given: string | string[] | undefined): string {
 
 /** Enough for a span id and a trace id. */
 const RANDOM_BYTES = 8 + 16;
-/** Asked for in one call for many requests: a call takes as long for one. */
+/** Filled for many requests in one call, because a call takes as long for one. */
 const pool = Buffer.alloc(RANDOM_BYTES * 128);
 let used = pool.length;
 
-/** 48 digits. That 16 of them are all zero, which would be no id, is as likely as two equal ids. */
+/** Returns 48 digits. An id of only zeros, which would be invalid, is as unlikely as two equal ids. */
 function randomHex(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -66,13 +69,13 @@ function randomHex(): string {
   return pool.toString('hex', used - RANDOM_BYTES, used);
 }
 
-/** The members by which log lines of a request are found. */
+/** Returns the members that identify a request in log lines. */
 export function traceFields(request: Request): { request_id: string; trace_id: string; span_id: string } {
   const { requestId, traceparent } = request;
   return { request_id: requestId, trace_id: traceparent.slice(3, 35), span_id: traceparent.slice(36, 52) };
 }
 
-/** The trace of a request that {@link identify} has seen. */
+/** Returns the trace of a request that {@link identify} has processed. */
 export function traceOf(request: Request): RequestTrace {
   const given = request.headers['x-correlation-id'];
   const correlationId = typeof given === 'string' && SANE.test(given) ? given : undefined;

@@ -6,15 +6,15 @@ import type { EndedRequests } from '../answer/ended-requests';
 import type { Cursors } from '../lists/cursors';
 import type { LargeBodyAccess } from './large-body-access';
 
-/** What those who read and answer a request need of the deployment. */
+/** The deployment's settings and services for reading and answering requests. */
 export interface RequestSettings {
   limits: Limits;
   cursors: Cursors;
-  /** Is told what a request cost, and asked for the lines of a batch. */
+  /** Charges requests and provides the lines of a batch. */
   limiter: Pick<RateLimiter, 'window' | 'take' | 'charge'>;
   work: Work;
   largeBodies: LargeBodyAccess;
-  /** Is told of requests that are ended before their time. */
+  /** Counts requests that are closed before they finish. */
   ended: EndedRequests;
 }
 
@@ -24,7 +24,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Gives every request of the application its settings, by the prototype that they have in common: once, not each time. */
+/** Gives every request of the application its settings. Sets them once, on the requests' common prototype. */
 export function setRequestSettings(express: Express, settings: RequestSettings): void {
   Object.assign(express.request, { settings });
 }

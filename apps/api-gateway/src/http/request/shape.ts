@@ -12,7 +12,7 @@ import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field'
 import { objectSchema } from '../describe/view';
 import type { ItemFields } from './outline';
 
-/** An example of a body, with a line about it. */
+/** An example of a body, with a one-line summary. */
 export interface Example<Body> {
   summary?: string;
   value: Body;
@@ -22,32 +22,32 @@ interface Entry {
   name: string;
   problemsOf: (value: JsonObject[string]) => ErrorDetail[] | null;
   isOptional: boolean;
-  /** Whether null is a value of it. Else it says that the field is not given. */
   schema: Schema;
   isHidden: boolean;
-  /** Its other names. */
   aliases: readonly string[];
 }
 
-/** What holds between fields: what is wrong in a value whose fields may be wrong by themselves, and the same as schema. */
+/**
+ * A rule between fields: its problems in a value (whose fields may have problems of their own), and the same as schema.
+ */
 export interface Between {
   schema: Schema;
-  /** With paths relative to the value. */
+  /** Paths are relative to the value. */
   problemsOf: (value: JsonObject) => readonly ErrorDetail[];
 }
 
-/** What a body or a query has to be, declared once: its type (`SentOf`), its rules, its schema and examples. */
+/** The shape of a body or a query, declared once: its type (`SentOf`), rules, schema and examples. */
 export class Shape<F extends Fields> {
-  /** Never there: for the compiler. */
+  /** For the compiler only; it has no value. */
   declare readonly sent: SentBy<F>;
   readonly schema: Schema;
   private readonly entries: readonly Entry[];
   private readonly knownNames: ReadonlySet<string>;
-  /** Every name that it knows, aliases too. */
+  /** All known names, including aliases. */
   readonly names: readonly string[];
-  /** The same of the items of its lists that have a shape. */
+  /** The known names of the items of its lists, if they have a shape. */
   readonly items: ItemFields;
-  /** The names that there are to send, in words. */
+  /** The names that a caller may send, as text. */
   private readonly known: string;
 
   constructor(
@@ -77,10 +77,10 @@ export class Shape<F extends Fields> {
   }
 
   /**
-   * The value itself when it has this shape: nothing is coerced, unknown fields are refused. A field that may be left out
-   * and was sent as null, which is none of its values, is left out. Where a field was sent under an alias, it stands under
-   * its primary name too. Throws `validation_error` with every problem, each under its JSON Pointer below `at` (`[]` for a
-   * body); past 100 unknown fields nothing more is looked for.
+   * Returns the value itself if it has this shape. Nothing is coerced, and unknown fields are refused. Removes an
+   * optional field that was sent as null, unless null is one of its values. Copies the value of an alias to the primary
+   * name. Throws `validation_error` with every problem, each with its JSON Pointer below `at` (`[]` for a body). Stops
+   * after 100 unknown fields.
    */
   require(value: unknown, at: readonly string[] = []): SentBy<F> {
     if (!isJsonObject(value)) {
@@ -114,12 +114,12 @@ export class Shape<F extends Fields> {
         unite(value, entry.name, alias);
       }
     }
-    // The rules of all fields were asked, and no other field is there.
+    // The rules of all fields were checked, and there are no other fields.
     return value as SentBy<F>;
   }
 }
 
-/** A body of this name in the document. */
+/** Creates the shape of a body that has this name in the document. */
 export function body<const F extends Fields>(
   name: string,
   fields: F,
@@ -133,10 +133,10 @@ export function query<const F extends Fields>(fields: F): Shape<F> {
   return new Shape(fields);
 }
 
-/** What a value is that has a shape. */
+/** The type of a value that has a shape. */
 export type SentOf<S> = S extends { sent: infer Sent } ? Sent : never;
 
-/** For bodies in which each field may be left out, but not all of them. Throws `validation_error`. */
+/** Throws `validation_error` if a body has no field. For bodies whose fields are all optional, but not all at once. */
 export function requireAField(sent: object): void {
   if (Object.keys(sent).length > 0) return;
   throw new DomainError('validation_error', 'The body contains no field to change. Send at least one.', [
@@ -168,8 +168,8 @@ function entryOf(fields: Fields, name: string): Entry {
 }
 
 /**
- * The schema of a body: closed; for members that may be left out null is the same as absent; and of a field that must be
- * given, one of its names is.
+ * Returns the schema of a body. It allows no other members. For optional members, null means the same as absent. A
+ * required field with aliases needs one of its names.
  */
 function bodySchema(title: string, members: readonly Entry[], entries: readonly Entry[]): Schema {
   const nullable = members.map((one) => (one.isOptional ? { ...one, schema: orNull(one.schema) } : one));
@@ -191,17 +191,20 @@ function bodySchema(title: string, members: readonly Entry[], entries: readonly 
   };
 }
 
-/** Of a schema, that its value is not null, in what generators of clients understand: for them an array has items. */
+/**
+ * Returns a schema that only requires a value that is not null, in terms that client generators understand: they expect
+ * arrays to have items.
+ */
 function bareOf({ type }: Schema): Schema {
   return type === 'array' ? { type, items: {} } : { type };
 }
 
-/** With an alias either name will do. */
+/** Returns whether a member may be omitted. With aliases, either name suffices. */
 function mayBeLeftOut({ isOptional, aliases }: Entry): boolean {
   return isOptional || aliases.length > 0;
 }
 
-/** Whether null, sent in its place, says that it is left out. */
+/** Returns whether null means that the field is omitted. */
 function isNullAbsence(entry: Entry): boolean {
   return mayBeLeftOut(entry) && !entry.isHidden && entry.problemsOf(null) !== null;
 }
@@ -218,7 +221,7 @@ function readInto(value: JsonObject, entry: Entry, at: readonly string[], detail
   details.push({ path: formatPointer([...at, name]), message: `${name} is required`, code: 'required' });
 }
 
-/** Whether the field is given under this name; what is wrong with it goes to the details. */
+/** Returns whether the field is given under this name. Adds its problems to the details. */
 function check(value: JsonObject, name: string, entry: Entry, at: readonly string[], details: ErrorDetail[]): boolean {
   const member = Object.hasOwn(value, name) ? value[name] : undefined;
   if (member === undefined || (member === null && isNullAbsence(entry))) return false;
@@ -234,7 +237,9 @@ function check(value: JsonObject, name: string, entry: Entry, at: readonly strin
   return true;
 }
 
-/** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree; null says nothing. */
+/**
+ * Copies the value of an alias to the primary name. Throws `validation_error` if the two differ; null counts as absent.
+ */
 function unite(value: JsonObject, name: string, alias: string): void {
   const other = value[alias];
   if (other === undefined) return;

@@ -1,14 +1,15 @@
 import { ALL_SUBJECTS, DomainError, type SubjectRef } from '@iss/domain';
 
-/** A subject, or none, as the filters of a list name it. */
+/** The subject in the filters of a list, if any. */
 interface SubjectSent {
   subject_type?: string | undefined;
   subject_id?: string | undefined;
 }
 
 /**
- * Returns the subject that a query names, null for none. The type `*` names all subjects without an id. Throws `validation_error` for an id
- * without its type, and for a type without an id unless the list is filtered by type alone too.
+ * Returns the subject that a query names, or null. The type `*` without an id names all subjects. Throws
+ * `validation_error` for an id without its type, and for a type without an id unless the list can be filtered by type
+ * alone.
  */
 export function subjectSent(sent: SubjectSent, { isTypeEnough = false } = {}): SubjectRef | null {
   const { subject_type: subjectType } = sent;
@@ -22,7 +23,7 @@ export function subjectSent(sent: SubjectSent, { isTypeEnough = false } = {}): S
   return subjectType === undefined || subjectId === undefined ? null : { subjectType, subjectId };
 }
 
-/** Makes the `validation_error` about one parameter of the query. */
+/** Creates the `validation_error` about one query parameter. */
 export function invalidQuery(name: string, message: string, code: string): DomainError {
   return new DomainError('validation_error', `${name} ${message}.`, [{ path: `/query/${name}`, message, code }]);
 }

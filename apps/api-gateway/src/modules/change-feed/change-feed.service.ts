@@ -3,12 +3,12 @@ import { type Changes, type ChangesRequest, type FeedPlace, FeedStore } from '@i
 import { Injectable } from '@nestjs/common';
 import { FeedWatch, tooManyFollow } from './feed-watch';
 
-/** A stream says that it lives so often, and asks as often whether its reader still may read. */
+/** Interval of a stream's sign of life, and of the check whether its reader still has access. */
 const HEARTBEAT_MS = 10_000;
-/** Whoever may no longer read is not told so in the middle of a stream: it ends. */
+/** A reader that loses access gets no error in the middle of a stream: the stream ends. */
 const ENDS_A_STREAM: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
 
-/** What changed of what a tenant owns or may read, for its members. */
+/** Reads the changes to subjects that a tenant owns or may read, for its members. */
 @Injectable()
 export class ChangeFeedService {
   constructor(
@@ -16,7 +16,7 @@ export class ChangeFeedService {
     private readonly watch: FeedWatch,
   ) {}
 
-  /** The next entries of the log that the caller may see at this moment. Throws `forbidden`. */
+  /** Returns the next entries of the log that the caller may currently see. Throws `forbidden`. */
   async read(actor: Actor, request: ChangesRequest): Promise<Changes> {
     const { facts, changes } = await this.feeds.changes(actor, request);
     requireAccess(facts, RULES.readChanges);
@@ -24,8 +24,8 @@ export class ChangeFeedService {
   }
 
   /**
-   * The same; where there is nothing, it waits so long for something, or until the signal. Where too many wait it does not.
-   * Throws `forbidden`, also while it waits.
+   * Reads like {@link read}. If there is nothing, waits up to `waitMs` for an entry, or until the signal. Does not wait
+   * if too many requests wait already. Throws `forbidden`, also while it waits.
    */
   async readWaiting(actor: Actor, request: ChangesRequest, waitMs: number, closed: AbortSignal): Promise<Changes> {
     const deadlineMs = performance.now() + waitMs;
@@ -46,9 +46,9 @@ export class ChangeFeedService {
   }
 
   /**
-   * Every batch of changes as it comes, null now and then while there is none, until the signal. It ends when the process
-   * does, and when its reader may no longer read: `stillKnown` throws, or its membership has ended. Throws for the first
-   * batch as {@link read}, and `unavailable` when too many follow.
+   * Yields every batch of changes as it appears, and null from time to time while there is none. Ends on the signal,
+   * when the process ends, or when the reader loses access: `stillKnown` throws, or its membership has ended. For the
+   * first batch, throws like {@link read}, and `unavailable` if too many requests follow feeds.
    */
   async *stream(
     actor: Actor,

@@ -28,7 +28,6 @@ import { query, type SentOf } from '../../http/request/shape';
 import { PLACE } from './feed-places';
 import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../../http/answer/snapshot-header.view';
 
-/** Items of a page. */
 export const CHANGES_LIMIT = { default: 100, max: 1_000 };
 
 const place = {
@@ -47,7 +46,7 @@ const about = {
   subject_id: text.described('The subject’s id.'),
 };
 
-/** What a grant is on, which may be all subjects of its grantor. */
+/** The subject of a grant, or all subjects of its grantor. */
 const aboutGranted = {
   subject: part({ subject_type: grantedType, subject_id: grantedId })
     .fromRecord()
@@ -56,7 +55,7 @@ const aboutGranted = {
   subject_id: grantedId,
 };
 
-/** A view for each type of entry, of which the log may come to have more. */
+/** A view for each type of entry. The log may get more types. */
 const CHANGES = {
   'snapshot.created': view('SnapshotCreatedChange', {
     ...place,
@@ -116,7 +115,7 @@ const CHANGES = {
 };
 type Views = typeof CHANGES;
 
-/** An entry of the log, thin: what is in it, and what it is about; never attributes, and without its salt. */
+/** An entry of the log without attributes and without its salt: its facts and its subject. */
 export type ChangeItem = { [Type in keyof Views]: ViewOf<Views[Type]> }[keyof Views];
 
 const CHANGE_TYPES = [
@@ -128,7 +127,7 @@ const CHANGE_TYPES = [
   'subject.erased',
 ] as const satisfies LogEntryType[];
 
-/** The entry as its readers see it. */
+/** Returns an entry as readers see it. */
 function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): ChangeItem {
   switch (fact.type) {
     case 'snapshot.created':
@@ -152,7 +151,7 @@ function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): Chang
   }
 }
 
-/** What the row of a grant has in any case. */
+/** Returns a value that every row of a grant has. */
 function known<T>(value: T | null): T {
   if (value === null) throw new Error('a grant without its subject or grantee');
   return value;
@@ -163,7 +162,6 @@ const item = shown<ChangeItem>({
   oneOf: CHANGE_TYPES.map((type) => CHANGES[type].facts.shown),
 });
 
-/** A page of the feed. */
 export const ChangePage = view('ChangePage', {
   items: listOf(item).described(
     'The entries, in the order of the log. A page with fewer than `limit` items is not always the last one.',
@@ -185,13 +183,13 @@ export type ChangePage = ViewOf<typeof ChangePage>;
 /** The place before the first entry of the log. */
 export const BEFORE_ALL = -1;
 
-/** A {@link ChangePage}. */
+/** Returns a {@link ChangePage} as JSON text. */
 export function changePage({ items, hasMore, isComplete }: Changes, nextAfter: string | null): JsonText {
   const members = JSON.stringify({ next_after: nextAfter, has_more: hasMore, complete: isComplete });
   return new JsonText(`{"items":[${items.map(textOf).join()}],${members.slice(1)}`);
 }
 
-/** Items as they were written before, of changes that the store gives again. */
+/** The texts of changes that were written before. The store returns the same objects again. */
 const texts = new WeakMap<Change, string>();
 
 function textOf(change: Change): string {
@@ -202,7 +200,6 @@ function textOf(change: Change): string {
   return text;
 }
 
-/** Query of the feed. */
 export const ChangesQuery = query({
   after: matching(PLACE, 'must be the next_after of a response, or the log_index of an item')
     .optional()
@@ -238,7 +235,7 @@ const { subject: NAMED, ...header } = SNAPSHOT_HEADER_EXAMPLE;
 const ABOUT = { subject: NAMED, ...NAMED };
 const GRANTED = { grant_id: EXAMPLE_IDS.grant_id, tenant_id: 'acme', grantee_tenant_id: 'beta' };
 
-/** What the owner sees of a subject with a snapshot, a grant and its revocation, where the log’s last entry is of none. */
+/** The feed of an owner: a snapshot, a grant and its revocation. The last entry of the log does not concern it. */
 export const CHANGES_EXAMPLE: ChangePage = {
   items: [
     {
@@ -277,14 +274,15 @@ export const EVENTS_EXAMPLE = CHANGES_EXAMPLE.items
   .join('');
 
 /**
- * Batches as server-sent events (HTML standard, section 9.2), whose ids are places in the log; null is a comment, which says that the
- * stream lives. The comment `incomplete` says that older entries will follow. `made` is given the work on each batch.
+ * Writes batches as server-sent events (HTML standard, section 9.2). Their ids are places in the log. Null becomes a
+ * comment that shows that the stream is alive. The comment `incomplete` says that older entries will follow. The work
+ * on each batch runs in `made`.
  */
 export async function* eventsIn(
   batches: AsyncIterable<Changes | null>,
   made: (work: () => string) => string,
 ): AsyncGenerator<string> {
-  // Told at once that it is there, also where nothing is in the feed yet.
+  // Sent at once to confirm the stream, even if the feed is still empty.
   let opening = 'retry: 1000\n\n';
   for await (const batch of batches) {
     yield opening + (batch === null ? ': nothing new\n\n' : made(() => eventsOf(batch)));

@@ -93,14 +93,14 @@ export class ChangesController {
   }
 }
 
-/** Aborted when nobody reads the answer any more. */
+/** Returns a signal that aborts when nobody reads the response any more. */
 function closedSignal({ res }: Request): AbortSignal {
   const closed = new AbortController();
   res?.once('close', () => closed.abort());
   return closed.signal;
 }
 
-/** Throws `validation_error` for what is no place. */
+/** Returns the place in `Last-Event-ID`, or null. Throws `validation_error` for an invalid place. */
 function lastEventOf(request: Request): number | null {
   const text = request.get(LAST_EVENT_ID);
   if (text === undefined || text === '') return null;

@@ -2,15 +2,17 @@ import { DomainError } from '@iss/domain';
 import { SecretBox, SecretBoxError } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 
-/** The longest `log_index` that is accepted. A sealed place has so many digits too, so that its length tells nothing. */
+/**
+ * The maximum number of digits of a `log_index`. Sealed places are padded to it, so that their length reveals nothing.
+ */
 const DIGITS = 15;
 
-/** `log_index` of an item, or a place as {@link FeedPlaces} seals it. */
+/** The `log_index` of an item, or a place that {@link FeedPlaces} sealed. */
 export const PLACE = new RegExp(`^(?:0|[1-9][0-9]{0,${DIGITS - 1}}|[\\w-]{1,64}(?:\\.[\\w-]{1,64}){3})$`);
 
 /**
- * Seals the places up to which a feed was read. Such a place may be that of an entry which its reader must not know of. It
- * opens for the feed of the same tenant alone. Equal places are equal texts there.
+ * Seals the places up to which a feed was read, because the entry at such a place may be secret to the reader. A sealed
+ * place opens only for the feed of the same tenant. Equal places have equal texts there.
  */
 @Injectable()
 export class FeedPlaces {

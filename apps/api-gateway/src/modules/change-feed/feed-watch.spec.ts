@@ -5,10 +5,10 @@ import { waitFor } from '../../../../../tools/testing/wait-for';
 import { FeedWatch, MAX_FOLLOWERS, MAX_FOLLOWERS_PER_PRINCIPAL } from './feed-watch';
 
 const never = new AbortController().signal;
-/** Each tenant has one of its own. */
+/** Each tenant has its own founder. */
 const founders = { of: async (tenantId: string) => `founder of ${tenantId}` };
 
-/** Feeds of so many entries; those of `busy` are in the feed of that tenant. */
+/** Feeds with this number of entries, all of which are in the feed of `busy`. */
 class Feeds {
   length = 10;
   busy = '';

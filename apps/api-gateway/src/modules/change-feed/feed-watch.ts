@@ -6,22 +6,22 @@ import { Gauge, Registry } from 'prom-client';
 import { Founders } from '../../access/founders';
 import { HeldPlaces } from '../../access/held-places';
 
-/** Between two looks, while anybody waits. */
+/** Time between two checks while a request waits. */
 const LOOK_MS = 100;
-/** Requests and streams of a gateway that follow feeds at once; each is little more than its connection. */
+/** How many requests and streams of a gateway may follow feeds. Each costs little more than its connection. */
 export const MAX_FOLLOWERS = 1_000;
-/** … of one principal: one for each process that it runs, and some. */
+/** How many one principal may have: one for each process that it runs, and some more. */
 export const MAX_FOLLOWERS_PER_PRINCIPAL = 20;
 
 interface Waiting extends FeedPlace {
-  /** How far the feeds were when it was looked up last. */
+  /** The size of the feeds when this was last looked up. */
   lookedAtSize: number;
   settle: (isNew: boolean) => void;
 }
 
 /**
- * Those who wait for something new in the feed of a tenant. One look serves all of them, whatever they wait for: whether the
- * feeds have grown, and then, in one statement, whose. In between nobody holds anything of the database.
+ * Lets requests wait for new entries in the feed of a tenant. One check serves all of them: first whether the feeds
+ * have grown, then, in one statement, for which tenants. Waiting requests hold no database resources.
  */
 @Injectable()
 export class FeedWatch {
@@ -54,12 +54,12 @@ export class FeedWatch {
     });
   }
 
-  /** Whether streams and waiting are to end, since the process does. */
+  /** True if streams and waiting requests should end because the process ends. */
   get isEnding(): boolean {
     return this.isClosed;
   }
 
-  /** Takes a place until the signal; false where there is none left for the principal, or for the tenant's founder. */
+  /** Takes a place until the signal. Returns false if none is left for the principal or for the tenant's founder. */
   async follow({ principalId, tenantId }: Actor, signal: AbortSignal): Promise<boolean> {
     const founderId = await this.founders.of(tenantId);
     if (this.isClosed || signal.aborted) return false;
@@ -69,7 +69,7 @@ export class FeedWatch {
     return true;
   }
 
-  /** Resolves with whether there may be something beyond the place: at once when there is, with false after so long. */
+  /** Returns whether there may be entries after the place: immediately if so, or false after the time limit. */
   news({ tenantId, after }: FeedPlace, waitMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.isClosed || signal.aborted || waitMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -92,7 +92,7 @@ export class FeedWatch {
     });
   }
 
-  /** Before connections are waited for: those who follow come again, to another gateway. */
+  /** Runs before the server waits for connections. Followers reconnect to another gateway. */
   onModuleDestroy(): void {
     this.isClosed = true;
     for (const { settle } of [...this.waiting]) settle(false);
@@ -121,7 +121,7 @@ export class FeedWatch {
   }
 }
 
-/** What a stream is told for which there is no place. */
+/** Creates the error for a stream that gets no place. */
 export function tooManyFollow(): DomainError {
   return new DomainError(
     'unavailable',

@@ -42,11 +42,11 @@ export interface ErasureRequest {
   versions: JsonValue;
   reason: string;
   reference: string | null;
-  /** How long to wait for versions that the log does not have yet. */
+  /** How long to wait for versions that are not in the log yet. */
   waitSeconds: number;
 }
 
-/** One erasure of a subject, as a caller meets it below a tenant. */
+/** The path of an erasure: tenant, subject and id. */
 export interface ErasurePath {
   tenantId: string;
   subject: SubjectRef;
@@ -55,7 +55,7 @@ export interface ErasurePath {
 
 const TO_ERASE = 'request or confirm an erasure';
 
-/** Destroys what versions of a subject say, when two people of its owner want it (docs/erasure.md). */
+/** Destroys the content of a subject's versions after two people of its owner agree (docs/erasure.md). */
 @Injectable()
 export class ErasureService {
   constructor(
@@ -67,9 +67,9 @@ export class ErasureService {
   ) {}
 
   /**
-   * A pending erasure, or one that is done where the tenant needs no second human. Throws `validation_error`, `forbidden`,
-   * `human_principal_required`, `not_found` for a version that is not there, `not_logged_yet`, or `conflict` for one that was erased
-   * and while another erasure of the subject is pending.
+   * Creates a pending erasure, or carries it out if the tenant needs no second human. Throws `validation_error`,
+   * `forbidden`, `human_principal_required`, `not_found` for a version that does not exist, and `not_logged_yet`.
+   * Throws `conflict` for an erased version, and while another erasure of the subject is pending.
    */
   async request(
     caller: Principal,
@@ -83,7 +83,7 @@ export class ErasureService {
     const { principalId } = caller;
     const deadlineMs = performance.now() + waitSeconds * 1000;
     for (;;) {
-      // Set for callers who may erase the version.
+      // Set only for callers that may erase the version.
       let unlogged: number | undefined;
       const written = await this.erasures
         .request(
@@ -113,8 +113,8 @@ export class ErasureService {
   }
 
   /**
-   * By another human than the one who asked. Throws `forbidden`, `human_principal_required`, `not_found`, `conflict` unless it is
-   * pending, or `not_logged_yet`.
+   * Carries out an erasure for a human other than the requester. Throws `forbidden`, `human_principal_required`,
+   * `not_found`, `conflict` unless the erasure is pending, or `not_logged_yet`.
    */
   async confirm(caller: Principal, trace: RequestTrace, path: ErasurePath): Promise<ErasureReceipt> {
     const confirm = (move: ErasureMove): void => {
@@ -132,7 +132,10 @@ export class ErasureService {
     return this.announce(await this.erasures.confirm(ref, confirm, toEventOf(trace)));
   }
 
-  /** By whoever may confirm, or asked, human or not. Throws `forbidden`, `not_found`, or `conflict` where it has ended. */
+  /**
+   * Cancels an erasure. Permitted to principals that may confirm, human or not, including the requester. Throws
+   * `forbidden`, `not_found`, or `conflict` if the erasure has ended.
+   */
   cancel(caller: Principal, { requestId }: RequestTrace, path: ErasurePath): Promise<ErasureReceipt> {
     return this.erasures.cancel({ ...refOf(caller, path), requestId }, ({ facts, erasure: found }) => {
       requireAccess(facts, RULES.confirmErasure);
@@ -141,21 +144,22 @@ export class ErasureService {
     });
   }
 
-  /** Throws `forbidden` or `not_found`. */
   async find(caller: Principal, path: ErasurePath): Promise<ErasureReceipt> {
     const { facts, erasure } = await this.erasures.find(refOf(caller, path));
     requireAccess(facts, RULES.readErasures);
     return requireErasure(erasure);
   }
 
-  /** The subject's erasures, newest first. Throws `forbidden`. */
+  /** Returns the subject's erasures, newest first. Throws `forbidden`. */
   async list(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<ErasureRecord>> {
     const { facts, page } = await this.erasures.list(actor, subject, request);
     requireAccess(facts, RULES.readErasures);
     return page;
   }
 
-  /** The tenant's erasures of all its subjects, newest first, or those with this status. Throws `forbidden`. */
+  /**
+   * Returns the erasures of all subjects of the tenant, or those with this status, newest first. Throws `forbidden`.
+   */
   async listOfTenant(
     actor: Actor,
     status: ErasureStatus | undefined,
@@ -202,7 +206,7 @@ function requireVersions(sent: JsonValue, limit: number): number[] | 'all' {
   return [...new Set(versions)].sort((one, other) => one - other);
 }
 
-/** Returns the newest version that is not in the log yet. Throws unless all that are to be erased are there and not erased. */
+/** Returns the newest version that is not in the log yet. Throws unless all versions exist and are not erased. */
 function unloggedOf({ headVersion, versions }: ErasureRequestMove, isAll: boolean, limit: number): number | undefined {
   const missing = versions.find(({ exists }) => !exists);
   if (missing !== undefined) throw noSuchVersion(missing.version, headVersion ?? 0, '/versions');

@@ -58,11 +58,11 @@ const FIELDS = {
   log_index: logIndex,
 };
 
-/** An erasure of a subject's list. */
+/** An erasure in a list. */
 export const Erasure = view('Erasure', FIELDS);
 export type Erasure = ViewOf<typeof Erasure>;
 
-/** The same with what it erased: the receipt, which the log proves. */
+/** An erasure with the versions that it erased: the receipt, which the log proves. */
 export const ErasureWithReceipt = view('ErasureReceipt', {
   ...FIELDS,
   erased_versions: listOf(
@@ -87,7 +87,7 @@ export const ErasureWithReceipt = view('ErasureReceipt', {
 });
 export type ErasureWithReceipt = ViewOf<typeof ErasureWithReceipt>;
 
-/** Which versions: `all`, or their numbers. Their number and each of them is looked at by whoever takes it. */
+/** The versions to erase: `all`, or a list of numbers. The service checks the list. */
 const versions = field<JsonVersions>({
   schema: {
     oneOf: [
@@ -99,13 +99,11 @@ const versions = field<JsonVersions>({
 });
 type JsonVersions = 'all' | number[];
 
-/** Query of `POST …/erasure`. */
 export const RequestErasureQuery = query({
   wait: logWait.described('Seconds to wait for versions that are not in the published log yet.'),
 });
 export type RequestErasureQuery = SentOf<typeof RequestErasureQuery>;
 
-/** Query of a tenant's erasures. */
 export const ErasuresQuery = query({
   ...PAGE,
   status: oneOf(ERASURE_STATUSES)
@@ -179,6 +177,6 @@ export const CANCELLED: ErasureReceipt = {
   cancelledAt: new Date('2026-01-20T08:30:00Z'),
 };
 
-/** An answer that holds one erasure. */
+/** Documents a response with one erasure. */
 export const erasureAnswer = (description: string, record: ErasureReceipt): Answer =>
   answer(description, ErasureWithReceipt, ErasureWithReceipt.of(record));

@@ -42,7 +42,7 @@ export interface GrantRequest extends SubjectRef {
   purpose: string | null;
 }
 
-/** What of a grant is to change; what is undefined stays. */
+/** The requested changes of a grant; undefined leaves a field unchanged. */
 export interface GrantChangeRequest {
   scopes: readonly Scope[] | undefined;
   expiresAt: string | null | undefined;
@@ -55,7 +55,7 @@ export type GrantResultRecord = GrantRecord | PendingGrantRecord | DomainError;
 
 const MANAGERS = rolesFrom(RULES.manageGrants.role);
 
-/** Reads that an owner gives to another tenant. */
+/** Creates, changes, revokes and lists grants. */
 @Injectable()
 export class GrantService {
   constructor(
@@ -67,8 +67,8 @@ export class GrantService {
   ) {}
 
   /**
-   * Makes a grant, or a pending one where a second human has to confirm it. Throws `validation_error`, `forbidden` unless the tenant
-   * owns the subject, `conflict`, or `limit_reached`.
+   * Creates a grant, or a pending one if a second human must confirm it. Throws `validation_error`, `forbidden` unless
+   * the tenant owns the subject, `conflict`, or `limit_reached`.
    */
   async create(actor: Acting, request: GrantRequest): Promise<GrantRecord | PendingGrantRecord> {
     const grant = toCreate(actor, request);
@@ -77,9 +77,9 @@ export class GrantService {
   }
 
   /**
-   * What becomes of each of many, in their order: the grant, or why not, which for some is known already. Each is made as if
-   * it had been sent alone, in lots. What was made stays where the database fails later: the rest says so. Throws `forbidden`
-   * unless the caller may manage grants, and `validation_error` for too many.
+   * Creates many grants in batches, each as if it had been sent alone. Returns the grant or the error of each, in their
+   * order; some errors are already known. If the database fails later, created grants stay, and the remaining results
+   * say so. Throws `forbidden` unless the caller may manage grants, and `validation_error` for too many.
    */
   async createMany(actor: Acting, requests: readonly (GrantRequest | DomainError)[]): Promise<GrantResultRecord[]> {
     await this.access.require(actor, { role: RULES.manageGrants.role });
@@ -133,7 +133,7 @@ export class GrantService {
     });
   }
 
-  /** Throws `forbidden` unless the caller is an active member. */
+  /** Returns the tenant's grants. Throws `forbidden` unless the caller is an active member. */
   async ofTenant(
     actor: Actor,
     direction: GrantDirection,
@@ -154,7 +154,7 @@ export class GrantService {
     return grant;
   }
 
-  /** Accepts a grant to the tenant. Throws `not_found`, or `conflict` when it is not active. */
+  /** Accepts a grant to the tenant. Throws `not_found`, or `conflict` if it is not active. */
   async accept(actor: Acting, grantId: string): Promise<GrantRecord> {
     const { facts, grant } = await this.grants.accept(actor, grantId, rolesFrom(RULES.acceptGrants.role));
     requireAccess(facts, RULES.acceptGrants);
@@ -164,14 +164,17 @@ export class GrantService {
     return grant;
   }
 
-  /** Throws `forbidden` unless the caller manages the grants of the owner, alike where there is no such subject. */
+  /**
+   * Returns the grants on a subject. Throws `forbidden` unless the caller manages the owner's grants, also if the
+   * subject does not exist.
+   */
   async ofSubject(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<GrantRecord>> {
     const { facts, page } = await this.grants.ofSubject(actor, subject, request);
     requireAccess(facts, RULES.manageGrants);
     return page;
   }
 
-  /** Ends a grant; from the answer on its grantee reads nothing. Throws `not_found`, or `conflict` when it is not active. */
+  /** Revokes a grant with immediate effect. Throws `not_found`, or `conflict` if it is not active. */
   async revoke(actor: Acting, grantId: string): Promise<GrantRecord> {
     const revoked = await this.grants.revoke(actor, grantId, MANAGERS);
     const grant = requireOwn(revoked);
@@ -180,8 +183,8 @@ export class GrantService {
   }
 
   /**
-   * Changes a live grant; from the answer on its grantee reads by what it became. Throws `validation_error`, `not_found`, or
-   * `conflict` when it is not active, or where a second human would have to confirm it.
+   * Changes a live grant with immediate effect. Throws `validation_error`, `not_found`, or `conflict` if it is not
+   * active, or if a second human would have to confirm the change.
    */
   async change(actor: Acting, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
     const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
@@ -198,8 +201,9 @@ export class GrantService {
   }
 
   /**
-   * Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. A hit of a search tells
-   * what the latest version says of a name or an identifier, so it is recorded as a disclosure.
+   * Returns subjects of other tenants. Throws `forbidden` unless the caller is an active member whose
+   * `allow_counterparty_access` is true. A hit of a search reveals a name or an identifier in the latest version, so it
+   * is recorded as a disclosure.
    */
   async accessible(
     actor: Acting,
@@ -207,7 +211,7 @@ export class GrantService {
     request: PageRequest,
   ): Promise<Page<AccessibleSubject>> {
     const { facts, page } = await this.subjects.list(actor, request, search);
-    // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
+    // Decided as if all scopes were granted, because only the caller's right to use grants at all is in question.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     if (search !== null && 'by' in search) await Promise.all(page.items.map((item) => this.recordHit(actor, item)));
     return page;
@@ -222,7 +226,6 @@ export class GrantService {
   }
 }
 
-/** Throws `validation_error`. */
 function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
   const expiresAt = requireExpiry(request.expiresAt);
   if (request.granteeTenantId === actor.tenantId) {
@@ -231,7 +234,7 @@ function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
   return { ...request, grantId: randomUUID(), expiresAt };
 }
 
-/** Throws `forbidden`, `conflict`, or `limit_reached`. */
+/** Returns the created grant. Throws `forbidden`, `conflict`, or `limit_reached`. */
 export function requireGranted(
   outcome: GrantOutcome | undefined,
   { subjectType }: Pick<GrantToCreate, 'subjectType'>,
@@ -252,7 +255,7 @@ export function requireGranted(
   throw limitReached(isToAll ? 'live_grants_per_tenant_to_all' : 'live_grants_per_subject', outcome.cap);
 }
 
-/** What comes of the grant at this place: an error names its places below it. */
+/** Returns the result of `work` for the grant at this index, or its error with paths below that index. */
 function settled<T>(index: number, work: () => T): T | DomainError {
   try {
     return work();
@@ -263,14 +266,16 @@ function settled<T>(index: number, work: () => T): T | DomainError {
   }
 }
 
-/** Throws `validation_error`. */
 function requireCount(count: number, max: number): void {
   if (count >= 1 && count <= max) return;
   const message = `must contain 1 to ${max.toLocaleString('en')} grants`;
   throw new DomainError('validation_error', `grants ${message}.`, [{ path: '/grants', message, code: 'out_of_range' }]);
 }
 
-/** Throws `forbidden` unless the caller manages the tenant's grants; `not_found` where the grant is none of them. */
+/**
+ * Returns the grant. Throws `forbidden` unless the caller manages the tenant's grants, and `not_found` if the grant is
+ * not one of them.
+ */
 function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord | null }): GrantRecord {
   if (grant === null) {
     requireAccess(facts, { role: RULES.manageGrants.role });
@@ -280,7 +285,10 @@ function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord |
   return grant;
 }
 
-/** Found active and yet not done: a revocation came first. */
+/**
+ * Creates the error for a grant that has expired or was revoked. A grant that was just found active has been revoked
+ * since.
+ */
 function notActive({ status }: GrantRecord, done: 'accepted' | 'changed' | 'revoked'): DomainError {
   const what = status === 'expired' ? 'expired' : 'revoked';
   return new DomainError('conflict', `The grant is already ${what}. Only an active grant can be ${done}.`);

@@ -77,14 +77,14 @@ export const Grant = view('Grant', {
 });
 export type Grant = ViewOf<typeof Grant>;
 
-/** The created grant in both shapes of the specification: flat, and wrapped, which is the secondary one. */
+/** The created grant in both forms of the specification: flat, and wrapped (secondary). */
 export const CreatedGrant = view('CreatedGrant', {
   ...Grant.fields,
   grant: Grant.fromRecord().deprecated().described('The same fields, wrapped.'),
 });
 export type CreatedGrant = ViewOf<typeof CreatedGrant>;
 
-/** A request for a grant on all subjects that a second human has to confirm. */
+/** A requested grant on all subjects that a second human must confirm. */
 export const PendingGrant = view('PendingGrant', {
   grant_id: uuid.described('The id of the grant, once it is created.'),
   grantor_tenant_id: tenantId.described('The tenant that issues the grant.'),
@@ -111,7 +111,10 @@ export function isPending(grant: GrantRecord | PendingGrantRecord): grant is Pen
   return 'confirmBy' in grant;
 }
 
-/** One of the list of accessible subjects (specification, "Grants"). `latest_snapshot` stands where `read_latest` is held. */
+/**
+ * An item of the list of accessible subjects (specification, "Grants"). Has `latest_snapshot` only with the scope
+ * `read_latest`.
+ */
 export const AccessibleSubject = view('AccessibleSubject', {
   subject_type: subjectType,
   subject_id: subjectId,
@@ -129,7 +132,6 @@ export const AccessibleSubject = view('AccessibleSubject', {
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 
-/** Query of the grants of a tenant. */
 export const GrantsQuery = query({
   ...PAGE,
   direction: oneOf(GRANT_DIRECTIONS)
@@ -152,7 +154,7 @@ export const GrantsQuery = query({
 });
 export type GrantsQuery = SentOf<typeof GrantsQuery>;
 
-/** Reads the filters. Throws `validation_error` for half a subject. */
+/** Returns the filters of a query. Throws `validation_error` for an incomplete subject. */
 export function grantFilter(sent: GrantsQuery): GrantFilter {
   return {
     status: sent.status ?? null,
@@ -162,7 +164,6 @@ export function grantFilter(sent: GrantsQuery): GrantFilter {
   };
 }
 
-/** Query of the list of accessible subjects. */
 export const AccessibleListQuery = query({
   ...PAGE,
   subject_type: oneOf(SUBJECT_TYPES)
@@ -179,7 +180,10 @@ export const AccessibleListQuery = query({
 });
 export type AccessibleListQuery = SentOf<typeof AccessibleListQuery>;
 
-/** Reads the search or the filters, null for neither. Throws `validation_error` for both, and for an id without its type. */
+/**
+ * Returns the search or the filters of a query, or null. Throws `validation_error` for both, and for an id without its
+ * type.
+ */
 export function accessibleSearch(sent: AccessibleListQuery): ContentSearch | AccessibleFilter | null {
   const { subject_type, subject_id, subject_id_prefix, granted_by_tenant_id } = sent;
   const filters = { subject_type, subject_id, subject_id_prefix, granted_by_tenant_id };
@@ -196,7 +200,7 @@ export function accessibleSearch(sent: AccessibleListQuery): ContentSearch | Acc
   };
 }
 
-/** A grant on all subjects names none: its id is left out, or `*` like its type. */
+/** Returns the problems of the subject. A grant on all subjects has no id: it is omitted, or `*` like its type. */
 function subjectProblems({ subject_type: type, subject_id: id = null }: JsonObject): ErrorDetail[] {
   if (type !== ALL_SUBJECTS.subjectType) {
     return id === null ? [{ path: '/subject_id', message: 'subject_id is required', code: 'required' }] : [];
@@ -265,7 +269,7 @@ export const CreateGrantBody = body(
 );
 export type CreateGrantBody = SentOf<typeof CreateGrantBody>;
 
-/** Body of `POST …/grants/batch`. Its items are looked at one by one. */
+/** Body of `POST …/grants/batch`. Its items are checked one by one. */
 export const CreateGrantsBody = body(
   'CreateGrantsBody',
   {
@@ -292,7 +296,7 @@ export const CreateGrantsBody = body(
 );
 export type CreateGrantsBody = SentOf<typeof CreateGrantsBody>;
 
-/** What became of one of many grants. */
+/** The outcome of one of many grants. */
 const GrantResult = view('GrantResult', {
   index: count.described('The index in `grants`, from 0.'),
   status: integer.described(
@@ -304,13 +308,13 @@ const GrantResult = view('GrantResult', {
 });
 type GrantResult = ViewOf<typeof GrantResult>;
 
-/** The answer to a batch. */
+/** The response to a batch. */
 export const GrantResults = view('GrantResults', {
   items: listOf(GrantResult).described('One result for each of `grants`, in the same order.'),
 });
 export type GrantResults = ViewOf<typeof GrantResults>;
 
-/** A grant's problems are told by their first ones: many grants may have many. */
+/** Only the first problems of each grant are reported, because a batch may have many. */
 const MAX_DETAILS = 10;
 
 export function grantResults(results: readonly GrantResultRecord[], requestId: string): GrantResults {

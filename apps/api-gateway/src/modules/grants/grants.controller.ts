@@ -193,7 +193,7 @@ export class GrantsController {
   }
 }
 
-/** One of many: what it asks for, or what is wrong with it. */
+/** Returns one requested grant of a batch, or its error. */
 function sentGrant(sent: unknown, index: number): GrantRequest | DomainError {
   try {
     return requestOf(CreateGrantBody.require(sent, ['grants', String(index)]));

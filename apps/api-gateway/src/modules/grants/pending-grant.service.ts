@@ -14,12 +14,12 @@ import { requireGranted } from './grant.service';
 
 const MANAGERS = rolesFrom(RULES.confirmGrants.role);
 
-/** Grants on all subjects that wait for a second human (docs/membership.md). */
+/** Confirms, cancels and lists grants on all subjects that wait for a second human (docs/membership.md). */
 @Injectable()
 export class PendingGrantService {
   constructor(private readonly pending: PendingGrantStore) {}
 
-  /** Returns the tenant's pending grants, ended ones too, newest first. Throws `forbidden`. */
+  /** Returns the tenant's pending grants, including ended ones, newest first. Throws `forbidden`. */
   async list(actor: Actor, request: PageRequest): Promise<Page<PendingGrantRecord>> {
     const { facts, page } = await this.pending.list(actor, request);
     requireAccess(facts, RULES.confirmGrants);
@@ -27,8 +27,9 @@ export class PendingGrantService {
   }
 
   /**
-   * Makes the grant. The caller must be another human than the principal that requested it. Throws `forbidden`,
-   * `human_principal_required`, `not_found`, `conflict` unless it is pending or where the pair has a grant, or `limit_reached`.
+   * Creates the grant. The caller must be a human other than the requester. Throws `forbidden`,
+   * `human_principal_required`, `not_found`, `limit_reached`, or `conflict` if it is not pending or the grantee already
+   * has a grant on all subjects.
    */
   confirm({ claimedType }: Principal, actor: Acting, grantId: string): Promise<GrantRecord> {
     const decide = (move: PendingGrantMove): PendingGrantRecord => {
@@ -49,7 +50,7 @@ export class PendingGrantService {
     );
   }
 
-  /** Throws `forbidden`, `not_found`, or `conflict` where it has ended. */
+  /** Throws `forbidden`, `not_found`, or `conflict` if it has ended. */
   cancel(actor: Acting, grantId: string): Promise<PendingGrantRecord> {
     return this.pending.cancel({ ...actor, grantId }, (move) => {
       requireAccess(move.facts, RULES.confirmGrants);

@@ -50,7 +50,7 @@ import { UpdatesController } from './updates/updates.controller';
   ],
 })
 export class IdentityStateModule {
-  /** The paths without a tenant are there only where they are enabled; elsewhere there is no such route. */
+  /** Registers the legacy paths without a tenant only if they are enabled. */
   static of({ legacy }: GatewaySettings): DynamicModule {
     const paths = { controllers: [LegacyEntityStatesController], providers: [LegacyEntityStateService] };
     return { module: IdentityStateModule, ...(legacy.enabled ? paths : {}) };

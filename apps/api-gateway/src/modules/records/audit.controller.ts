@@ -10,7 +10,6 @@ import { AUDIT_EXAMPLE, AuditEntry, AuditQuery } from './audit.views';
 
 const PAGE_LIMITS = { default: 50, max: 200 };
 
-/** Who changed what. */
 @ApiTags('Records')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')

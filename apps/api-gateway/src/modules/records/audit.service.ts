@@ -3,7 +3,7 @@ import { type AuditRecord, AuditStore, type Page, type PageRequest } from '@iss/
 import { Injectable } from '@nestjs/common';
 import { requireWindow, type SentWindow } from './time-window';
 
-/** Which records are asked for; undefined: any. */
+/** Selects audit records; undefined selects all. */
 export interface SentAuditFilter extends SentWindow {
   action: AuditAction | undefined;
   principalId: string | undefined;
@@ -11,12 +11,12 @@ export interface SentAuditFilter extends SentWindow {
   subject: SubjectRef | null;
 }
 
-/** What was changed in a tenant, and by whom. */
+/** Reads who changed what in a tenant. */
 @Injectable()
 export class AuditService {
   constructor(private readonly audit: AuditStore) {}
 
-  /** For the tenant's admins. Throws `validation_error` or `forbidden`. */
+  /** Returns records for the tenant's admins. Throws `validation_error` or `forbidden`. */
   async ofTenant(actor: Actor, sent: SentAuditFilter, request: PageRequest): Promise<Page<AuditRecord>> {
     const { action = null, principalId: byPrincipalId = null, targetId = null, subject } = sent;
     const filter = { ...requireWindow(sent), action, byPrincipalId, targetId, subject };

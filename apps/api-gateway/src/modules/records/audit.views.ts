@@ -19,7 +19,7 @@ const change = {
   },
 };
 
-/** One thing that was changed in a tenant. */
+/** A change in a tenant. */
 export const AuditEntry = view('AuditRecord', {
   audit_id: count.described('The number of the record in the tenant. Each record has the next number.'),
   at: time.described('When the change was made.'),
@@ -39,7 +39,6 @@ export const AuditEntry = view('AuditRecord', {
 });
 export type AuditEntry = ViewOf<typeof AuditEntry>;
 
-/** Query of the audit trail. */
 export const AuditQuery = query({
   ...PAGE,
   ...WINDOW,

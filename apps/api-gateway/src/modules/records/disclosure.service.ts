@@ -20,12 +20,15 @@ function requireFilter(sent: SentDisclosureFilter): DisclosureFilter {
   return { ...requireWindow(sent), toPrincipalId: sent.principalId ?? null, via: sent.via ?? null };
 }
 
-/** Who of other tenants was shown what, for its owner and for those to whom it was shown. */
+/** Reads which versions were shown to principals of other tenants, for the owner and for those tenants. */
 @Injectable()
 export class DisclosureService {
   constructor(private readonly disclosures: DisclosureStore) {}
 
-  /** Of one subject, for its owner. Throws `validation_error`, or `forbidden`, alike where there is no such subject. */
+  /**
+   * Returns the disclosures of a subject, for its owner. Throws `validation_error`. Throws `forbidden`, also if the
+   * subject does not exist.
+   */
   async ofSubject(
     actor: Actor,
     subject: SubjectRef,
@@ -38,7 +41,9 @@ export class DisclosureService {
     return page;
   }
 
-  /** Of other tenants' subjects to the actor's tenant. Throws `validation_error` or `forbidden`. */
+  /**
+   * Returns the disclosures of other tenants' subjects to the actor's tenant. Throws `validation_error` or `forbidden`.
+   */
   async toTenant(
     actor: Actor,
     { subject, ...sent }: SentDisclosureFilter & { subject: SubjectRef | null },

@@ -23,7 +23,7 @@ const WITHOUT_CONTENT = Object.entries(DISCLOSURE_WAYS)
   .map(([way]) => `\`${way}\``)
   .join(' and ');
 
-/** That versions of a subject were shown to a principal of another tenant. */
+/** The fact that versions of a subject were shown to a principal of another tenant. */
 export const Disclosure = view('Disclosure', {
   disclosed_on: shown<string>({ type: 'string', format: 'date' }).described('The UTC day.'),
   subject_type: subjectType,
@@ -48,7 +48,7 @@ export const Disclosure = view('Disclosure', {
 });
 export type Disclosure = ViewOf<typeof Disclosure>;
 
-/** Bounds of a list of records. */
+/** Time bounds of a list of records. */
 export const WINDOW = {
   from: dayOrInstant
     .optional()
@@ -70,7 +70,6 @@ const FILTERS = {
   via: oneOf(DISCLOSURE_WAY_NAMES).optional().example('snapshot').described('Only this kind of read.'),
 };
 
-/** Query of the disclosures to a tenant. */
 export const DisclosuresQuery = query({
   ...FILTERS,
   subject_type: subjectType
@@ -81,7 +80,6 @@ export const DisclosuresQuery = query({
 });
 export type DisclosuresQuery = SentOf<typeof DisclosuresQuery>;
 
-/** Query of the disclosures of a subject. */
 export const SubjectDisclosuresQuery = query({
   ...FILTERS,
   grantee_tenant_id: tenantId.optional().example('beta').described('Only grants to this tenant.'),

@@ -15,7 +15,6 @@ const WHAT_IS_RECORDED =
   'The service records a disclosure when a principal is shown a version, or a range of versions, in one ' +
   'way. It records each once per UTC day, before it sends the response.';
 
-/** Who of other tenants was shown what. */
 @ApiTags('Records')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')

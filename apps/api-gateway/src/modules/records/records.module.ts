@@ -4,6 +4,6 @@ import { AuditService } from './audit.service';
 import { DisclosureService } from './disclosure.service';
 import { DisclosuresController } from './disclosures.controller';
 
-/** Who was shown what, and who changed what. */
+/** Disclosures and audit records. */
 @Module({ controllers: [DisclosuresController, AuditController], providers: [DisclosureService, AuditService] })
 export class RecordsModule {}

@@ -1,13 +1,13 @@
 import { DomainError, parsePeriod } from '@iss/domain';
 import type { TimeBounds } from '@iss/persistence';
 
-/** Bounds as they were sent, each a moment or a UTC day; undefined: none. */
+/** Time bounds as sent, each a moment or a UTC day; undefined: no bound. */
 export interface SentWindow {
   from: string | undefined;
   to: string | undefined;
 }
 
-/** Throws `validation_error` for a window that ends before it begins. */
+/** Parses the bounds. Throws `validation_error` if the window ends before it begins. */
 export function requireWindow(sent: SentWindow): TimeBounds {
   const from = sent.from === undefined ? null : (parsePeriod(sent.from)?.first ?? null);
   const to = sent.to === undefined ? null : (parsePeriod(sent.to)?.last ?? null);

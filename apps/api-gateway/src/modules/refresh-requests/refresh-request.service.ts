@@ -46,7 +46,7 @@ export interface NewRefreshRequest {
 
 const MAX_PATH_LENGTH = 1024;
 
-/** Counterparties, or the owner itself, ask the owner for a newer snapshot; the owner answers with one. */
+/** Handles requests to an owner, by counterparties or by the owner itself, for a newer snapshot. */
 @Injectable()
 export class RefreshRequestService {
   constructor(
@@ -58,7 +58,7 @@ export class RefreshRequestService {
 
   /**
    * Throws `validation_error`, `forbidden` unless the requesting tenant owns the subject or holds a live grant, or
-   * `limit_reached` while too many of its requests are pending.
+   * `limit_reached` if too many of its requests are pending.
    */
   async create(
     principalId: string,
@@ -88,7 +88,10 @@ export class RefreshRequestService {
       : withoutSuggestion(outcome.request);
   }
 
-  /** Throws `not_found`, or `forbidden` unless the caller belongs to the owner, or to the requester with a live grant. */
+  /**
+   * Throws `not_found`. Throws `forbidden` unless the caller belongs to the owner, or to the requesting tenant while it
+   * holds a live grant.
+   */
   async find(asker: Charged, subject: SubjectRef, refreshRequestId: string): Promise<ShownRequest> {
     const { principalId } = asker;
     const { facts, request } = await this.requests.find({ ...subject, refreshRequestId, principalId });
@@ -99,7 +102,10 @@ export class RefreshRequestService {
     return shown;
   }
 
-  /** All requests for the owner's members, those of `requestingTenantId` when given; else `forbidden` unless it is theirs. */
+  /**
+   * Returns all requests, or those of `requestingTenantId`. Throws `forbidden` for callers outside the owner, unless
+   * they name their own tenant.
+   */
   async list(
     asker: Charged,
     subject: SubjectRef,
@@ -121,7 +127,7 @@ export class RefreshRequestService {
     };
   }
 
-  /** What a tenant is asked, or what it asks, newest first; in one state and of one type of subjects, or in all. */
+  /** Returns the requests to or from a tenant, newest first. */
   async listOfTenant(
     actor: Actor & Charged,
     direction: RefreshDirection,
@@ -139,7 +145,7 @@ export class RefreshRequestService {
     }
   }
 
-  /** The owner answers with no snapshot. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
+  /** Declines a request as its owner. Throws `not_found`, `forbidden`, or `conflict` if it is not pending. */
   async decline(
     principalId: string,
     trace: RequestTrace,
@@ -151,7 +157,7 @@ export class RefreshRequestService {
     return withNoneToSuggest(await this.close(ref, { status: 'declined', reason }, trace));
   }
 
-  /** Whoever asked does so no more. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
+  /** Cancels a request as its requester. Throws `not_found`, `forbidden`, or `conflict` if it is not pending. */
   async cancel(
     principalId: string,
     trace: RequestTrace,
@@ -179,8 +185,8 @@ export class RefreshRequestService {
   }
 
   /**
-   * Throws `not_found` for an unknown request or snapshot, `forbidden`, or `conflict` when it is not pending or the snapshot is
-   * another subject's.
+   * Fulfils a request with a snapshot. Throws `not_found` for an unknown request or snapshot, `forbidden`, or
+   * `conflict` if the request is not pending or the snapshot belongs to another subject.
    */
   async fulfil(
     principalId: string,
@@ -233,7 +239,7 @@ function toEvent(
   return { eventId, tenantId, eventType, eventBody, requestId, traceparent };
 }
 
-/** The paths in the order in which they came, each once. */
+/** Returns the paths without duplicates, in their order. Throws `validation_error`. */
 function requirePaths(paths: readonly JsonValue[], max: number): string[] {
   if (paths.length > max) {
     throw invalid([{ path: '/requested_paths', message: `must have at most ${max} paths`, code: 'too_many' }]);

@@ -31,7 +31,7 @@ const message = prose(2000).nullable().described('A message to the owner.');
 const status = oneOf(REFRESH_REQUEST_STATUSES);
 const paths = listOf(text).described('The requested parts: JSON Pointers (RFC 6901).');
 
-/** What events carry, with both names of each field. */
+/** The data of events, with both names of each field. */
 export const RefreshRequestData = view(
   'RefreshRequestData',
   {
@@ -42,7 +42,7 @@ export const RefreshRequestData = view(
     subject_id: alias('subject.subject_id'),
     requesting_tenant_id: tenantId.described('The requesting tenant.'),
     origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
-      'Set by the server: `owner` if the requesting tenant owns the subject.',
+      'Set by the server: `owner` if the requesting tenant owns the subject, otherwise `counterparty`.',
     ),
     status: status.described('The state of the request.'),
     reason_code: reasonCode,
@@ -87,7 +87,7 @@ const Suggested = part({
   snapshot_version: version.described('Its version.'),
 });
 
-/** The same with what people wrote, and with what its owner alone sees, which events don't carry. */
+/** The data of events, with people's texts and the fields for the owner alone, which events lack. */
 export const RefreshRequest = view('RefreshRequest', {
   ...RefreshRequestData.fields,
   message,
@@ -169,7 +169,7 @@ export const CreateRefreshRequestBody = body(
 );
 export type CreateRefreshRequestBody = SentOf<typeof CreateRefreshRequestBody>;
 
-/** Body of `POST …/{refresh_request_id}/fulfill`: the snapshot under either of its names. */
+/** Body of `POST …/{refresh_request_id}/fulfill`. The snapshot may have either name. */
 export const FulfilRefreshRequestBody = body(
   'FulfilRefreshRequestBody',
   {
@@ -190,7 +190,7 @@ export const DeclineRefreshRequestBody = body(
 );
 export type DeclineRefreshRequestBody = SentOf<typeof DeclineRefreshRequestBody>;
 
-/** Query of the list of a tenant. */
+/** Query of the list of a tenant's refresh requests. */
 export const TenantRefreshRequestsQuery = query({
   ...PAGE,
   direction: oneOf(['incoming', 'outgoing'])
@@ -216,7 +216,7 @@ export const TenantRefreshRequestsQuery = query({
 });
 export type TenantRefreshRequestsQuery = SentOf<typeof TenantRefreshRequestsQuery>;
 
-/** Query of the list. */
+/** Query of the list of a subject's refresh requests. */
 export const ListRefreshRequestsQuery = query({
   ...PAGE,
   requesting_tenant_id: tenantId
@@ -253,7 +253,7 @@ export const PENDING: ShownRequest = {
   seriesEndReason: null,
   suggestedFulfilment: null,
 };
-/** As its owner sees it. */
+/** As the owner sees it. */
 export const ASKED: ShownRequest = withNoneToSuggest(PENDING);
 export const FULFILLED: ShownRequest = {
   ...ASKED,

@@ -4,34 +4,37 @@ import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../work/asker';
 import { Work } from '../../work/work';
 
-/** The snapshot that answers a request by what is known of its leaves; null: there is none. */
+/** The snapshot that may answer a request; null if none does. */
 export interface Suggestion {
   snapshot: Pick<LaterVersion, 'snapshotId' | 'snapshotVersion'> | null;
 }
 
-/** A request as it is shown: to the owner of its subject with what may answer it, where that is known; else with null. */
+/** A request as shown. For the subject's owner it has a suggestion, if one could be computed; for others, null. */
 export interface ShownRequest extends RefreshRequestRecord {
   suggestedFulfilment: Suggestion | null;
 }
 
-/** So much is read for a page. What goes beyond has no suggestion there, and has it where it is read by itself. */
+/** Limits of the versions that are read for a page. Requests beyond get no suggestion there, but do when read alone. */
 const MAX_VERSIONS = 50;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 const ROOT = '/attributes';
 const NONE: Suggestion = { snapshot: null };
 
-/** As others than the owner see it: a suggestion would tell them of evidence. */
+/** Returns a request for callers other than the owner. A suggestion would reveal evidence to them. */
 export function withoutSuggestion(request: RefreshRequestRecord): ShownRequest {
   return { ...request, suggestedFulfilment: null };
 }
 
-/** As the owner sees one that is pending no more, or was made just now. */
+/** Returns a request for its owner that is no longer pending, or was just created. */
 export function withNoneToSuggest(request: RefreshRequestRecord): ShownRequest {
   return { ...request, suggestedFulfilment: NONE };
 }
 
-/** Which snapshot answers a pending request: its subject's latest, where what was asked for was changed with new evidence. */
+/**
+ * Finds the snapshot that answers a pending request: the subject's latest, if the requested parts were changed with new
+ * evidence.
+ */
 @Injectable()
 export class SuggestionsService {
   constructor(
@@ -39,7 +42,10 @@ export class SuggestionsService {
     private readonly work: Work,
   ) {}
 
-  /** The same requests, for whoever may see them as an owner. Asks nothing where none is pending that names paths. */
+  /**
+   * Adds suggestions to requests, for callers that may see them as an owner. Runs no statement unless a pending request
+   * names paths.
+   */
   async show(asker: Charged, requests: readonly RefreshRequestRecord[]): Promise<ShownRequest[]> {
     const open = new Map(requests.filter(isOpen).map((request) => [request.refreshRequestId, request]));
     const known = open.size === 0 ? new Map<string, Suggestion>() : await this.find(asker, open);
@@ -50,7 +56,7 @@ export class SuggestionsService {
     );
   }
 
-  /** By the ids of requests, of those of which it is known. */
+  /** Returns suggestions by request id, for requests with a known result. */
   private async find(
     asker: Charged,
     open: ReadonlyMap<string, RefreshRequestRecord>,
@@ -65,7 +71,7 @@ export class SuggestionsService {
     for (const row of texts) {
       const { snapshotId, origins } = row;
       const envelope = openedIfWhole(row)?.envelope ?? null;
-      // Nothing is known of what was written before provenance was kept, nor of what was erased meanwhile or is damaged.
+      // Versions without stored origins, erased versions and damaged ones yield no result.
       if (envelope === null || origins === null) continue;
       const by = later.filter((one) => one.snapshotId === snapshotId);
       const paths = by.map(({ refreshRequestId, askedAt }) => ({
@@ -88,7 +94,7 @@ export class SuggestionsService {
     return found;
   }
 
-  /** Null where there is no room for it now: the requests themselves are shown. */
+  /** Returns null if there is no capacity now. The requests are then shown without suggestions. */
   private async answered(asker: Charged, versions: readonly VersionAsked[]): Promise<boolean[][] | null> {
     if (versions.length === 0) return null;
     try {
@@ -100,7 +106,7 @@ export class SuggestionsService {
   }
 }
 
-/** Whether a version may answer it: of what is no attribute nothing is known. */
+/** Returns whether a version may answer the request. Origins exist only for attributes. */
 function isOpen({ status, requestedPaths }: RefreshRequestRecord): boolean {
   return (
     status === 'pending' &&
@@ -109,7 +115,7 @@ function isOpen({ status, requestedPaths }: RefreshRequestRecord): boolean {
   );
 }
 
-/** The ids of as many versions as may be read, the first one in any case. */
+/** Returns the ids of as many versions as may be read, at least one. */
 function bounded(later: readonly LaterVersion[]): string[] {
   const taken = new Set<string>();
   let sum = 0;

@@ -5,7 +5,7 @@ import type { Meta } from './system.views';
 
 const BOOTED_AT = new Date().toISOString();
 
-/** Version of the package this process was built from; both `src` and `dist` stand beside it. */
+/** Returns the version of this package. The path is correct from `src` and from `dist`. */
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../../package.json'), 'utf8'));
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
@@ -22,7 +22,7 @@ export function readMeta(settings: GatewaySettings): Meta {
     node: process.version,
     env: settings.appEnv,
     gitSha: settings.build.gitSha ?? 'unknown',
-    // Without a build stamp the start of the process is the latest that it can have been built.
+    // Without a build stamp, the start of the process is the latest possible build time.
     builtAt: settings.build.at ?? BOOTED_AT,
   };
 }

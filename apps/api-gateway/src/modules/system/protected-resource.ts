@@ -4,7 +4,10 @@ import { ownOrigin } from '../../auth/protected-resource';
 import type { GatewaySettings } from '../../settings';
 import type { ProtectedResource } from './system.views';
 
-/** Returns the metadata of the service for the origin that the request names. Throws `validation_error` without one. */
+/**
+ * Returns the metadata of the service for the origin that the request names. Throws `validation_error` without a valid
+ * host.
+ */
 export function readProtectedResource(
   request: Pick<IncomingMessage, 'headers'>,
   settings: GatewaySettings,

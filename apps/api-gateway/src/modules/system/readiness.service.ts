@@ -8,22 +8,22 @@ import { type GatewaySettings, SETTINGS } from '../../settings';
 export type GatewayReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'issuer' | 'queue' | 'outbox' | 'log' | 'feed'
 > & {
-  /** Absent where none is configured, and where the maxima are not known. */
+  /** Absent if no replica is configured, or if the connection maxima are unknown. */
   checks: { replica?: Check; connections?: Check };
 };
 
-/** If one of these fails, the gateway can answer nobody. One that is degraded still lets it answer. */
+/** If one of these fails, the gateway can answer nobody. If one is degraded, the gateway still works. */
 const NEEDED = ['database', 'migrations', 'schema', 'issuer'] as const;
 
 /**
- * Decides whether the gateway gets requests. A dependency that it needs and that is degraded, such as an issuer that is away
- * while its previous keys are trusted, takes no gateway out of the load balancer.
+ * Decides whether the gateway gets requests. A degraded dependency does not remove a gateway from the load balancer,
+ * for example an unreachable issuer whose previous keys are still trusted.
  */
 export function statusOf(checks: GatewayReadiness['checks'], isDraining: boolean): GatewayReadiness['status'] {
   return !isDraining && NEEDED.every((name) => checks[name].status !== 'failed') ? 'ready' : 'not_ready';
 }
 
-/** Whether this process should get requests, dependency by dependency. */
+/** Checks whether this process should get requests, with the state of each dependency. */
 @Injectable()
 export class ReadinessService {
   private isDraining = false;
@@ -39,14 +39,14 @@ export class ReadinessService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** From now on the process is not ready: it is about to stop. */
+  /** Makes the process not ready from now on, because it is about to stop. */
   drain(): void {
     this.isDraining = true;
   }
 
   /**
-   * The state of each dependency, at most a second old, some seconds where one hangs; and whether this process drains, at
-   * this moment. Answers within half a second whatever hangs. Without the queue the gateway does all its work.
+   * Returns the state of each dependency and whether the process drains. The states are at most a second old, or some
+   * seconds if a dependency hangs. Answers within half a second in any case. The gateway works fully without the queue.
    */
   async read(): Promise<GatewayReadiness> {
     const checks = await this.checks();

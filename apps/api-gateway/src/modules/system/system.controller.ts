@@ -19,7 +19,7 @@ import {
   Readiness,
 } from './system.views';
 
-/** What probes, operators and integrators ask of the process itself (specification, "Utility"). */
+/** Serves liveness, readiness, version and metadata of the process (specification, "Utility"). */
 @ApiTags('Utility')
 @Controller()
 export class SystemController {

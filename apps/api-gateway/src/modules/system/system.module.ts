@@ -73,7 +73,7 @@ function damagedTexts(metrics: Registry, logger: Logger): (found: unknown) => vo
   };
 }
 
-/** Says what a replica answers and how far it is behind, where there is one. */
+/** Counts the outcomes of reads at a replica and measures its lag, if there is a replica. */
 function watchReplica(metrics: Registry, { replica }: Database): void {
   if (replica === null) return;
   new Counter({

@@ -32,7 +32,7 @@ export const Readiness = view('Readiness', {
   }).described('The dependencies of the process.'),
 });
 
-/** Specification, "Utility": what runs here. */
+/** Specification, "Utility": the running version. */
 export const Meta = view('Meta', {
   service: text.described('The name of the service.'),
   ts: sentTime.described('The current time at the service.'),

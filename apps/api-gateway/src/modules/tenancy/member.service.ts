@@ -33,7 +33,7 @@ export interface PrincipalChange {
   allowCounterpartyAccess?: boolean | undefined;
 }
 
-/** Who belongs to a tenant, as what. */
+/** Manages the members of a tenant. */
 @Injectable()
 export class MemberService {
   constructor(
@@ -41,7 +41,7 @@ export class MemberService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** The tenant's records of this status; null: all, removed members included. */
+  /** Returns the tenant's records with this status; null: all, including removed members. */
   async list(actor: Actor, status: MemberStatus | null, request: PageRequest): Promise<Page<MembershipRecord>> {
     const { facts, page } = await this.tenancy.members(actor, status, request);
     requireAccess(facts, RULES.readMembers);
@@ -49,9 +49,9 @@ export class MemberService {
   }
 
   /**
-   * Changes a principal's record. One that is no member is invited, or becomes one at once where the deployment trusts its identity
-   * project. Throws `forbidden` (not an admin, or more than the caller may give), `human_principal_required`, `conflict` (the last
-   * owner, or a principal that blocks the tenant), or `limit_reached`.
+   * Changes a principal's record. A principal that is not a member is invited, or becomes a member immediately if the
+   * deployment trusts its identity project. Throws `forbidden` (not an admin, or more than the caller may assign),
+   * `human_principal_required`, `conflict` (the last owner, or a principal that blocks the tenant), or `limit_reached`.
    */
   put(caller: Principal, acting: Acting, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
     const { tenantId } = acting;
@@ -70,18 +70,18 @@ export class MemberService {
     });
   }
 
-  /** Tells whether an admin may add this principal without its consent. */
+  /** Returns whether an admin may add this principal without its consent. */
   private isTrusted(principalId: string): boolean {
     const { membershipConsent, auth } = this.settings;
     return membershipConsent === 'trusted' && principalId.startsWith(`oidc:${auth.projectId}#`);
   }
 
-  /** The tenants that invited the caller. */
+  /** Returns the tenants that invited the caller. */
   invitations({ principalId }: Principal, request: PageRequest): Promise<Page<InvitationRecord>> {
     return this.tenancy.invitations(principalId, request);
   }
 
-  /** Makes the caller, who was invited, a member. Changes nothing for an active member. Throws `not_found`. */
+  /** Makes an invited caller a member. Changes nothing for an active member. Throws `not_found`. */
   accept(acting: Acting): Promise<MembershipRecord> {
     return this.tenancy.changeMembership(acting, acting.principalId, ({ target }) => {
       const held = standingOf(target);
@@ -107,7 +107,7 @@ export class MemberService {
     });
   }
 
-  /** Leaves the tenant, and keeps it from adding the caller. Throws `not_found`, or `conflict` (the last owner). */
+  /** Leaves the tenant and prevents it from adding the caller. Throws `not_found`, or `conflict` (the last owner). */
   async block(acting: Acting): Promise<void> {
     const isTenant = await this.tenancy.block(acting, leaving);
     if (!isTenant) throw new DomainError('not_found', 'No such tenant. Check its tenant_id.');
@@ -118,12 +118,15 @@ export class MemberService {
     return this.tenancy.unblock(actor);
   }
 
-  /** The tenants that the caller blocks. */
+  /** Returns the tenants that the caller blocks. */
   blocks({ principalId }: Principal, request: PageRequest): Promise<Page<TenantBlock>> {
     return this.tenancy.blocks(principalId, request);
   }
 
-  /** Takes a member out, or takes an invitation back; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
+  /**
+   * Removes a member or withdraws an invitation, with immediate effect. Throws `forbidden`, `not_found`, or `conflict`
+   * (the last owner).
+   */
   async remove(actor: Acting, principalId: string): Promise<void> {
     await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
@@ -137,12 +140,12 @@ export class MemberService {
   }
 }
 
-/** The record of a member or of one who is invited. */
+/** Returns the record unless the member was removed. */
 function standingOf(member: MembershipRecord | null): MembershipRecord | null {
   return member?.status === 'removed' ? null : member;
 }
 
-/** The caller's record once it has left; null where it has none. Throws `conflict` for the last owner. */
+/** Returns the caller's record as removed, or null if it has none. Throws `conflict` for the last owner. */
 function leaving(current: MembershipChange): NewMembership | null {
   const held = standingOf(current.target);
   if (held === null) return null;
@@ -151,9 +154,10 @@ function leaving(current: MembershipChange): NewMembership | null {
 }
 
 /**
- * The record after the change. Fields that are not sent keep their values for a member, invited ones included. One that is new or comes back gets
- * the least: nothing that it held before its removal returns by itself. Only what kind of caller it is outlives a removal,
- * or a machine would return as a human; of one that is new, its token said that.
+ * Returns the record after the change. Fields that are not sent keep their values for members and invited principals. A
+ * new or returning principal gets the lowest rights: nothing from before its removal comes back. Only the principal
+ * type survives a removal, because otherwise a machine could return as a human. For a new principal, the type comes
+ * from its token.
  */
 function changed(
   { target, claimedType }: MembershipChange,
@@ -216,7 +220,10 @@ function concernsFlagAlone({ role, tenancyRole, principalType }: PrincipalChange
   return role === undefined && tenancyRole === undefined && principalType === undefined;
 }
 
-/** An owner's record is changed by owners alone; its flag by an account_admin too, as that of any principal. */
+/**
+ * Throws `forbidden` if the record belongs to an owner and the caller is not an owner. The exception for an
+ * account_admin, who may change anyone's flag, is in {@link requireMayPut}.
+ */
 function requireMayTouchOwner(caller: MembershipRecord, held: MembershipRecord | null): void {
   if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
     throw new DomainError(

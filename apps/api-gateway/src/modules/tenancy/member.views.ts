@@ -24,7 +24,7 @@ const sentType = principalType
       'a human `account_admin` can change another type back to `human`, and never for itself.',
   );
 
-/** What the member upsert answers. */
+/** The response to a member upsert. */
 export const Member = view('Member', {
   tenant_id: tenantId,
   principal_id: principalId,
@@ -45,7 +45,7 @@ export const Principal = view('Principal', {
 });
 export type Principal = ViewOf<typeof Principal>;
 
-/** A tenant that the caller may join. */
+/** A tenant that invited the caller. */
 export const Invitation = view('Invitation', {
   tenant_id: tenantId,
   name: text.from('tenantName').described('The name that the tenant gave itself.'),
@@ -58,7 +58,7 @@ export const Invitation = view('Invitation', {
 });
 export type Invitation = ViewOf<typeof Invitation>;
 
-/** A tenant that may not add the caller. */
+/** A tenant that the caller blocks. */
 export const BlockedTenant = view('BlockedTenant', {
   tenant_id: tenantId,
   blocked_at: time.described('When the caller blocked the tenant.'),
@@ -79,7 +79,7 @@ export const PutMemberBody = body(
 );
 export type PutMemberBody = SentOf<typeof PutMemberBody>;
 
-/** Body of the principal upsert; fields may be sent alone. */
+/** Body of the principal upsert. All fields are optional. */
 export const PutPrincipalBody = body(
   'PutPrincipalBody',
   {
@@ -92,7 +92,6 @@ export const PutPrincipalBody = body(
 );
 export type PutPrincipalBody = SentOf<typeof PutPrincipalBody>;
 
-/** Query of `GET …/principals`. */
 export const ListPrincipalsQuery = query({
   ...PAGE,
   status: status.optional().described('Only members with this status. Absent: all.').example('active'),

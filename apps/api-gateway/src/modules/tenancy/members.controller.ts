@@ -14,7 +14,7 @@ import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, Pu
 
 const WHO_MAY_WHAT =
   'A caller cannot assign a role above its own. Only an owner can change the record of a `tenant_owner`. A ' +
-  'human `account_admin` is exempt from both rules; an `account_admin` who is no owner can change only ' +
+  'human `account_admin` is exempt from both rules; an `account_admin` who is not an owner can change only ' +
   '`allow_counterparty_access` of a `tenant_owner`. The last `tenant_owner` cannot be removed (409). ' +
   'Assigning `tenant_owner`, and everything reserved for a human `account_admin`, needs a human by record ' +
   'and by token (422).\n\nA new or removed principal is invited: it is `pending` and has no right until it ' +
@@ -46,9 +46,9 @@ export class MembersController {
   @Delete('members/:principal_id')
   @ApiRoute('Remove a member, or withdraw an invitation', RULES.manageMembers, {
     description:
-      'The tenant refuses the member’s token immediately. Its transfer offers, made or received, are cancelled. ' +
-      'The record stays, with status `removed`. Only an owner can remove an owner, and nobody the last ' +
-      '`tenant_owner` (409).',
+      'The member loses access to the tenant immediately. Transfer offers that it made or received are ' +
+      'cancelled. The record stays, with the status `removed`. Only an owner can remove an owner. The last ' +
+      '`tenant_owner` cannot be removed (409).',
     answers: { 204: { description: 'Removed.' } },
     errors: ['not_found', 'conflict'],
   })

@@ -12,7 +12,7 @@ import { BLOCKED, BlockedTenant, CAROL, Invitation, Principal, TO_BETA } from '.
 const PAGE_LIMITS = { default: 50, max: 1_000 };
 const LAST_OWNER = 'The last `tenant_owner` cannot leave (409).';
 
-/** Says yes or no to a tenant as the caller itself. */
+/** Lets the caller accept, leave or block a tenant. */
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
 @Controller('v1')

@@ -3,14 +3,14 @@ import type { MembershipRecord } from '@iss/persistence';
 import { requireHumanPrincipal } from '../../access/human';
 import type { Principal } from '../../auth/principal';
 
-/** The caller's own record, when it may do this in the tenant. Throws `forbidden` otherwise. */
+/** Returns the caller's own record. Throws `forbidden` unless it may do this in the tenant. */
 export function requireMember(member: MembershipRecord | null, rule: AccessRule): MembershipRecord {
   requireAccess({ membership: member, ownsSubject: false, grantScopes: null }, rule);
   if (member === null) throw new Error('access was given to no member');
   return member;
 }
 
-/** As {@link requireHumanPrincipal} says of a member. */
+/** Throws `human_principal_required` like {@link requireHumanPrincipal}, for a member. */
 export function requireHuman(member: MembershipRecord | null, { claimedType }: Principal, what: string): void {
   requireHumanPrincipal(member?.principalType ?? null, claimedType, what);
 }

@@ -9,7 +9,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
-/** What a tenant owns, and who owns a subject. */
+/** Lists the subjects that a tenant owns, and the owner of a subject. */
 @Injectable()
 export class SubjectService {
   constructor(private readonly subjects: SubjectStore) {}
@@ -21,7 +21,9 @@ export class SubjectService {
     return page;
   }
 
-  /** Throws `forbidden` unless the tenant owns the subject or reads it by a grant, alike where there is none. */
+  /**
+   * Throws `forbidden` unless the tenant owns the subject or reads it by a grant, also if the subject does not exist.
+   */
   async owner(actor: Actor, subject: SubjectRef): Promise<OwnershipRecord> {
     const { facts, ownership } = await this.subjects.owner(actor, subject);
     requireAccess(facts, RULES.readOwners);

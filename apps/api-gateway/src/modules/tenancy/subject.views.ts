@@ -13,7 +13,7 @@ const fields = {
   created_at: time.described('When its first snapshot was written.'),
 };
 
-/** One of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
+/** An item of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export const Subject = view('Subject', {
   ...fields,
   latest_snapshot: SnapshotHeader.from('latest').described('The header of the latest snapshot.'),
@@ -49,7 +49,7 @@ export const SubjectListQuery = query({
 });
 export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 
-/** What is searched for. Throws `validation_error` for two searches in one, and for what can be no identifier. */
+/** Returns the requested search. Throws `validation_error` for two searches at once, and for an invalid identifier. */
 export function searchSent(sent: SubjectListQuery): SubjectSearch {
   const { subject_id_prefix, evidence } = sent;
   const search = contentSearch(sent, { subject_id_prefix, evidence });

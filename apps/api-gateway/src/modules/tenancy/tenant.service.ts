@@ -15,7 +15,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
 import { humanRequired } from '../../access/human';
 
-/** Instants that are both counted, to the millisecond. */
+/** An inclusive window with a precision of a millisecond. */
 export interface UsageWindow {
   from: Date;
   to: Date;
@@ -23,7 +23,7 @@ export interface UsageWindow {
 
 const DAY_MS = 86_400_000;
 const DEFAULT_WINDOW_DAYS = 30;
-/** Contract, "Usage": a year, leap or not. */
+/** Contract, "Usage": a year, including a leap year. */
 const MAX_WINDOW_DAYS = 366;
 
 const CHANGERS: TenantChangers = {
@@ -32,12 +32,15 @@ const CHANGERS: TenantChangers = {
 };
 const NOBODY: TenantChangers = { owners: [], admins: [] };
 
-/** Tenants, and what they wrote. */
+/** Creates, changes and lists tenants, and counts what they wrote. */
 @Injectable()
 export class TenantService {
   constructor(private readonly tenancy: TenancyStore) {}
 
-  /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict` or `limit_reached`. */
+  /**
+   * Creates a tenant. Anyone with a token may do so, but only a human becomes its owner. Throws `conflict` or
+   * `limit_reached`.
+   */
   create(founder: Principal, requestId: string, tenant: NewTenant): Promise<TenantRecord> {
     const member = {
       principalId: founder.principalId,
@@ -50,7 +53,6 @@ export class TenantService {
     return this.tenancy.create(tenant, member, requestId);
   }
 
-  /** The tenants that the principal belongs to. */
   list({ principalId }: Principal, request: PageRequest): Promise<Page<TenantOfMember>> {
     return this.tenancy.ofPrincipal(principalId, request);
   }
@@ -63,8 +65,9 @@ export class TenantService {
   }
 
   /**
-   * Changes a tenant. Switching a confirmation off takes a human owner, and another human or a day to take effect
-   * (docs/erasure.md). Throws `forbidden`, `human_principal_required`, or `conflict` when the slug is taken.
+   * Changes a tenant. Only a human owner can switch a confirmation off. It takes effect when another human confirms it,
+   * or after a day (docs/erasure.md). Throws `forbidden`, `human_principal_required`, or `conflict` if the slug is
+   * taken.
    */
   async change(caller: Principal, acting: Acting, change: TenantChange): Promise<TenantRecord> {
     const isLifting = confirmationsSetTo('off', change).length > 0;
@@ -77,7 +80,10 @@ export class TenantService {
     throw humanRequired('change whether a second human has to confirm');
   }
 
-  /** Snapshot writes by UTC day. `from` and `to` are both given or neither. Throws `validation_error` or `forbidden`. */
+  /**
+   * Returns the number of snapshot writes per UTC day. Requires both bounds or neither. Throws `validation_error` or
+   * `forbidden`.
+   */
   async usage(
     actor: Actor,
     bounds: { from: string | undefined; to: string | undefined },

@@ -53,7 +53,7 @@ const TenantFields = part({
   ),
 });
 
-/** What the caller is in the tenant; its role under both names that the specification uses. */
+/** The caller's roles in the tenant. The specification uses two names for the first. */
 const caller = {
   api_functional_role: role.from('role').described('The caller’s role.'),
   role: alias('api_functional_role'),
@@ -61,7 +61,7 @@ const caller = {
 };
 const wrapped = { tenant: TenantFields.fromRecord().deprecated().described('The same fields, wrapped.') };
 
-/** A tenant in both shapes of the specification: flat, and wrapped. */
+/** A tenant in both forms of the specification: flat, and wrapped. */
 export const Tenant = view('Tenant', { ...TenantFields.fields, ...wrapped });
 export type Tenant = ViewOf<typeof Tenant>;
 
@@ -72,7 +72,7 @@ export type TenantItem = ViewOf<typeof TenantItem>;
 export const TenantOfCaller = view('TenantOfMember', { ...TenantFields.fields, ...caller, ...wrapped });
 export type TenantOfCaller = ViewOf<typeof TenantOfCaller>;
 
-/** What {@link TenantItem} and {@link TenantOfCaller} are made of. */
+/** Returns the record for {@link TenantItem} and {@link TenantOfCaller}. */
 export function withCaller({
   tenant,
   role: held,
@@ -81,7 +81,7 @@ export function withCaller({
   return { ...tenant, role: held, tenancyRole: administrative };
 }
 
-/** Specification, "Tenants, members, principals": the answer of `/usage`. */
+/** Specification, "Tenants, members, principals": the response of `/usage`. */
 export const Usage = view('Usage', {
   tenant_id: tenantId,
   window: part({
@@ -133,7 +133,6 @@ export const PatchTenantBody = body(
 );
 export type PatchTenantBody = SentOf<typeof PatchTenantBody>;
 
-/** Query of `GET /v1/tenants/{tenant_id}/usage`. */
 export const UsageQuery = query({
   from: text.optional().example('2026-01-15').described('An ISO 8601 date-time with a timezone, or a UTC date.'),
   to: text

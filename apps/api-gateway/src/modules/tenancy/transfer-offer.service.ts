@@ -32,14 +32,16 @@ export interface TransferOfferRequest {
 const TO_HAND_OVER = 'offer, accept or decline a transfer of ownership';
 
 /**
- * A tenant comes to another owner, if that one agrees (contract, "Transfer offers"): from its owner, or, where it has none,
- * from its account_admin ("Founding by a non-human").
+ * Transfers a tenant to another owner, if that principal agrees (contract, "Transfer offers"). The current owner offers
+ * it. Without an owner, an account_admin may offer it ("Founding by a non-human").
  */
 @Injectable()
 export class TransferOfferService {
   constructor(private readonly offers: TransferOfferStore) {}
 
-  /** Throws `validation_error`, `forbidden`, `human_principal_required`, or `conflict` while another offer is pending. */
+  /**
+   * Throws `validation_error`, `forbidden`, `human_principal_required`, or `conflict` while another offer is pending.
+   */
   create(caller: Principal, acting: Acting, request: TransferOfferRequest): Promise<TransferOfferRecord> {
     const { tenantId, principalId, requestId } = acting;
     if (request.toPrincipalId === principalId) throw invalid('/to_principal_id', 'must be another principal');
@@ -57,7 +59,10 @@ export class TransferOfferService {
     });
   }
 
-  /** All offers for an admin; for an offered principal, member or not, its own; else `forbidden`. */
+  /**
+   * Returns all offers to an admin, and to an offered principal its own, even if it is not a member. Throws `forbidden`
+   * for others.
+   */
   async list(actor: Actor, request: PageRequest): Promise<Page<TransferOfferRecord>> {
     const admins = rolesFrom(RULES.readTransferOffers.role);
     const { facts, isOffered, page } = await this.offers.list(actor, request, admins);
@@ -65,7 +70,7 @@ export class TransferOfferService {
     return page;
   }
 
-  /** For an admin and for the offered principal. Throws `forbidden`, or `not_found` for a member. */
+  /** Returns an offer to an admin or to the offered principal. Throws `forbidden`, or `not_found` for a member. */
   async find(actor: Actor, offerId: string): Promise<TransferOfferRecord> {
     const { facts, offer } = await this.offers.find({ ...actor, offerId });
     if (offer?.toPrincipalId === actor.principalId) return offer;
@@ -75,9 +80,9 @@ export class TransferOfferService {
   }
 
   /**
-   * Makes the offered principal owner and account_admin, and an owner that offered admin. Throws `forbidden`, `not_found`,
-   * `human_principal_required`, `conflict` when the offer is not pending or its maker could no longer make it, or
-   * `limit_reached`.
+   * Makes the offered principal owner and account_admin. An owner that made the offer becomes tenant_admin. Throws
+   * `forbidden`, `not_found`, `human_principal_required`, `limit_reached`, or `conflict` if the offer is not pending or
+   * its maker may no longer make it.
    */
   accept(caller: Principal, acting: Acting, offerId: string): Promise<TransferOfferRecord> {
     return this.offers.end({ ...acting, offerId }, (move) => {
@@ -103,7 +108,7 @@ export class TransferOfferService {
     });
   }
 
-  /** By the offerer, as long as it is a member. Throws `forbidden`, `not_found` or `conflict`. */
+  /** Cancels an offer. Only its maker can, while it is a member. Throws `forbidden`, `not_found` or `conflict`. */
   cancel(actor: Acting, offerId: string): Promise<TransferOfferRecord> {
     return this.offers.end({ ...actor, offerId }, ({ offer, caller }) => {
       requireMember(caller, RULES.readTenant);
@@ -117,12 +122,12 @@ export class TransferOfferService {
   }
 }
 
-/** Whether the member makes its tenant's first owner. */
+/** Returns whether the member can give its tenant the first owner. */
 function isFounding(member: MembershipRecord, hasOtherOwner: boolean): boolean {
   return member.role !== OWNER && mayHandOver(member, hasOtherOwner);
 }
 
-/** The offer, when it was made to the caller and the caller is human. */
+/** Returns the offer if it was made to the caller and the caller is human. */
 function requireOffered({ offer, caller }: TransferOfferMove, principal: Principal): TransferOfferRecord {
   if (offer?.toPrincipalId !== principal.principalId) {
     requireMember(caller, RULES.readTenant);
@@ -142,7 +147,9 @@ function requirePending(offer: TransferOfferRecord): void {
   }
 }
 
-/** The human recipient's record after the transfer; one that comes back after a removal starts anew. */
+/**
+ * Returns the recipient's record after the transfer. A recipient that was removed before gets no previous rights back.
+ */
 function newOwner({ caller }: TransferOfferMove, principal: Principal, tenantId: string): NewMembership {
   return {
     tenantId,

@@ -9,7 +9,7 @@ import { body, type SentOf } from '../../http/request/shape';
 
 const message = prose(2000).nullable().described('A message to the offered principal.');
 
-/** `offer_id` is the name that the path uses. */
+/** `offer_id` is the name in the path. */
 export const TransferOffer = view('TransferOffer', {
   transfer_offer_id: uuid.from('offerId').described('The id of the transfer offer.'),
   offer_id: alias('transfer_offer_id'),
@@ -61,7 +61,7 @@ export const PENDING: TransferOfferRecord = {
   resolvedAt: null,
 };
 
-/** An answer that holds one offer. */
+/** Documents a response with one offer. */
 export function offerAnswer(description: string, status: TransferOfferRecord['status']): Answer {
   const resolvedAt = status === 'pending' ? null : new Date('2026-01-16T08:00:00Z');
   return answer(description, WrappedOffer, WrappedOffer.of({ ...PENDING, status, resolvedAt }));

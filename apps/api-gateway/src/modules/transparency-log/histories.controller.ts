@@ -16,7 +16,7 @@ import {
 
 const PAGE_LIMITS = { default: 50, max: 200 };
 
-/** Who could, from when to when; each with its place in the log. */
+/** Lists past access and ownership. Each item has its index in the log. */
 @ApiTags('Transparency log')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')

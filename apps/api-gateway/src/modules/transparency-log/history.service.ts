@@ -2,14 +2,14 @@ import { type Actor, DomainError, parsePeriod, requireAccess, RULES, type Subjec
 import { type AccessPeriod, HistoryStore, type OwnerChange, type Page, type PageRequest } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
-/** What was so, from when to when, for those whom it concerns. */
+/** Reads past access and ownership for the tenants concerned. */
 @Injectable()
 export class HistoryService {
   constructor(private readonly histories: HistoryStore) {}
 
   /**
-   * Who could read a subject, for whoever manages its grants; with `at` only at that moment. Throws `forbidden`, or
-   * `validation_error` for what is no moment.
+   * Returns the tenants that could read a subject, to members that manage its grants. With `at`, only those at that
+   * moment. Throws `forbidden`, or `validation_error` for an invalid moment.
    */
   async access(
     actor: Actor,
@@ -24,7 +24,7 @@ export class HistoryService {
     return { items, next: page.next };
   }
 
-  /** Who owned the tenant, for its members. Throws `forbidden`. */
+  /** Returns the changes of the tenant's owners, for its members. Throws `forbidden`. */
   async owners(actor: Actor, request: PageRequest): Promise<Page<OwnerChange>> {
     const { facts, page } = await this.histories.owners(actor, request);
     requireAccess(facts, RULES.readTenant);
@@ -32,7 +32,7 @@ export class HistoryService {
   }
 }
 
-/** A grant counts from its moment on, and no longer at the moment of its end. */
+/** Returns whether the period contains the moment. The start is inclusive, the end exclusive. */
 function covers({ from, until }: AccessPeriod, moment: number): boolean {
   return from.getTime() <= moment && (until === null || moment < until.getTime());
 }

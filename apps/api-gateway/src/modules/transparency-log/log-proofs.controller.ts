@@ -38,14 +38,14 @@ const proofOf = (example: InclusionProof, more: readonly ErrorCode[] = []): Rout
 const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE, ['erased']);
 const OWNER_PROOF = proofOf(OWNER_PROOF_EXAMPLE);
 
-/** In both of its forms. */
+/** Documents both forms of a proof. */
 function proofAnswer(example: InclusionProof): Answer {
   const { description, content } = answer('The proof, against a published checkpoint.', InclusionProof, example);
   const file = { schema: { type: 'string' } as const, example: proofFileOf(example) };
   return { description, content: { ...content, [TEXT]: file } };
 }
 
-/** Proofs that facts are in the log, each for whoever may read the fact. */
+/** Proves that facts are in the log, to callers that may read the fact. */
 @ApiTags('Transparency log')
 @ApiBearerAuth()
 @Controller('v1')
@@ -155,7 +155,7 @@ function proofText(proof: LogProof): JsonText {
   return new JsonText(JSON.stringify(shown));
 }
 
-/** As the caller prefers it. Throws `not_found` for a file without a note. */
+/** Returns the proof in the form that the caller prefers. Throws `not_found` for a file without a note. */
 function inForm(proof: LogProof, request: Request): JsonText | TextStream {
   request.res?.vary('Accept');
   if (!wantsText(request)) return proofText(proof);

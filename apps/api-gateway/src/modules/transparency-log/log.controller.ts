@@ -24,8 +24,8 @@ const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
- * The log as everybody may see it (C2SP tlog-tiles): hashes and signatures, which tell nothing of what was logged. Anybody's
- * script may read it.
+ * Serves the public part of the log (C2SP tlog-tiles): hashes and signatures, which reveal nothing about the logged
+ * facts. Scripts of any origin may read it.
  */
 @ApiTags('Transparency log')
 @Controller('log')
@@ -103,7 +103,7 @@ function share(response: Response): void {
   response.setHeader('Access-Control-Allow-Origin', '*');
 }
 
-/** In plain text, as C2SP's clients read it. */
+/** Returns a 404 in plain text, which C2SP clients expect. */
 function refusal(text: string): PublicFile {
   return new PublicFile(PLAIN, `${text}\n`, 'no-store', 404);
 }

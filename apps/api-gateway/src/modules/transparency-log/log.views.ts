@@ -28,14 +28,14 @@ const origin = text.described('The name of the log in its checkpoints and keys.'
 const proofHashes = listOf(base64);
 const logIndex = count.nullable().described('The index in the log; null until the log has it.');
 
-/** A verifier key of the log, and when it signed. */
+/** A verifier key of the log, with the period in which it signed. */
 export const LogKeyView = view('LogKey', {
   vkey: text.described('C2SP signed-note verifier key: `<name>+<hash>+<key>`.'),
   from: time.nullable().described('When the key first signed; null if it is announced but has not signed yet.'),
   until: time.nullable().described('When the key was retired; null while it may sign.'),
 });
 
-/** Somebody else's, who cosigns what continues what he saw before. */
+/** A witness: a third party that cosigns checkpoints consistent with those it has seen. */
 export const LogWitness = view('LogWitness', {
   vkey: text.described('The C2SP signed-note verifier key of its cosignatures.'),
   url: text
@@ -43,7 +43,7 @@ export const LogWitness = view('LogWitness', {
     .described('The URL that takes checkpoints and shows the newest (C2SP tlog-witness); null if it is not published.'),
 });
 
-/** Whom to trust with what the log says. */
+/** The keys and witnesses that a verifier of the log must trust. */
 export const LogKeys = view('LogKeys', {
   log_origin: origin,
   vkeys: listOf(LogKeyView).described(
@@ -55,7 +55,7 @@ export const LogKeys = view('LogKeys', {
 });
 export type LogKeys = ViewOf<typeof LogKeys>;
 
-/** Keys and policy as they are stored, for people and programs. */
+/** Returns keys and policy, the latter also in parsed form. */
 export function logKeys(logOrigin: string, vkeys: readonly LogKey[], policy: string | null): LogKeys {
   const parsed = policy === null ? null : parsePolicy(policy);
   return LogKeys.of({
@@ -67,7 +67,7 @@ export function logKeys(logOrigin: string, vkeys: readonly LogKey[], policy: str
   });
 }
 
-/** That a newer tree begins with an older one. */
+/** The proof that a newer tree begins with an older one. */
 export const ConsistencyProof = view('ConsistencyProof', {
   from: count.described('The older size.'),
   to: count.described('The newer size.'),
@@ -75,7 +75,7 @@ export const ConsistencyProof = view('ConsistencyProof', {
 });
 export type ConsistencyProof = ViewOf<typeof ConsistencyProof>;
 
-/** That a fact is in the log. */
+/** The proof that a fact is in the log. */
 export const InclusionProof = view('LogProof', {
   log_origin: origin,
   log_index: count.described('The index of the entry in the log, from 0.'),
@@ -89,12 +89,12 @@ export const InclusionProof = view('LogProof', {
 });
 export type InclusionProof = ViewOf<typeof InclusionProof>;
 
-/** The same as a `.tlog-proof` file, whose extra data is the entry (C2SP tlog-proof). */
+/** Returns the proof as a `.tlog-proof` file whose extra data is the entry (C2SP tlog-proof). */
 export function proofFile({ inclusion, entry }: LogProof, checkpoint: string): string {
   return formatLogProof({ extra: Buffer.from(entry.text), index: entry.logIndex, inclusion, checkpoint });
 }
 
-/** The file that says the same as this answer. */
+/** Returns the file that is equivalent to this response. */
 export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: InclusionProof): string {
   const hashes = inclusion.map((hash) => decodeBase64(hash, 'hash of the inclusion proof'));
   return formatLogProof({ extra: Buffer.from(entry), index, inclusion: hashes, checkpoint: checkpoint ?? '' });
@@ -102,7 +102,7 @@ export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: 
 
 const size = positive({ example: 4 });
 
-/** Who could read a subject, from when to when. */
+/** A period in which a tenant could read a subject. */
 export const AccessPeriodView = view('AccessPeriod', {
   grant_id: uuid.described('The grant.'),
   grantee_tenant_id: tenantId.described('The tenant that could read the subject.'),
@@ -129,7 +129,7 @@ export const AccessPeriodView = view('AccessPeriod', {
 });
 export type AccessPeriodView = ViewOf<typeof AccessPeriodView>;
 
-/** Who became, and who ceased to be, an owner of a tenant. */
+/** A change of the owners of a tenant. */
 export const OwnerChangeView = view('OwnerChange', {
   principal_id: principalId.nullable().described('The new owner; null if nobody replaced the previous one.'),
   from_principal_id: principalId
@@ -140,7 +140,6 @@ export const OwnerChangeView = view('OwnerChange', {
 });
 export type OwnerChangeView = ViewOf<typeof OwnerChangeView>;
 
-/** Query of an access history. */
 export const AccessHistoryQuery = query({
   ...PAGE,
   at: text
@@ -153,14 +152,12 @@ export const AccessHistoryQuery = query({
 });
 export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
 
-/** Query of a log proof. */
 export const LogProofQuery = query({
   tree_size: size.optional().described('The published size to prove against. Defaults to the newest.'),
   wait: logWait.described('Seconds to wait for a fact that is not in the published log yet.'),
 });
 export type LogProofQuery = SentOf<typeof LogProofQuery>;
 
-/** Query of the log proof of an erasure. */
 export const ErasureProofQuery = query({
   ...LogProofQuery.fields,
   tree_size: positive({ example: 5 })
@@ -169,7 +166,6 @@ export const ErasureProofQuery = query({
 });
 export type ErasureProofQuery = SentOf<typeof ErasureProofQuery>;
 
-/** Query of the log proof of a grant. */
 export const GrantProofQuery = query({
   ...LogProofQuery.fields,
   fact: oneOf(GRANT_FACTS)
@@ -179,7 +175,6 @@ export const GrantProofQuery = query({
 });
 export type GrantProofQuery = SentOf<typeof GrantProofQuery>;
 
-/** Query of a consistency proof. */
 export const ConsistencyQuery = query({
   from: positive({ example: 1 }).described('The older size.'),
   to: size.described('The newer size; at most the published size.'),
@@ -189,7 +184,7 @@ export type ConsistencyQuery = SentOf<typeof ConsistencyQuery>;
 const LOG_VKEY = 'log.example/iss+1e403594+ARyu+HGiV0oRjSWVuAswmpiuR6VBVPVqJLe41fXnGVPB';
 const WITNESS_VKEY = 'witness.example/w1+3a8e0a55+BKFEBb3Y02HYs564pEfkUrGO8+e24icu5zdiASeJzXlE';
 
-/** A log of three entries: a snapshot, a grant, and its revocation. One witness has cosigned it. */
+/** A log of four entries, cosigned by one witness. */
 export const CHECKPOINT_EXAMPLE = [
   'log.example/iss',
   '4',
@@ -265,7 +260,7 @@ export const OWNER_PROOF_EXAMPLE: InclusionProof = {
   inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'h2SZeJbIfcCl6DRu12A7nIX6/1WrM3Sz0fKkV7KRyg0='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
-/** When the snapshot is erased, which is the log's next entry. */
+/** The snapshot is erased, which is the log's next entry. */
 export const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 4,

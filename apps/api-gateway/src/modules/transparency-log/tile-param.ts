@@ -2,7 +2,10 @@ import { parseTilePath, type Tile, TlogError } from '@iss/tlog';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** Injects the tile of a path below `/log/`; `entries` for the one kind of C2SP tlog-tiles that is not there; else null. */
+/**
+ * Injects the tile in a path below `/log/`. Injects `entries` for C2SP's tiles of entries, which this log does not
+ * serve, and null for an invalid path.
+ */
 export const TileParam = createParamDecorator((_: unknown, context: ExecutionContext): Tile | 'entries' | null => {
   const name = context.switchToHttp().getRequest<Request>().path.slice('/log/'.length);
   if (name.startsWith('tile/entries/')) return 'entries';

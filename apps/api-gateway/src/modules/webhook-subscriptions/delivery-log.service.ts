@@ -23,7 +23,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../events/event-hand-over';
 
-/** What one call of a replay makes due at most: one statement, ten jobs. */
+/** The most deliveries that one replay call makes due: one statement and ten jobs. */
 const MAX_REPLAYED = 1_000;
 const REPLAY_LOOKS_AT = 50_000;
 const FAILED: readonly FinishedDeliveryStatus[] = ['dead', 'skipped'];
@@ -34,11 +34,11 @@ export type DeliveryQuery = Pick<DeliveryFilter, 'status' | 'eventType'> & { fro
 export interface ReplayRequest {
   from: string;
   to: string | null;
-  /** Null: what was not delivered. */
+  /** Null: deliveries that failed or were skipped. */
   status: FinishedDeliveryStatus | null;
 }
 
-/** What became of a tenant's events, and sending them again. */
+/** Reads the delivery log and sends deliveries again. */
 @Injectable()
 export class DeliveryLogService {
   constructor(
@@ -46,7 +46,10 @@ export class DeliveryLogService {
     private readonly handOver: EventHandOver,
   ) {}
 
-  /** Also of a deleted subscription. Throws `not_found`, `forbidden`, or `validation_error` naming the parameter. */
+  /**
+   * Returns deliveries, also of a deleted subscription. Throws `not_found`, `forbidden`, or `validation_error` that
+   * names the parameter.
+   */
   async page(reader: LogReader, query: DeliveryQuery, at: PageRequest): Promise<Page<DeliveryRecord>> {
     const from = query.from === null ? null : readTime(query.from, '/query/from');
     const to = readEnd(query.to, from, '/query/to');
@@ -55,12 +58,12 @@ export class DeliveryLogService {
     return page;
   }
 
-  /** One delivery with the text that is sent. */
+  /** Returns one delivery with the body that is sent. */
   async find(reader: LogReader, deliveryId: string): Promise<DeliveryRecord & { body: string }> {
     return (await this.require(reader, deliveryId)).delivery;
   }
 
-  /** Sends a finished delivery again. Throws `conflict` while it is pending, or its subscription disabled. */
+  /** Sends a finished delivery again. Throws `conflict` while it is pending or its subscription is disabled. */
   async redeliver(reader: LogReader, deliveryId: string): Promise<DeliveryRecord> {
     requireLive((await this.require(reader, deliveryId)).subscription);
     const isDue = await this.log.redeliver(reader.subscriptionId, deliveryId);
@@ -77,7 +80,10 @@ export class DeliveryLogService {
     return delivery;
   }
 
-  /** Sends finished deliveries again, oldest first, a bounded number; `nextFrom` is where to go on, null at the end. */
+  /**
+   * Sends finished deliveries again, oldest first, up to a limit. `nextFrom` is where the next call continues; null at
+   * the end.
+   */
   async replay(reader: LogReader, request: ReplayRequest): Promise<{ count: number; nextFrom: Date | null }> {
     const from = readTime(request.from, '/from');
     const to = readEnd(request.to, from, '/to');
@@ -93,7 +99,7 @@ export class DeliveryLogService {
     return { count: deliveryIds.length, nextFrom };
   }
 
-  /** Sends `webhook.test` to this subscription and to no other. Throws `conflict` while it is disabled. */
+  /** Sends `webhook.test` only to this subscription. Throws `conflict` while it is disabled. */
   async test(reader: LogReader, trace: { requestId: string; traceparent: string }): Promise<DeliveryRecord> {
     const subscription = await this.requireActive(reader);
     const [eventId, deliveryId] = [newEventId(), randomUUID()];

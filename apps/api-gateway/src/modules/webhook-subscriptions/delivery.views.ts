@@ -53,7 +53,7 @@ export const Delivery = view('Delivery', {
 });
 export type Delivery = ViewOf<typeof Delivery>;
 
-/** With what is sent as it is stored: a receiver's signature is over these very characters. */
+/** A delivery with its stored body. The signature covers exactly these characters. */
 export const DeliveryWithPayload = view('DeliveryWithPayload', {
   ...Delivery.fields,
   payload: part({
@@ -70,7 +70,7 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
     .described('The body of the request to the receiver, character for character.'),
 });
 
-/** What a replay did. */
+/** The result of a replay. */
 export const Replayed = part({
   count: integer.described('The number of deliveries that are sent again.'),
   has_more: flag.described('True if deliveries remain: send the request again with `next_from` as `from`.'),
@@ -81,14 +81,13 @@ export type Replayed = ViewOf<typeof Replayed>;
 const from = time.described('Only deliveries created at or after this time.').example('2026-01-15T00:00:00Z');
 const to = time.optional().described('Only deliveries created at or before this time.').example('2026-01-16T00:00:00Z');
 
-/** Query of the delivery log. */
 export const ListDeliveriesQuery = query({
   ...PAGE,
   status: oneOf(DELIVERY_STATUSES).optional().example('dead').described('Absent: all states.'),
   event_type: oneOf(SENT_TYPES)
     .optional()
     .example('identity.snapshot.created')
-    .described('Only subjects of this type. Absent: all types.'),
+    .described('Only deliveries of events of this type. Absent: all types.'),
   from: from.optional(),
   to,
 });

@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { DomainError } from '@iss/domain';
 import { decideAddress } from '@iss/platform';
 
-/** Names that no public host has: RFC 6761, RFC 6762, the reserved `internal`, and those without a dot. */
+/** Names that no public host has: RFC 6761, RFC 6762, the reserved `internal`, and names without a dot. */
 const LOCAL_NAME = /^(?:[^.]+|.+\.(?:localhost|local|internal))$/;
 
 /**
- * What a subscription may name as its target: an absolute https: URL of a public host, without credentials. Where private
- * targets are allowed (development) also one of a private host, and that by http: too. Surrounding whitespace is
- * stripped. Throws `validation_error`. The addresses behind a name are decided when a delivery connects to them.
+ * Returns the URL of a target without surrounding white space: an absolute https: URL of a public host, without
+ * credentials. If private targets are allowed (development), private hosts are accepted too, also with http:. Throws
+ * `validation_error`. The addresses of a name are checked when a delivery connects to them.
  */
 export function requireTargetUrl(text: string, allowPrivateTargets: boolean): string {
   const target = text.trim();
-  // A URL parser drops line breaks; what is stored must be what was meant.
+  // A URL parser drops line breaks, so the stored URL could differ from the sent one.
   const url = /[\p{Cc}\s]/u.test(target) ? null : URL.parse(target);
   if (url === null || !['https:', 'http:'].includes(url.protocol)) throw refused('must be an absolute https: URL');
   if (url.username !== '' || url.password !== '') throw refused('must not contain credentials');

@@ -22,13 +22,13 @@ export interface SubscriptionToCreate {
   eventTypes: EventType[];
 }
 
-/** A secret is readable in the answer that makes it and never again. */
+/** The secret is returned only in the response that creates it. */
 export interface SubscriptionWithSecret {
   subscription: WebhookSubscriptionRecord;
   secret: string;
 }
 
-/** Where a tenant's events go. */
+/** Manages the URLs that receive a tenant's events. */
 @Injectable()
 export class WebhookSubscriptionService {
   constructor(
@@ -38,7 +38,7 @@ export class WebhookSubscriptionService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `forbidden`, `validation_error` naming the field, or `limit_reached`. */
+  /** Throws `forbidden`, `validation_error` that names the field, or `limit_reached`. */
   async create(
     principal: Principal,
     trace: RequestTrace,
@@ -65,14 +65,14 @@ export class WebhookSubscriptionService {
     return this.subscriptions.page(tenantId, at);
   }
 
-  /** Throws `not_found`, also for a deleted one, or `forbidden`. */
+  /** Throws `not_found`, also for a deleted subscription, or `forbidden`. */
   async get({ principalId }: Principal, subscriptionId: string): Promise<WebhookSubscriptionRecord> {
     const subscription = found(await this.subscriptions.find(subscriptionId));
     await this.access.require({ tenantId: subscription.tenantId, principalId }, RULES.useWebhooks);
     return subscription;
   }
 
-  /** Changes what is given and leaves the rest; a status that stands already keeps its time and reason. */
+  /** Changes only the given fields. A status that is already set keeps its time and reason. */
   async update(
     principal: Principal,
     trace: RequestTrace,
@@ -89,7 +89,10 @@ export class WebhookSubscriptionService {
     );
   }
 
-  /** Deliveries are signed with the new secret from now on; with the old one too while the grace lasts. */
+  /**
+   * Replaces the secret. Deliveries are signed with the new one immediately, and with the old one too during the grace
+   * period.
+   */
   async rotateSecret(
     principal: Principal,
     trace: RequestTrace,

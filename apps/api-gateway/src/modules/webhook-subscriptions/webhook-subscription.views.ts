@@ -15,7 +15,7 @@ const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described(
 const targetUrl = url(2048).described('The URL that receives the events.').example('https://hooks.example.com/iss');
 const status = oneOf(SUBSCRIPTION_STATUSES).described('A `disabled` subscription gets no events.');
 
-/** A subscription as its tenant sees it: never with its secret. */
+/** A subscription without its secret. */
 export const Subscription = view('WebhookSubscription', {
   subscription_id: text.madeOf(subscriptionIdOf).described('The id of the subscription.'),
   tenant_id: tenantId,
@@ -38,7 +38,7 @@ const wrapped = { webhook_subscription: Subscription.from('subscription').descri
 export const WrappedSubscription = part(wrapped);
 export type WrappedSubscription = ViewOf<typeof WrappedSubscription>;
 
-/** The secret is readable in the answer that makes it and never again. */
+/** A subscription with its secret, which is returned only in the response that creates it. */
 export const SubscriptionWithSecret = part({
   ...wrapped,
   secret: shown<string>({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }).described(
@@ -68,7 +68,7 @@ export const CreateWebhookSubscriptionBody = body(
 );
 export type CreateWebhookSubscriptionBody = SentOf<typeof CreateWebhookSubscriptionBody>;
 
-/** Body of `PATCH /v1/webhook-subscriptions/{subscription_id}`: what is left out stays. */
+/** Body of `PATCH /v1/webhook-subscriptions/{subscription_id}`. Omitted fields do not change. */
 export const UpdateWebhookSubscriptionBody = body(
   'UpdateWebhookSubscriptionBody',
   {
@@ -90,7 +90,7 @@ export const UpdateWebhookSubscriptionBody = body(
 );
 export type UpdateWebhookSubscriptionBody = SentOf<typeof UpdateWebhookSubscriptionBody>;
 
-/** Body of `POST …/rotate-secret`, which may be left out. */
+/** Optional body of `POST …/rotate-secret`. */
 export const RotateSecretBody = body(
   'RotateSecretBody',
   {
@@ -106,7 +106,6 @@ export const RotateSecretBody = body(
 );
 export type RotateSecretBody = SentOf<typeof RotateSecretBody>;
 
-/** Query of the list. */
 export const ListWebhookSubscriptionsQuery = query({
   ...PAGE,
   tenant_id: tenantId.example('acme').described('The tenant whose subscriptions are listed.'),

@@ -15,7 +15,7 @@ import { type DiffOptions, DiffService } from './diff.service';
 import { diffAnswer } from './diff.views';
 import { verifyOptions } from '../snapshot/snapshot.query';
 
-/** Diffs of two snapshots; each global form has its tenant-scoped twin behind the same handler. */
+/** Compares two snapshots. Each global form shares its handler with a tenant-scoped form. */
 @ApiTags('Diff')
 @ApiBearerAuth()
 @Controller('v1')
@@ -80,7 +80,7 @@ export class DiffController {
   private async versions(reader: Reader & Asker, subject: SubjectRef, query: VersionDiffQuery): Promise<JsonText> {
     const sides = requireSides(query);
     const diff = await this.diffs.betweenVersions(reader, subject, sides, this.options(query));
-    // Which version belongs to a moment may yet change.
+    // The version of a moment may still change.
     const areNamed = typeof sides.from === 'number' && typeof sides.to === 'number';
     return diffAnswer(diff, 'versions', areNamed ? 'immutable' : 'revalidate');
   }

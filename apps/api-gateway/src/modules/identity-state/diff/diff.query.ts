@@ -24,7 +24,6 @@ export const DiffQuery = query({
 });
 export type DiffQuery = SentOf<typeof DiffQuery>;
 
-/** Query of a diff between two versions of a subject. */
 export const VersionDiffQuery = query({
   ...DiffQuery.fields,
   from_version: positive({ example: 1 }).orAnother().described('The "before" state. Send either this or `from_as_of`.'),
@@ -35,20 +34,20 @@ export const VersionDiffQuery = query({
 });
 export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
 
-/** The roots that a query includes: sorted, each once. */
+/** Returns the roots that a query includes, in a fixed order without duplicates. */
 export function includedRoots(include = DEFAULT_INCLUDE): DiffRoot[] {
   const asked = include.split(',');
   return DIFF_ROOTS.filter((root) => asked.includes(root));
 }
 
-/** How each side is named. */
+/** The two parameters that can name each side. */
 const SIDES = [
   ['from_version', 'from_as_of'],
   ['to_version', 'as_of'],
 ] as const;
 type Side = (typeof SIDES)[number];
 
-/** The two sides. Throws `validation_error` unless each is named in one of its two ways. */
+/** Returns the two sides. Throws `validation_error` unless each is named by exactly one parameter. */
 export function requireSides(sent: VersionDiffQuery): { from: VersionSide; to: VersionSide } {
   const details = SIDES.flatMap((side) => faultsOf(sent, side));
   if (details.length > 0) {

@@ -25,7 +25,6 @@ import { Work } from '../../../work/work';
 import { openingFor, SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 import { VersionTimeService } from '../snapshot/version-time.service';
 
-/** What of a diff is asked for. */
 export interface DiffOptions extends VerifyOptions {
   include: readonly DiffRoot[];
   withAttribution: boolean;
@@ -50,7 +49,7 @@ interface RowPair {
   to: SnapshotRow;
 }
 
-/** What changed between two snapshots of one subject. */
+/** Compares two snapshots of one subject. */
 @Injectable()
 export class DiffService {
   constructor(
@@ -81,7 +80,7 @@ export class DiffService {
     return this.diff(reader, opening(pair, options), options);
   }
 
-  /** Throws `validation_error` for snapshots of different subjects, and only to a reader of both. */
+  /** Throws `validation_error` for snapshots of different subjects, but only to a reader of both. */
   async betweenIds(
     reader: Reader & Asker,
     ids: { from: string; to: string },
@@ -89,7 +88,7 @@ export class DiffService {
   ): Promise<SnapshotDiff> {
     const read = await this.pairs.byIds(reader, ids);
     for (const { facts, isThere } of [read.from, read.to]) {
-      // An id cannot be guessed, so an unknown one is 404 to any member.
+      // An id cannot be guessed, so an unknown one is 404 for any member.
       this.access.require(reader, facts, isThere ? RULES.readDiff : { role: RULES.readDiff.role });
     }
     const pair = requireBoth(read);
@@ -98,7 +97,10 @@ export class DiffService {
     return this.diff(reader, opening(pair, options), options);
   }
 
-  /** Each version by itself: a diff shows nothing of those in between. Throws `erased`, where the hashes of one are all that is shown. */
+  /**
+   * Records the two versions separately, because a diff shows nothing of those in between. Throws `erased` if one was
+   * erased; then only that version's hashes are shown and recorded.
+   */
   private async disclose(reader: Reader & Asker, { from, to }: SnapshotPairRead): Promise<void> {
     const gone = [from, to].filter(({ snapshot }) => snapshot !== null && snapshot.erasure !== null).slice(0, 1);
     for (const { disclosure, snapshot } of gone.length > 0 ? gone : [from, to]) {
@@ -115,7 +117,7 @@ export class DiffService {
     return (await this.times.asOf(reader, subject, side, () => RULES.readDiff)).version;
   }
 
-  /** Tells the owner which version is the latest where one of the two does not exist. */
+  /** If one of the two versions does not exist, tells the owner which version is the latest. */
   private async requireVersions(
     reader: Reader,
     subject: SubjectRef,

@@ -4,10 +4,10 @@ import { CACHE_CONTROL, type Reuse } from '../snapshot/snapshot.views';
 import type { SnapshotDiff } from './diff.service';
 
 /**
- * The answer to a diff (specification, "Diff result"). Between versions it names the subject and the versions too, the
- * union with the reduced form. Two immutable snapshots differ by the same for ever, so that the answer is tagged by its
- * text, unless it was verified, which must be done anew each time; whether it may be reused unasked depends on how they were
- * named.
+ * Returns the response to a diff (specification, "Diff result"). Between versions it also names the subject and the
+ * versions, and thus unites both forms of the specification. Snapshots are immutable, so the text's hash is the ETag. A
+ * verified diff has no ETag, because each request must verify again. `reuse` says whether a cache must revalidate,
+ * which depends on how the snapshots were named.
  */
 export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids', reuse: Reuse): JsonText {
   const { from, to, attributionText, verification } = diff;

@@ -6,46 +6,46 @@ import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';
 
-/** Where in the log something stands, and the proof of it. */
+/** The index of an entry in the log, and its inclusion proof. */
 export interface Place {
   logIndex: number;
   /** JSON text: an array of hashes in base64. */
   inclusion: string;
 }
 
-/** The entry of an erasure with the proof that it is in the log. */
+/** The entry of an erasure, with the proof that it is in the log. */
 interface ProvedErasure extends Place {
   entry: LogEntry;
 }
 
 /**
- * A snapshot with the proof that it is in the log; for an erased one its hash there, and the proof of the erasure. Where an earlier
- * snapshot has that proof, only its place.
+ * A snapshot with the proof that it is in the log. For an erased one: its leaf hash, and the proof of the erasure, or
+ * only the erasure's log index if an earlier snapshot has that proof.
  */
 export interface ProvedSnapshot extends Place {
   snapshot: SnapshotRecord;
   logged: { entry: LogEntry } | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
 }
 
-/** A subject's whole lineage, each version proved against one checkpoint. */
+/** A subject's whole lineage. Each version is proved against one checkpoint. */
 export interface Bundle {
   origin: string;
   keys: readonly LogKey[];
   /** The signed note. */
   checkpoint: string;
   headVersion: number;
-  /** Ascending, read while they are taken. */
+  /** Ascending. Batches are read when they are taken. */
   batches: AsyncIterable<readonly ProvedSnapshot[]>;
 }
 
-/** The newest version is waited for, since a bundle never leaves it out. */
+/** How long to wait for the newest version to be logged, because a bundle always contains it. */
 const WAIT_SECONDS = 10;
-/** A subject may get another version while its newest one is waited for. */
+/** A subject may get another version during that wait. */
 const MAX_TRIES = 3;
-/** Entries read at once. */
+/** Entries per read. */
 const BATCH = 256;
 
-/** Exports that prove themselves. */
+/** Exports lineages that contain their own proofs. */
 @Injectable()
 export class BundleService {
   constructor(
@@ -55,10 +55,10 @@ export class BundleService {
     private readonly entries: LogEntryStore,
   ) {}
 
-  /** Throws as reading the lineage does, and `not_logged_yet` where the newest version is not published in time. */
+  /** Throws like reading the lineage does, and `not_logged_yet` if the newest version is not published in time. */
   async bundle(reader: Reader & Asker, subject: SubjectRef): Promise<Bundle> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-      // Whoever waits holds no snapshots meanwhile.
+      // Snapshots are read only after the wait, so that a waiting request holds none in memory.
       const head = await this.lists.headVersion(reader, subject);
       const { checkpoint } = await this.waiting.published(reader, () => this.newest(subject, head), WAIT_SECONDS);
       const { headVersion, batches } = await this.lists.export(reader, subject, null, 'bundle');
@@ -70,7 +70,10 @@ export class BundleService {
     throw notLoggedYet('The subject kept changing while its newest version was being published. Try again.');
   }
 
-  /** The later one of what the bundle needs, its last version's entry and that of the last erasure; null until both are there. */
+  /**
+   * Returns the later of the two entries that the bundle needs: that of the newest version and that of the last
+   * erasure. Returns null until both are logged.
+   */
   private async newest(subject: SubjectRef, head: number): Promise<LogEntry | null> {
     const [last = null] = await this.entries.ofVersions(subject, head, head);
     const erasure = await this.entries.ofNewestErasure(subject);
@@ -131,13 +134,16 @@ export class BundleService {
   }
 }
 
-/** The entry as it was hashed. Throws `not_logged_yet` where its version was erased meanwhile. */
+/** Returns the text of an entry as it was hashed. Throws `not_logged_yet` if its version was erased meanwhile. */
 export function entryText({ fact, salt }: LogEntry): string {
   if (salt === null) throw erasedMeanwhile();
   return logEntryText(fact, salt);
 }
 
-/** A stream that has begun ends unfinished: what it said so far holds, and the next one says the rest. */
+/**
+ * Creates the error for an erasure during the export. A started stream ends unfinished. Its lines so far are valid, and
+ * the next export has the rest.
+ */
 function erasedMeanwhile(): DomainError {
   return notLoggedYet('A version was erased while the bundle was built. Try again.');
 }

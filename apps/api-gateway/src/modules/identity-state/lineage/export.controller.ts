@@ -19,7 +19,7 @@ import { SnapshotListService } from './snapshot-list.service';
 
 const NDJSON = 'application/x-ndjson';
 
-/** Whole lineages: one JSON document, or a stream of lines for any number of snapshots. */
+/** Exports whole lineages: as one JSON document, or as a stream of lines for any number of snapshots. */
 @ApiTags('Snapshot reads')
 @ApiBearerAuth()
 @Controller('v1')
@@ -105,7 +105,7 @@ export class ExportController {
   }
 }
 
-/** Whoever checks a bundle relies on it that the newest version is in it. */
+/** Refuses older bundles, because verifiers rely on a bundle to contain the newest version. */
 function olderBundle(): DomainError {
   const message = 'must not be sent with proofs: a bundle always has the newest version';
   return new DomainError('validation_error', `as_of ${message}.`, [

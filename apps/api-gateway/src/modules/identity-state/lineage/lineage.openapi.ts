@@ -31,11 +31,11 @@ const judged = {
   complete: flag.described('True if the list reaches from version 1 to the latest: the whole chain.'),
 };
 
-/** A chain proof in both shapes of the specification: the primary one is `items` with `page`. */
+/** A chain proof in both forms of the specification. The primary form is `items` with `page`. */
 const ChainProof = view('ChainProof', { ...judged, items, chain: alias('items'), ...page });
 export type ChainProof = ViewOf<typeof ChainProof>;
 
-/** The same below a tenant, where the primary one is `chain` with `chain_valid`. */
+/** The tenant-scoped form, whose primary form is `chain` with `chain_valid`. */
 const TenantChainProof = view('TenantChainProof', { ...judged, chain: items, items: alias('chain'), ...page });
 
 const Export = view('Export', {
@@ -54,7 +54,7 @@ const LINK: ChainItem = {
   generated_at: HEADER.generated_at,
 };
 
-/** What there is to say of a history in one of its forms. */
+/** Documents a history in its tenant-scoped or global form. */
 export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Route {
   const item = form === 'tenant' ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
   return {
@@ -63,7 +63,7 @@ export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Rout
   };
 }
 
-/** What there is to say of a chain proof in one of its forms. */
+/** Documents a chain proof in its tenant-scoped or global form. */
 export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): Route {
   const shape = form === 'tenant' ? TenantChainProof : ChainProof;
   const example = { ...subject, chain_valid: true, complete: true, chain: [LINK] };
@@ -108,7 +108,7 @@ export const EXPORT: Route = {
   answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
   errors: ['not_found', 'not_logged_yet', 'damaged'],
 };
-/** For clients that do not choose what they accept, of which are most that were generated. */
+/** For clients that do not set `Accept`, such as most generated ones. */
 export const EXPORT_LINES: Route = {
   description: 'The same as `/export` with `Accept: application/x-ndjson`, whatever `Accept` says.',
   answers: { 200: { description: 'Every snapshot, one per line.', content: LINES } },

@@ -9,10 +9,10 @@ import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import { snapshotText, type View } from '../snapshot/snapshot.views';
 
-/** The form of a bundle; a later one is another name. */
+/** The format of a bundle. A later format has another name. */
 const BUNDLE_FORMAT = 'iss_bundle_v1';
 
-/** The items of a history as JSON texts. */
+/** Yields the items of a history as JSON texts. */
 export async function* historyTexts(
   items: AsyncIterable<VerifiedSnapshot>,
   view: View,
@@ -21,7 +21,7 @@ export async function* historyTexts(
   for await (const item of items) yield textsOf([item], textOf);
 }
 
-/** A chain proof in both shapes of the specification. */
+/** Returns a chain proof in both forms of the specification. */
 export function chainProofView(
   { subjectType, subjectId }: SubjectRef,
   { chainValid, isComplete }: { chainValid: boolean | null; isComplete: boolean },
@@ -31,7 +31,7 @@ export function chainProofView(
   return { subject_type: subjectType, subject_id: subjectId, ...verdicts, chain: page.items, ...page };
 }
 
-/** A whole lineage as one JSON document. */
+/** Returns a whole lineage as one JSON document. */
 export function exportAnswer(subject: SubjectRef, { batches }: WholeLineage): TextStream {
   const head = JSON.stringify({
     subject: { subject_type: subject.subjectType, subject_id: subject.subjectId },
@@ -41,12 +41,15 @@ export function exportAnswer(subject: SubjectRef, { batches }: WholeLineage): Te
   return jsonStream(`${head.slice(0, -1)},"snapshots":`, fullTexts(batches), '}');
 }
 
-/** A whole lineage as NDJSON: one full snapshot a line, and nothing else. */
+/** Returns a whole lineage as NDJSON: one full snapshot per line, and nothing else. */
 export function exportLines({ batches }: WholeLineage): TextStream {
   return new TextStream('application/x-ndjson', fullTexts(batches, '\n'));
 }
 
-/** A bundle as NDJSON: what it is and what it is proved against, then a line for each version with its proof. */
+/**
+ * Returns a bundle as NDJSON. The first line describes the bundle and its checkpoint. Each further line is a version
+ * with its proof.
+ */
 export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bundle): TextStream {
   const head = {
     bundle: BUNDLE_FORMAT,
@@ -65,7 +68,9 @@ async function* bundleTexts(head: string, batches: Bundle['batches']): AsyncGene
   for await (const batch of batches) yield textsOf(batch, bundleLine);
 }
 
-/** A version that was erased has its hash in the log, and the entry that says so with its own proof. */
+/**
+ * Writes the line of a version. For an erased version, it has the leaf hash, and the erasure's entry with its proof.
+ */
 function bundleLine({ snapshot, logged, ...place }: ProvedSnapshot): string {
   const line = `{"snapshot":${snapshotText(snapshot, 'full')}`;
   if ('entry' in logged) return `${line},${entryMember(logged.entry)},${placeMembers(place)}}\n`;

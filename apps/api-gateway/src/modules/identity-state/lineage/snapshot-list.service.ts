@@ -43,11 +43,11 @@ export interface LineageRequest extends PageRequest {
 
 export interface HistoryRequest extends LineageRequest, VerifyOptions {
   withEnvelopes: boolean;
-  /** Null: all of it. */
+  /** Null: the whole history. */
   window: TimeWindow | null;
 }
 
-/** A page whose items are read while they are taken. */
+/** A page whose items are read when they are taken. */
 export interface HistoryPage {
   items: AsyncIterable<VerifiedSnapshot>;
   next: PagePosition | null;
@@ -56,46 +56,46 @@ export interface HistoryPage {
 /** Snapshots in the batches in which they were read. */
 export type SnapshotBatches = AsyncIterable<readonly SnapshotRecord[]>;
 
-/** Every snapshot up to the newest one of a moment. */
+/** Every snapshot up to the newest one, or up to the newest one at a moment. */
 export interface WholeLineage {
   headVersion: number;
   batches: SnapshotBatches;
 }
 
-/** A snapshot's header, and whether it and its link to its parent hold. */
+/** A snapshot's header, and whether its hash and the link to its parent are valid. */
 export interface ChainItem {
   snapshot: SnapshotRecord;
   chainValid: boolean | null;
 }
 
 export interface ChainPage extends Page<ChainItem> {
-  /** Of all items of the page. */
+  /** For all items of the page. */
   chainValid: boolean | null;
-  /** Whether its items are all from version 1 to the newest. */
+  /** True if the items are all versions from 1 to the newest. */
   isComplete: boolean;
 }
 
-/** The snapshots behind a version, in order, as many as fit. */
+/** Returns the next snapshots after a version, in order, as many as fit into memory limits. */
 type More = (after: number) => Promise<readonly SnapshotRecord[]>;
 
-/** A page of snapshots, and the newest version of all. */
+/** A page of snapshots, with the newest version of the subject. */
 interface SnapshotPage extends Page<SnapshotRecord> {
   headVersion: number;
-  /** Where the envelopes of its items did not fit: the next of them with theirs. */
+  /** Reads the next items with envelopes, if not all envelopes of the page fitted. */
   more: More;
 }
 
-/** What is shown of the snapshots of a page. */
+/** How the snapshots of a page are shown. */
 interface Showing {
   withEnvelopes: boolean;
   via: DisclosureWay;
   open: typeof opened;
 }
 
-/** Snapshots in one statement: their headers are read even where the envelopes of few of them fit. */
+/** Snapshots per statement. All their headers are read, even if only few envelopes fit. */
 const BATCH_ROWS = 256;
 
-/** Reads of a subject's lineage, tenant-scoped and global alike: history, chain proof, export. */
+/** Reads a subject's lineage, tenant-scoped or global: history, chain proof, export. */
 @Injectable()
 export class SnapshotListService {
   constructor(
@@ -119,7 +119,7 @@ export class SnapshotListService {
     return { items: verified(batches, verify), next: page.next };
   }
 
-  /** Recomputes what it says, as `verify=chain` with a depth of 1 does for each item. */
+  /** Recomputes the links, as `verify=chain` with a depth of 1 does for each item. */
   async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
     const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof', open: opened });
     const { newest, oldest } = rangeOf(page.items);
@@ -129,15 +129,15 @@ export class SnapshotListService {
     return { items, next: page.next, chainValid, isComplete: oldest === 1 && newest === page.headVersion };
   }
 
-  /** The newest version of this moment. Throws as {@link export} does. */
+  /** Returns the newest version. Throws like {@link export}. */
   async headVersion(reader: Reader, subject: SubjectRef): Promise<number> {
     const newest = { order: 'desc', after: null, limit: 1, withEnvelopes: false } as const;
     return (await this.read(reader, subject, newest)).headVersion;
   }
 
   /**
-   * Every snapshot up to the newest one of this moment, or to the version `last`, ascending, read while they are taken, and recorded as shown before.
-   * Throws `validation_error` when there are more than `maxSnapshots`; null: however many there are.
+   * Returns every snapshot up to the newest one, or up to the version `last`, ascending. They are recorded as disclosed
+   * first, and then read as they are taken. Throws `validation_error` for more than `maxSnapshots`; null: no maximum.
    */
   async export(
     reader: Reader & Asker,
@@ -155,7 +155,7 @@ export class SnapshotListService {
     return { headVersion, batches: walk(first, this.moreTo(reader, subject, 'asc', headVersion, opened)) };
   }
 
-  /** The same up to the version that was the newest at a moment; null: the newest one. */
+  /** Exports up to the version that was the newest at a moment; null: up to the newest version. */
   async exportAsOf(
     reader: Reader & Asker,
     subject: SubjectRef,
@@ -182,7 +182,7 @@ export class SnapshotListService {
     return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
   }
 
-  /** A page of the versions in a window: which these are is found first. */
+  /** Returns a page of the versions in a time window. Finds their numbers first. */
   private async pageWithin(
     reader: Reader & Asker,
     subject: SubjectRef,
@@ -212,7 +212,7 @@ export class SnapshotListService {
     return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
   }
 
-  /** Each run of versions without a gap by itself: nothing is shown of those in between. */
+  /** Records each run of consecutive versions separately, because nothing is shown of those in between. */
   private async disclose(
     reader: Reader & Asker,
     disclosure: SubjectDisclosure | null,
@@ -223,7 +223,7 @@ export class SnapshotListService {
     for (const run of runsOf(snapshots)) await this.disclosures.record(reader, disclosure, run, via);
   }
 
-  /** One statement, and the decision whether the reader may see what it found. */
+  /** Runs one statement and decides whether the reader may see its result. */
   private async read(
     reader: Reader,
     subject: SubjectRef,
@@ -236,8 +236,8 @@ export class SnapshotListService {
   }
 
   /**
-   * Reads on to the version `last`. With each statement the access is decided anew, so that a revocation ends a running
-   * read.
+   * Returns a function that reads on, up to the version `last`. Each statement checks access again, so that a
+   * revocation ends a running read.
    */
   private moreTo(
     reader: Reader & Asker,
@@ -256,8 +256,8 @@ export class SnapshotListService {
 }
 
 /**
- * Snapshots with their envelopes, or without where they were erased. Where an envelope did not fit any more into those that were
- * read, the next statement begins.
+ * Yields snapshots with their envelopes, or without them if they were erased. If an envelope did not fit into a read,
+ * the next statement starts there.
  */
 async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerator<readonly SnapshotRecord[], void> {
   let batch = first;

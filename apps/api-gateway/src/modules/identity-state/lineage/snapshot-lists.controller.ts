@@ -26,7 +26,7 @@ const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) 
 const CHAIN_PROOF_PAGE: PageLimits = { default: 50, max: ({ chainProofPage }) => chainProofPage };
 const TENANT_CHAIN_PROOF_PAGE: PageLimits = { ...CHAIN_PROOF_PAGE, default: 200 };
 
-/** Lists of a subject's snapshots; each global form has its tenant-scoped twin behind the same handler. */
+/** Lists a subject's snapshots. Each global form shares its handler with a tenant-scoped form. */
 @ApiTags('Snapshot reads')
 @ApiBearerAuth()
 @Controller('v1')

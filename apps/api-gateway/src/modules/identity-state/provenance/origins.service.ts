@@ -9,16 +9,22 @@ export interface VersionRef extends SubjectRef {
   snapshotVersion: number;
 }
 
-/** Of a version, and what was learned on the way: who made versions of which that is not kept, as JSON text. */
+/**
+ * The origins of a version. `authors` has the authors, as JSON text, of versions that were walked through and have none
+ * stored.
+ */
 export interface FoundOrigins extends KnownOrigins {
   authors: ReadonlyMap<number, string>;
 }
 
-/** So many versions are walked through where nothing was kept of them: a few tenths of a second for small documents. */
+/**
+ * The most versions that are traced if no provenance was stored for them. It takes a few tenths of a second for small
+ * documents.
+ */
 const MAX_WALK = 200;
 const BATCH = 50;
 
-/** Where the leaves of a version come from: as it was kept when it was written, else found from the versions before it. */
+/** Finds the origins of a version's leaves: stored with the version, or else traced from earlier versions. */
 @Injectable()
 export class OriginsService {
   constructor(
@@ -27,7 +33,10 @@ export class OriginsService {
     private readonly work: Work,
   ) {}
 
-  /** `kept` is what was read with the version. Null where nothing is kept of too many versions. For those who may read them. */
+  /**
+   * Returns the origins of a version. `kept` is what was read with the version. Returns null if too many versions have
+   * no stored origins. The caller must already have checked access.
+   */
   async find(asker: Charged, version: VersionRef, kept: Buffer | null): Promise<FoundOrigins | null> {
     if (kept !== null || version.snapshotVersion === 1) return { origins: kept, authors: new Map() };
     const nearest = (await this.provenance.nearest(version, version.snapshotVersion)) ?? FIRST;

@@ -15,7 +15,7 @@ import { type LeavesRequest, ProvenanceService } from './provenance.service';
 
 const LEAVES_PAGE: PageLimits = { default: 200, max: 1_000 };
 
-/** What is known of a subject, since when, and from what evidence; the global form has its tenant-scoped twin behind the same handler. */
+/** Shows the origin of each value of a subject. The global form shares its handler with the tenant-scoped form. */
 @ApiTags('Snapshot reads')
 @ApiBearerAuth()
 @Controller('v1')
@@ -58,7 +58,9 @@ export class ProvenanceController {
 
 const ROOT = '/attributes';
 
-/** Throws `validation_error` for a path that leads elsewhere, most often since its root was forgotten. */
+/**
+ * Returns the requested path. Throws `validation_error` for a path outside the root, which callers most often forgot.
+ */
 function pathOf(path = ROOT): string {
   if (path === ROOT || path.startsWith(`${ROOT}/`)) return path;
   const hint = path === '' ? ROOT : ROOT + path;
@@ -67,7 +69,7 @@ function pathOf(path = ROOT): string {
   ]);
 }
 
-/** Throws `validation_error` for one that there cannot be, and where two are named. */
+/** Returns the requested version. Throws `validation_error` for an invalid version, and if two are named. */
 function versionOf({ version: text, as_of, basis }: ProvenanceQuery): LeavesRequest['of'] {
   if (text === undefined) return asOfSent({ as_of, basis });
   if (as_of !== undefined) throw refused('as_of', 'as_of and version both name the version: send only one', 'mismatch');

@@ -11,7 +11,6 @@ import { AS_OF } from '../snapshot/snapshot.query';
 
 const ROOT = '/attributes';
 
-/** Query of a subject's provenance. */
 export const ProvenanceQuery = query({
   ...PAGE,
   path: matching(new RegExp(POINTER_PATTERN), 'must be a JSON Pointer (RFC 6901)')
@@ -32,7 +31,7 @@ export const ProvenanceQuery = query({
 });
 export type ProvenanceQuery = SentOf<typeof ProvenanceQuery>;
 
-/** A value of the attributes, since when it is known, and what backs it. */
+/** A value of the attributes with the version that set it, and its evidence. */
 export const ProvedLeafView = view('ProvedLeaf', {
   path: text.described('JSON Pointer (RFC 6901) into the envelope.'),
   since_version: version.described('The version that set this value.'),

@@ -24,22 +24,21 @@ import { Work } from '../../../work/work';
 import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
 
-/** Which leaves of which version are asked for. */
 export interface LeavesRequest {
   /** The version, or the moment at which it was the newest. Null: the latest. */
   of: number | AsOf | null;
   /** JSON Pointer into the envelope, at `/attributes` or below. */
   path: string;
-  /** Only leaves with this status; null: with any. */
+  /** Only leaves with this status; null: any status. */
   status: EvidenceStatus | null;
-  /** Only leaves that rest on this evidence; null: all. */
+  /** Only leaves that this evidence covers; null: all. */
   evidenceId: string | null;
   limit: number;
-  /** The version that the list began with, and the place among its leaves. */
+  /** The version with which the list began, and the position among its leaves. */
   after: PagePosition | null;
 }
 
-/** A leaf with what is known of the version that made it what it is. */
+/** A leaf, with the facts of the version that set it. */
 export interface ProvedLeaf extends LeafProvenance {
   since: { createdAt: Date; generatedAt: string };
   /** As JSON text. */
@@ -58,23 +57,25 @@ export interface LeavesPage extends Leaves {
   snapshot: SnapshotRecord;
 }
 
-/** Pages of one version, by what was asked for. */
+/** The stored pages of one version, by request. */
 interface KeptPages {
-  /** Identifies the subject's newest erasure when the pages were read: they name authors of earlier versions. */
+  /**
+   * Identifies the subject's newest erasure at the time of the read, because pages name authors of earlier versions.
+   */
   lastErasure: string | null;
   pages: ReadonlyMap<string, Leaves>;
-  /** UTF-16 units. */
+  /** In UTF-16 units. */
   length: number;
 }
 
-/** What is kept of pages in all, at most twice of it, and of one version. */
+/** Length of all stored pages (up to twice this), and of those of one version. */
 const KEPT_LENGTH = 4_194_304;
 const KEPT_LENGTH_OF_VERSION = 262_144;
 
-/** What is known, since when, and from what evidence. */
+/** Lists the values of a version with their origins and evidence. */
 @Injectable()
 export class ProvenanceService {
-  /** By `snapshot_id`: what is known of a version changes only by an erasure of this version or of an earlier one. */
+  /** By `snapshot_id`. The provenance of a version changes only if this or an earlier version is erased. */
   private readonly kept = new RecentMap<string, KeptPages>(KEPT_LENGTH, ({ length }) => length);
 
   constructor(
@@ -87,8 +88,9 @@ export class ProvenanceService {
   ) {}
 
   /**
-   * A page of a version's leaves, as the one `textOf` that there is writes them. Throws `forbidden` or `not_found`, also for a path that the version does not have, `erased`, and
-   * `unavailable` where too much was written before provenance was kept.
+   * Returns a page of a version's leaves, written by `textOf`, which must be the same function in every call. Throws
+   * `forbidden`, `erased`, and `not_found`, also for a path that the version does not have. Throws `unavailable` if too
+   * many versions were written before provenance was stored.
    */
   async list(
     reader: Reader & Asker,
@@ -97,7 +99,7 @@ export class ProvenanceService {
     textOf: (leaf: ProvedLeaf) => string,
   ): Promise<LeavesPage> {
     const [begun, from = 0] = request.after ?? [];
-    // A list goes on in the version that it began with, whatever is written meanwhile.
+    // A list continues in the version with which it began, even if newer versions are written meanwhile.
     const version = begun === undefined ? await this.versionOf(reader, subject, request.of) : Number(begun);
     const { facts, disclosure, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
     const { snapshot: row, origins: kept } = read;
@@ -138,7 +140,7 @@ export class ProvenanceService {
       return textOf({ ...leaf, ...writer, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
     });
     const next: PagePosition | null = page.next === null ? null : [snapshotVersion, page.next];
-    // What was not filled in yet may be known better soon.
+    // Missing parts may soon be filled in, so incomplete pages are not stored.
     if (isFinal) this.keep(snapshot.snapshotId, lastErasure, asked, { items, next });
     return { snapshot, items, next };
   }
@@ -167,7 +169,7 @@ export class ProvenanceService {
     return new Map(facts.map((one) => [one.snapshotVersion, one]));
   }
 
-  /** The owner is told which version is the latest. */
+  /** Creates the error for an unknown version. It tells the owner which version is the latest. */
   private async unknown(
     reader: Reader,
     subject: SubjectRef,

@@ -3,7 +3,10 @@ import type { SnapshotToAppend } from '@iss/persistence';
 
 type Kept = Pick<SnapshotToAppend, 'changedBy' | 'origins' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'>;
 
-/** What is written of a later version beside its envelope; nothing where nothing is known of what it follows. */
+/**
+ * Returns the columns that are stored with a later version beside its envelope. They are empty if the origins of its
+ * parent are unknown.
+ */
 export function toKeep(traced: TracedVersion | null, snapshotVersion: number): Kept {
   if (traced === null) {
     return { changedBy: null, origins: null, firstChangedBy: null, hasMissing: false, hasCarried: false };

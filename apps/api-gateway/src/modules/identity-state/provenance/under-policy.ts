@@ -1,15 +1,15 @@
 import { DomainError, type EvidencePolicy } from '@iss/domain';
 
-/** What became of a write: refused ones say what the tenant demands at this moment. */
+/** The outcome of a write. A refused one names the tenant's current policy. */
 type Outcome = { kind: string; evidencePolicy?: EvidencePolicy | null };
 
-/** A policy changes by hand, hardly ever while a write runs. */
+/** Policies are changed manually and hardly ever during a write. */
 const MAX_TRIES = 3;
 
 /**
- * Writes what was held to the policy of its tenant. The write itself says where that is another policy than was assumed:
- * nothing is kept of it from one request to the next, and a tenant that demands nothing is asked nothing more. What was
- * refused for that is tried again under the policy in force.
+ * Writes under the tenant's evidence policy. The policy is not cached. Instead, each attempt assumes one, and the write
+ * refuses if another is in force; then it is tried again under that one. So a tenant without a policy causes no
+ * additional query.
  */
 export async function underPolicy<O extends Outcome>(
   assumed: EvidencePolicy,

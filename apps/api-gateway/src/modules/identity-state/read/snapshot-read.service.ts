@@ -29,22 +29,21 @@ import { VersionTimeService } from '../snapshot/version-time.service';
 
 export type { SnapshotTarget };
 
-/** What of a snapshot is asked for. */
 export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
-  /** What is shown of it. */
+  /** What the disclosure says was shown. */
   via: DisclosureWay;
 }
 
-/** By which right it is read, and what is recorded of it where its own statement does not say that. */
+/** The rule for a read, and its disclosure if its own statement does not return it. */
 interface Reading {
   right: AccessRule;
   disclosure: SubjectDisclosure | null;
 }
 
 /**
- * Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`; those of what a
- * snapshot says throw `erased` where that is gone, and `damaged` where it is not the one that was written.
+ * Reads single snapshots, tenant-scoped or global. All methods throw `forbidden` or `not_found`. Methods that return
+ * content throw `erased` if it was erased, and `damaged` if it differs from what was written.
  */
 @Injectable()
 export class SnapshotReadService {
@@ -61,7 +60,7 @@ export class SnapshotReadService {
     return this.verified(reader, target, usual(target), options);
   }
 
-  /** The snapshot that was the latest at that moment. An older one is read by the right to read it by its version. */
+  /** Returns the snapshot that was the latest at that moment. An older one needs the right to read that version. */
   async readAsOf(
     reader: Reader & Asker,
     subject: SubjectRef,
@@ -74,7 +73,7 @@ export class SnapshotReadService {
     return this.verified(reader, target, { right, disclosure: ofLatest }, options);
   }
 
-  /** The latest snapshot of a subject, or that of a moment, and what its current state shows of the envelope. */
+  /** Returns the latest snapshot of a subject, or that of a moment, with a summary of its envelope. */
   async summarize(
     reader: Reader & Asker,
     subject: SubjectRef,
@@ -88,7 +87,7 @@ export class SnapshotReadService {
     return { ...found, summary: await this.work.run(reader, 'summarize', { text: found.snapshot.envelope ?? '' }) };
   }
 
-  /** What is known of a snapshot without what it says: also of one that was erased. */
+  /** Returns a snapshot's header, also for an erased one. */
   async header(
     reader: Reader & Asker,
     target: SnapshotTarget,
@@ -100,7 +99,7 @@ export class SnapshotReadService {
     return snapshot;
   }
 
-  /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
+  /** Returns a snapshot with its envelope, without verification. Returns null if it has this hash. */
   async readUnless(
     reader: Reader & Asker,
     target: SnapshotTarget,
@@ -131,18 +130,18 @@ export class SnapshotReadService {
     via: DisclosureWay,
   ): Promise<SnapshotRow | null> {
     const { facts, snapshot, version, ...read } = await this.snapshots.read(reader, target, wanted);
-    // An id cannot be guessed, so an unknown one is 404 to any member.
+    // An id cannot be guessed, so an unknown one is 404 for any member.
     const isUnknownId = target.kind === 'id' && version === null;
     this.access.require(reader, facts, isUnknownId ? { role: reading.right.role } : reading.right);
     if (version === null) throw await this.unknown(reader, target, facts);
-    // Of what was erased its hashes alone are shown.
+    // Only the hashes of an erased version are shown.
     const way = snapshot === null || snapshot.erasure === null ? via : 'headers';
     const disclosure = reading.disclosure ?? read.disclosure;
     if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, way);
     return snapshot;
   }
 
-  /** The owner is told which version is the latest. */
+  /** Creates the error for an unknown version. It tells the owner which version is the latest. */
   private async unknown(reader: Reader, target: SnapshotTarget, { ownsSubject }: AccessFacts): Promise<DomainError> {
     if (target.kind !== 'version' || !ownsSubject) return notFound();
     const latest = { kind: 'latest', subject: target.subject } as const;

@@ -23,7 +23,7 @@ import { readOf } from '../snapshot/snapshot.openapi';
 import { type ReadOptions, SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer, type View } from '../snapshot/snapshot.views';
 
-/** Reads of one snapshot; each global form has its tenant-scoped twin behind the same handler. */
+/** Reads one snapshot. Each global form shares its handler with a tenant-scoped form. */
 @ApiTags('Snapshot reads')
 @ApiBearerAuth()
 @Controller('v1')

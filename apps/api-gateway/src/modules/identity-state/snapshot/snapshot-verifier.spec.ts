@@ -25,7 +25,7 @@ function snapshotOf(snapshotVersion: number): SnapshotRecord {
   };
 }
 
-/** A verifier of a chain that is read one snapshot at a time; `read` is told of each. */
+/** Returns a verifier for a chain that is read one snapshot at a time. Calls `read` for each. */
 function verifierOf(read: () => void, verifyDeadlineMs = 60_000): SnapshotVerifier {
   const settings = gatewayEnv({
     DATABASE_URL: 'postgres://localhost/x',

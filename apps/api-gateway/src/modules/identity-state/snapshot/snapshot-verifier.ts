@@ -15,10 +15,9 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker, Charged } from '../../../work/asker';
 import { isLarge, Work } from '../../../work/work';
 
-/** What is to be verified of a snapshot. */
 export interface VerifyOptions {
   verify: VerifyMode;
-  /** Hops up the chain with `verify: 'chain'`. */
+  /** Number of parents to check with `verify: 'chain'`. */
   depth: number;
 }
 
@@ -27,12 +26,12 @@ export interface VerifiedSnapshot {
   verification: Verification | undefined;
 }
 
-/** Verifies a snapshot that comes with its envelope; gives undefined when nothing is to be verified. */
+/** Verifies a snapshot and its envelope. Returns undefined if no verification was requested. */
 export type Verify = (snapshot: SnapshotRecord) => Promise<Verification | undefined>;
 
 /**
- * Says how a snapshot is opened. A verification in the answer says whether the text has its hash: that text only has
- * to be JSON.
+ * Returns the function that opens a snapshot. If the response contains a verification, that reports whether the text
+ * matches its hash, so opening only requires valid JSON.
  */
 export function openingFor({ verify }: Pick<VerifyOptions, 'verify'>, isShown: boolean): typeof opened {
   if (verify === 'none') return opened;
@@ -40,9 +39,9 @@ export function openingFor({ verify }: Pick<VerifyOptions, 'verify'>, isShown: b
 }
 
 /**
- * Verifies stored snapshots, for readers who may see them. Parents are read a few MiB at a time, and only what the check
- * found of each is kept, so that a walk of any depth takes little memory. It ends when nobody waits for it any more, and
- * when it takes longer than it may.
+ * Verifies stored snapshots for readers that may see them. Parents are read a few MiB at a time, and only their results
+ * are stored, so that a walk of any depth takes little memory. A walk ends when nobody waits for it any more, or when
+ * its time limit ends.
  */
 @Injectable()
 export class SnapshotVerifier {
@@ -52,7 +51,7 @@ export class SnapshotVerifier {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** The verification of one snapshot. */
+  /** Verifies one snapshot. */
   async verify(asker: Asker, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
     if (options.verify === 'none') return undefined;
     const { snapshotVersion } = snapshot;
@@ -60,7 +59,7 @@ export class SnapshotVerifier {
     return verify(snapshot);
   }
 
-  /** Reads what the snapshots of a range of versions need of their parents, once for all of them. */
+  /** Reads the links to the parents for a range of versions once. Returns the function that verifies each. */
   async prepare(
     asker: Asker,
     subject: SubjectRef,
@@ -82,8 +81,8 @@ export class SnapshotVerifier {
   }
 
   /**
-   * The links of a subject's chain below a version, newest first: `count` of them, or as many as there are. Throws
-   * `unavailable` where that takes longer than it may, or nobody waits for it any more.
+   * Returns `count` links of a subject's chain below a version, newest first, or fewer if there are no more. Throws
+   * `unavailable` if the time limit ends, or if nobody waits for the result any more.
    */
   async links(asker: Charged, subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
     const { verifyDeadlineMs } = this.settings.work;
@@ -107,7 +106,7 @@ export class SnapshotVerifier {
   }
 }
 
-/** Lets others have the thread after each {@link IMMEDIATE_SIZE} that was worked on where it is. */
+/** Yields the thread each time after {@link IMMEDIATE_SIZE} was processed on it. */
 class Rests {
   private size = 0;
 

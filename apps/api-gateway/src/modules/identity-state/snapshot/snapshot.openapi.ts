@@ -48,7 +48,7 @@ export const verdict = flag
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
-/** What verifications of a snapshot and of a diff have in common. */
+/** The common fields of verifications of a snapshot and of a diff. */
 export const VERIFIED = {
   mode: oneOf(['hash', 'chain']).described('The kind of verification.'),
   chain_supported: flag.described('True if chains can be verified.'),
@@ -58,7 +58,7 @@ export const VERDICT_OF_HASH = {
   stored: hash.nullable().described('The stored hash.'),
   valid: verdict,
 };
-/** What `verify=chain` says of the links that it followed; `verify=hash` follows none. */
+/** The result of `verify=chain` for the links that were followed; `verify=hash` follows none. */
 export const CHAIN_VERDICT = {
   prev_hash,
   valid: verdict.described('True if all followed links are valid. Null if none was followed, or if a hash is missing.'),
@@ -81,7 +81,7 @@ const Verification = view('Verification', {
 
 export const VERIFICATION = 'The result of the verification. Absent with `verify=none`.';
 
-/** A header with the envelope as it is stored. */
+/** A header with the stored envelope. */
 export const Snapshot = view('Snapshot', {
   ...SnapshotHeader.fields,
   envelope: Envelope.asText()
@@ -104,7 +104,7 @@ const SubjectState = view('SubjectState', {
   verification: Verification.optional().described(VERIFICATION),
 });
 
-/** How hashes are made. */
+/** How hashes are computed. */
 export const METHODS = {
   canonicalization_method: constant(CANONICALIZATION_METHOD).described(
     'The method that turns an envelope into the text that is hashed.',
@@ -112,7 +112,7 @@ export const METHODS = {
   hash_algorithm: constant(HASH_ALGORITHM).described('The hash algorithm.'),
 };
 
-/** What proves a snapshot without its content (specification, "Snapshot reads"). */
+/** The hashes of a snapshot without its content (specification, "Snapshot reads"). */
 export const SnapshotProof = view('SnapshotProof', {
   snapshot_id,
   ...SubjectRef.fields,
@@ -128,7 +128,7 @@ export const SNAPSHOT_EXAMPLE = { ...SNAPSHOT_HEADER_EXAMPLE, envelope: ENVELOPE
 const { subject, envelope_hash: valueOfHash, ...header } = SNAPSHOT_HEADER_EXAMPLE;
 const HEAD = { snapshot_id: header.snapshot_id, snapshot_version: header.snapshot_version };
 
-/** What a read of one snapshot answers. */
+/** The responses of reads of one snapshot. */
 const READS = {
   snapshot: answer('The snapshot.', Snapshot, SNAPSHOT_EXAMPLE),
   summary: answer('The current state of the subject.', SubjectState, {
@@ -148,7 +148,7 @@ const READS = {
   }),
 };
 
-/** What there is to say of a read of one snapshot. */
+/** Documents a read of one snapshot. */
 export function readOf(shown: keyof typeof READS): Route {
   const etag = `"${valueOfHash}.${shown === 'snapshot' ? 'full' : shown}"`;
   return {
@@ -158,18 +158,18 @@ export function readOf(shown: keyof typeof READS): Route {
   };
 }
 
-/** The answer of a direct write. */
+/** The response to a direct write. */
 export const WRITTEN = { 201: answer('The stored snapshot.', Snapshot, SNAPSHOT_EXAMPLE) };
 
-/** The same where no token is needed. */
+/** The response to a direct write without a token. */
 export const WRITTEN_BY_ANYBODY = {
   201: answer('The stored snapshot.', Snapshot, { ...SNAPSHOT_EXAMPLE, written_by: 'legacy' }),
 };
 
-/** The answer of a read by the legacy path. */
+/** The response of the legacy read. */
 export const STORED = { 200: answer('The envelope as it is stored.', Envelope, ENVELOPE_EXAMPLE) };
 
-/** Documents the body of a direct write, which is taken as it is. */
+/** Documents the body of a direct write, which is stored as it was sent. */
 export const ApiEnvelopeBody = (): MethodDecorator =>
   ApiBody({
     schema: { ...envelope.schema },

@@ -22,7 +22,9 @@ const verify = {
     ),
 };
 const view = oneOf(VIEWS).optional().described('`header` omits the envelope.');
-/** Every read takes all of them, so that a client may send them to each (contract, "Query parameters"). */
+/**
+ * Every read accepts the parameters of all reads, so that a client may always send them (contract, "Query parameters").
+ */
 const NO_EFFECT = 'Accepted by every snapshot read; has no effect here.';
 const idle = {
   view: view.described(NO_EFFECT).example('full'),
@@ -38,36 +40,33 @@ const basis = oneOf(TIME_BASES)
     'The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when ' +
       'its writer says that it was made (`generated_at`).',
   );
-/** A moment that stands for the version that was the newest then, and by which time. */
+/** A moment, which selects the version that was the newest then, and the time that counts. */
 export const MOMENT = { moment: dayOrInstant.optional().example('2026-01-31T12:00:00Z'), basis };
-/** The same for a read that takes one. */
+/** The same for reads that accept one moment. */
 export const AS_OF = {
   as_of: MOMENT.moment
     .example('2026-01-31T12:00:00Z')
     .described(
       'Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a ' +
-        'timezone, in milliseconds at most, or a UTC date for the end of that day. 404 if the moment is before ' +
+        'timezone and at most 3 decimal places, or a UTC date for the end of that day. 404 if the moment is before ' +
         'the first version.',
     ),
   basis,
 };
 
-/** What every read that verifies takes (specification, "Snapshot reads"). */
+/** The parameters of every read that verifies (specification, "Snapshot reads"). */
 export const VerifyQuery = query({ ...verify, view: idle.view });
 export type VerifyQuery = SentOf<typeof VerifyQuery>;
 
-/** Query of the current-state summary. */
 export const SummaryQuery = query({ ...VerifyQuery.fields, ...AS_OF });
 export type SummaryQuery = SentOf<typeof SummaryQuery>;
 
-/** Query of the reads that answer the same whatever view is asked for, and verify nothing, or all. */
+/** Query of reads for which these parameters have no effect. */
 export const IdleQuery = query(idle);
 
-/** Query of an export as lines. */
 export const ExportLinesQuery = query({ ...idle, ...AS_OF });
 export type ExportLinesQuery = SentOf<typeof ExportLinesQuery>;
 
-/** Query of an export. */
 export const ExportQuery = query({
   ...ExportLinesQuery.fields,
   proofs: oneOf(['log'])
@@ -83,11 +82,9 @@ export type ExportQuery = SentOf<typeof ExportQuery>;
 export const SnapshotQuery = query({ ...verify, view: view.byDefault('full') });
 export type SnapshotQuery = SentOf<typeof SnapshotQuery>;
 
-/** Query of a read of the latest snapshot. */
 export const LatestQuery = query({ ...SnapshotQuery.fields, ...AS_OF });
 export type LatestQuery = SentOf<typeof LatestQuery>;
 
-/** Query of a chain proof. */
 export const ChainProofQuery = query({ ...PAGE, order, ...idle });
 export type ChainProofQuery = SentOf<typeof ChainProofQuery>;
 
@@ -111,10 +108,13 @@ export const HistoryQuery = query({
 });
 export type HistoryQuery = SentOf<typeof HistoryQuery>;
 
-/** Query of a history in its tenant-scoped form, which shows headers unless asked otherwise. */
+/** Query of a history in its tenant-scoped form, which shows headers by default. */
 export const TenantHistoryQuery = query({ ...HistoryQuery.fields, view: view.byDefault('header') });
 
-/** What is to be verified. Throws `validation_error` for a depth above the server's maximum, which `all` stands for. */
+/**
+ * Returns the requested verification. Throws `validation_error` for a depth above the server's maximum, which `all`
+ * selects.
+ */
 export function verifyOptions(sent: VerifyQuery, maxDepth: number): { verify: VerifyMode; depth: number } {
   const depth = sent.depth === ALL ? maxDepth : Number(sent.depth ?? 1);
   if (depth > maxDepth) {
@@ -132,7 +132,10 @@ interface SentMoment {
   basis?: TimeBasis | undefined;
 }
 
-/** The moment that is asked for; null: the latest state. A basis alone is as of now: what takes effect later is not the latest yet. */
+/**
+ * Returns the requested moment; null: the latest state. `basis=effective` without a moment means now, because versions
+ * may take effect later.
+ */
 export function asOfSent({ as_of, basis }: SentMoment): AsOf | null {
   if (as_of === undefined && basis === 'effective') return { at: new Date(), basis };
   const period = as_of === undefined ? null : parsePeriod(as_of);
@@ -140,8 +143,8 @@ export function asOfSent({ as_of, basis }: SentMoment): AsOf | null {
 }
 
 /**
- * The window that a history is asked for; null: all of it. Throws `validation_error` for one that ends before it begins, and
- * where chains are to be verified of versions that lie apart.
+ * Returns the requested time window; null: the whole history. Throws `validation_error` if it ends before it begins,
+ * and for `verify=chain` of versions that may not be consecutive.
  */
 export function windowSent({ from: fromText, to: toText, basis, verify }: HistoryQuery): TimeWindow | null {
   if (fromText === undefined && toText === undefined) return null;

@@ -8,7 +8,7 @@ export const VIEWS = ['full', 'header'] as const;
 export type View = (typeof VIEWS)[number];
 
 export type Reuse = 'immutable' | 'revalidate';
-/** A snapshot never changes; which one is the latest does. */
+/** A snapshot never changes, but the latest one may be replaced by a newer one. */
 export const REUSE: Record<SnapshotTarget['kind'], Reuse> = {
   latest: 'revalidate',
   version: 'immutable',
@@ -19,14 +19,16 @@ export const CACHE_CONTROL: Record<Reuse, string> = {
   revalidate: 'private, no-cache',
 };
 
-/** A snapshot as JSON text: the header, then the stored envelope as it stands (specification, "Snapshot header"). */
+/**
+ * Returns a snapshot as JSON text: the header, then the stored envelope unchanged (specification, "Snapshot header").
+ */
 export function snapshotText(snapshot: SnapshotRecord, view: View, verification?: Verification): string {
   const header = headerText(snapshot);
   const envelope = view === 'full' && snapshot.envelope !== null ? `,"envelope":${snapshot.envelope}` : '';
   return `${header}${envelope}${verificationText(verification)}}`;
 }
 
-/** The answer to a read of one snapshot. */
+/** Returns the response to a read of one snapshot. */
 export function snapshotAnswer(
   snapshot: SnapshotRecord,
   view: View,
@@ -42,7 +44,7 @@ export function snapshotAnswer(
   return JsonText.around(before, { text: envelope, hash }, `${verificationText(verification)}}`, caching);
 }
 
-/** The current state of a subject, from its latest snapshot (specification, "Snapshot reads"). */
+/** Returns the current state of a subject, from its latest snapshot (specification, "Snapshot reads"). */
 export function summaryAnswer(
   snapshot: SnapshotRecord,
   summary: EnvelopeSummary,
@@ -63,15 +65,15 @@ export function summaryAnswer(
   return new JsonText(text, cachingOf(snapshot, 'summary', 'revalidate', verification));
 }
 
-/** What proves a snapshot without its content (specification, "Snapshot reads"). */
+/** Returns the hashes of a snapshot without its content (specification, "Snapshot reads"). */
 export function proofAnswer(snapshot: Omit<SnapshotRecord, 'envelope'>): JsonText {
   const text = JSON.stringify(SnapshotProof.of(snapshot));
   return new JsonText(text, cachingOf(snapshot, 'proof', 'immutable'));
 }
 
 /**
- * Tagged by hash and view. Not so what was verified, which must be done anew each time, what was imported without its
- * hashes, which it may yet get, and what was erased.
+ * Returns caching headers with an ETag of hash and view. Returns none for a verified response, which each request must
+ * verify again; for a version imported without hashes, which may still get them; and for an erased one.
  */
 function cachingOf(
   snapshot: Omit<SnapshotRecord, 'envelope'>,
@@ -84,7 +86,7 @@ function cachingOf(
   return { etag: `"${snapshot.envelopeHash}.${view}"`, cacheControl: CACHE_CONTROL[reuse] };
 }
 
-/** The header's members, not yet closed. */
+/** Returns the header as JSON text without the closing brace. */
 function headerText(snapshot: SnapshotRecord): string {
   return JSON.stringify(snapshotHeaderView(snapshot)).slice(0, -1);
 }

@@ -9,7 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
 
-/** Which versions of a subject belong to a time. */
+/** Finds the versions of a subject by time. */
 @Injectable()
 export class VersionTimeService {
   constructor(
@@ -18,8 +18,9 @@ export class VersionTimeService {
   ) {}
 
   /**
-   * The version that was the newest at that moment; the right by which it is read: `rightTo` says it of the latest and of an
-   * older one; and, of the latest, what is to be recorded of the read by `RULES.readLatestAsOf`. Throws `forbidden`, and `not_found`, which says when the first one was.
+   * Returns the version that was the newest at that moment, and the rule under which it is read, from `rightTo`. For
+   * the latest version, also returns the disclosure of a read under `RULES.readLatestAsOf`. Throws `forbidden`, and
+   * `not_found` with the time of the first version.
    */
   async asOf(
     reader: Reader,
@@ -29,20 +30,20 @@ export class VersionTimeService {
   ): Promise<{ version: number; right: AccessRule; ofLatest: SubjectDisclosure | null }> {
     const { facts, disclosure, headVersion, version, firstAt } = await this.times.versionAsOf(reader, subject, asOf);
     const isLatest = version !== null && version === headVersion;
-    // A reader of no version learns which right the latest takes.
+    // For a subject without versions, the rule for the latest version decides.
     const right = rightTo(isLatest || headVersion === null ? 'latest' : 'older');
     this.access.require(reader, facts, right);
     if (version !== null) return { version, right, ofLatest: isLatest ? disclosure : null };
     throw firstAt === null ? notFound() : tooEarly(asOf, firstAt, await this.isEffective(reader, subject, asOf));
   }
 
-  /** Asks whether `effective` times have a version of that moment where `recorded` ones have none. */
+  /** Returns whether `effective` times have a version at that moment although `recorded` times have none. */
   private async isEffective(reader: Reader, subject: SubjectRef, { at, basis }: AsOf): Promise<boolean> {
     if (basis === 'effective') return false;
     return (await this.times.versionAsOf(reader, subject, { at, basis: 'effective' })).version !== null;
   }
 
-  /** A part of the versions in a window, and the newest of all. For readers of the lineage: throws as its reads do. */
+  /** Returns a part of the versions in a window, and the newest version of all. Throws like reads of the lineage. */
   async within(
     reader: Reader,
     subject: SubjectRef,

@@ -1,7 +1,7 @@
 import type { PatchedLimits } from '@iss/domain';
 import type { GatewaySettings } from '../../../settings';
 
-/** A patch may not make an envelope that could not have been sent. */
+/** Returns the limits of a patched envelope: the same as for an envelope that is sent. */
 export function patchedLimits({ limits }: GatewaySettings): PatchedLimits {
   return { maxOperations: limits.patchOperations, maxDepth: limits.jsonDepth, maxBytes: limits.bodyBytes };
 }

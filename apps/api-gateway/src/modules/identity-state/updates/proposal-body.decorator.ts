@@ -18,7 +18,7 @@ const readProposal = createParamDecorator(async (family: Family, context: Execut
 
 const BODIES = { tenant: ProposeUpdateBody, subject: ProposeSubjectUpdateBody };
 
-/** Injects the proposal of the body as a path family puts it. Throws as `JsonBody` does. */
+/** Injects the proposal in the body, in the form of a path family. Throws like `JsonBody`. */
 export function ProposalBody(family: Family): ParameterDecorator {
   return documented(readProposal(family), bodyOf(BODIES[family]));
 }

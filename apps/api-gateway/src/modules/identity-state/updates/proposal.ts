@@ -12,15 +12,15 @@ import { alias } from '../../../http/describe/field';
 import { arrayWith, line, subjectId, subjectType, uuid, version } from '../../../http/request/fields';
 import { body as shapeOf, type SentOf } from '../../../http/request/shape';
 
-/** A proposal as either path family puts it. */
+/** A proposal from either path family. */
 export interface Proposal {
   subject: SubjectRef;
-  /** Null where the caller names the base by its version alone. */
+  /** Null if the caller names the base only by its version. */
   baseSnapshotId: string | null;
   baseSnapshotVersion: number;
   /** The operations as RFC 8785 text. */
   patchOps: string;
-  /** JSON Pointer of the operations in the request's body, which faults are named under. */
+  /** JSON Pointer of the operations in the request's body. Problems are named below it. */
   at: string;
   requestId: string | null;
   initiatedBy: string | null;
@@ -31,7 +31,7 @@ export interface SentProposal {
   bytes: Uint8Array;
   maxDepth: number;
   maxOperations: number;
-  /** The subject that the path names; null on the tenant-level path. */
+  /** The subject in the path; null on the tenant-level path. */
   subject: SubjectRef | null;
 }
 
@@ -101,7 +101,7 @@ export const ProposeSubjectUpdateBody = shapeOf(
 );
 type ProposeSubjectUpdateBody = SentOf<typeof ProposeSubjectUpdateBody>;
 
-/** A proposal's body, read. Throws `validation_error` naming each place. */
+/** Parses the body of a proposal. Throws `validation_error` that names each place. */
 export function readProposal({ bytes, maxDepth, maxOperations, subject }: SentProposal): Proposal {
   const sent = parseJson(bytes, { maxDepth });
   return subject === null
@@ -109,7 +109,7 @@ export function readProposal({ bytes, maxDepth, maxOperations, subject }: SentPr
     : subjectProposalOf(subject, ProposeSubjectUpdateBody.require(sent), maxOperations);
 }
 
-/** Variant A: base named by id and version, every operation. */
+/** Reads variant A: base named by id and version, all operations. */
 function proposalOf(body: ProposeUpdateBody, maxOperations: number): Proposal {
   const at = `/${PATCH_ALIASES.find((name) => body[name] !== undefined) ?? 'patch_ops'}`;
   return {
@@ -123,7 +123,10 @@ function proposalOf(body: ProposeUpdateBody, maxOperations: number): Proposal {
   };
 }
 
-/** Variant B: base named by version, three operations. Throws `validation_error` unless the path's subject is meant. */
+/**
+ * Reads variant B: base named by version, three operations. Throws `validation_error` if the body names another subject
+ * than the path.
+ */
 function subjectProposalOf(subject: SubjectRef, body: ProposeSubjectUpdateBody, maxOperations: number): Proposal {
   if (body.subject_id !== subject.subjectId) {
     throw new DomainError('validation_error', 'subject_id must equal the subject_id in the path.', [

@@ -30,7 +30,7 @@ import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
 
-/** What is patched, and with what. */
+/** A proposal that can be applied, with its base. */
 interface Applicable {
   update: UpdateRecord;
   base: ApplyBase;
@@ -38,7 +38,7 @@ interface Applicable {
   patchOps: string;
 }
 
-/** Later versions, second step: the proposal becomes a snapshot. */
+/** Applies proposals: the second step to a later version. */
 @Injectable()
 export class UpdateApplyService {
   constructor(
@@ -51,8 +51,8 @@ export class UpdateApplyService {
   ) {}
 
   /**
-   * Writes the snapshot that a proposal leads to. `subject` is given where the path names it. Throws `not_found`,
-   * `forbidden`, `conflict` (already applied, withdrawn, stale base), `erased` (the base), or `validation_error`.
+   * Writes the snapshot of a proposal. `subject` is set if the path names it. Throws `not_found`, `forbidden`,
+   * `conflict` (already applied, withdrawn, stale base), `erased` (the base), or `validation_error`.
    */
   async apply(
     actor: Actor,
@@ -92,7 +92,7 @@ export class UpdateApplyService {
     return { ...outcome.snapshot, ...writer, createdAt: outcome.createdAt, erasure: null };
   }
 
-  /** The patched base with the server's own members (contract, "Apply"), sealed and traced. */
+  /** Patches the base, sets the server's own members (contract, "Apply"), seals and traces the result. */
   private async nextEnvelope(
     actor: Actor,
     { requestId, correlationId }: RequestTrace,
@@ -129,7 +129,7 @@ export class UpdateApplyService {
   }
 }
 
-/** Every condition on the proposal itself, in the order in which the caller may learn of them. */
+/** Checks all conditions on the proposal itself, in the order in which the caller may learn of them. */
 function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): Applicable {
   const update = requireUpdate(loaded, subject, RULES.applyUpdate);
   const { base, headVersion } = loaded;

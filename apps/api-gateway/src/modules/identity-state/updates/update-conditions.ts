@@ -2,8 +2,9 @@ import { type AccessRule, DomainError, requireAccess, type SubjectRef } from '@i
 import type { FoundUpdate, UpdateRecord } from '@iss/persistence';
 
 /**
- * The update, if the caller may do this with it. A path that names a subject is decided on that subject first; one that
- * names the update alone tells a member that there is none, since ids cannot be guessed.
+ * Returns the update if the rule allows the caller to use it. If the path names a subject, access to that subject is
+ * decided first. If it names only the update, a member gets `not_found` for an unknown id, because ids cannot be
+ * guessed.
  */
 export function requireUpdate(found: FoundUpdate, subject: SubjectRef | null, rule: AccessRule): UpdateRecord {
   const { facts, update } = found;
@@ -15,7 +16,7 @@ export function requireUpdate(found: FoundUpdate, subject: SubjectRef | null, ru
   );
 }
 
-/** The base is not the latest snapshot any more, or never was. */
+/** Creates the error for a base that is not, or is no longer, the latest snapshot. */
 export function staleBase(headVersion: number): DomainError {
   return new DomainError(
     'conflict',
@@ -24,7 +25,10 @@ export function staleBase(headVersion: number): DomainError {
   );
 }
 
-/** The update moved before, or while this request ran: then `update` still says that it is proposed. */
+/**
+ * Creates the error for an update that is not proposed. If `update` still says `proposed`, it changed during this
+ * request.
+ */
 export function notProposed({ status }: UpdateRecord): DomainError {
   const what = status === 'proposed' ? 'was applied or withdrawn in the meantime' : `is ${status}`;
   return new DomainError('conflict', `The update ${what}. Only a proposed update can be applied or withdrawn.`);

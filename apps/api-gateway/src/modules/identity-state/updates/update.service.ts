@@ -30,7 +30,7 @@ import { patchedLimits } from './patched-limits';
 import type { Proposal } from './proposal';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
-/** Later versions, first step: a patch is proposed, shown, and withdrawn again. */
+/** Stores, reads and withdraws proposals: the first step to a later version. */
 @Injectable()
 export class UpdateService {
   constructor(
@@ -42,9 +42,9 @@ export class UpdateService {
   ) {}
 
   /**
-   * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
-   * same `request_id` before. Throws `validation_error`, `forbidden`, `conflict` when the base is stale, `erased` when its
-   * content is gone, or `limit_reached`.
+   * Stores a proposal after a dry run against its base. `isNew` is false if the tenant proposed the same under the same
+   * `request_id` before. Throws `validation_error`, `forbidden`, `limit_reached`, `conflict` if the base is stale, or
+   * `erased` if its content was erased.
    */
   async propose(
     actor: Actor,
@@ -97,7 +97,7 @@ export class UpdateService {
     }
   }
 
-  /** Updates of the tenant, or of the one subject that the path names, newest first; in one state or in all. */
+  /** Returns the updates of the tenant, or of the subject in the path, newest first, in one state or in all. */
   async list(
     actor: Actor,
     subject: SubjectRef | null,
@@ -110,13 +110,16 @@ export class UpdateService {
     return listed.page;
   }
 
-  /** Throws `forbidden`, or `not_found` unless the update is the tenant's and the named subject's. */
+  /** Throws `forbidden`. Throws `not_found` unless the update belongs to the tenant and to the named subject. */
   async find(ref: UpdateRef): Promise<UpdateRecord> {
     const rule = ref.subject === null ? RULES.readUpdates : RULES.readSubjectUpdates;
     return requireUpdate(await this.updates.find(ref), ref.subject, rule);
   }
 
-  /** Takes a proposal back. Throws `forbidden` for all but its proposer and editors, `not_found`, or `conflict`. */
+  /**
+   * Withdraws a proposal. Throws `forbidden` unless the caller is its proposer or an editor, `not_found`, or
+   * `conflict`.
+   */
   async withdraw(ref: UpdateRef, trace: RequestTrace): Promise<UpdateRecord> {
     const proposers = rolesFrom(RULES.withdrawUpdate.role);
     const editors = rolesFrom(RULES.applyUpdate.role);
@@ -132,7 +135,7 @@ export class UpdateService {
     if (eventId !== null) this.handOver.announce([eventId]);
   }
 
-  /** Throws `validation_error` unless id and version of the base name one snapshot. */
+  /** Throws `validation_error` unless the id and the version of the base name one snapshot. */
   private async requireAgreeingBase(actor: Actor, proposal: Proposal): Promise<void> {
     if (proposal.baseSnapshotId === null) return;
     const base = { kind: 'version', subject: proposal.subject, version: proposal.baseSnapshotVersion } as const;
@@ -145,7 +148,7 @@ function requireSameBase(baseSnapshotId: string | null, snapshotId: string | nul
   if (baseSnapshotId === null || (snapshotId !== null && sameUuid(baseSnapshotId, snapshotId))) return;
   throw new DomainError(
     'validation_error',
-    'base_snapshot_id and base_snapshot_version name different snapshots. Send only one.',
+    'base_snapshot_id and base_snapshot_version name different snapshots. Send the id and the version of one snapshot.',
     [{ path: '/base_snapshot_id', message: 'is not the snapshot of base_snapshot_version', code: 'mismatch' }],
   );
 }

@@ -21,7 +21,7 @@ import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } 
 
 const status = oneOf(UPDATE_STATUSES).described('The state of the update.');
 
-/** Specification, "Update (proposal)"; its operations as they are stored (contract, "Propose, both"). */
+/** Specification, "Update (proposal)". Its operations are shown as stored (contract, "Propose, both"). */
 export const Update = view('Update', {
   update_id: uuid.described('The id of the update.'),
   subject_type: subjectType,
@@ -42,7 +42,7 @@ export const Update = view('Update', {
   withdrawn_at: time.nullable().described('When the update was withdrawn; null if it was not.'),
 });
 
-/** What events carry: who proposed what on which version, and not the operations, which hold attributes. */
+/** The data of events: all except the operations, which contain attributes. */
 export const UpdateData = view(
   'UpdateData',
   {
@@ -64,11 +64,10 @@ export const UpdateData = view(
 
 const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
-/** What applying answers on the subject-level path (specification, "Updates", variant B). */
+/** The response to applying on the subject-level path (specification, "Updates", variant B). */
 export const AppliedUpdate = view('AppliedUpdate', { snapshot_id, snapshot_version, envelope_hash, prev_hash });
 export type AppliedUpdate = ViewOf<typeof AppliedUpdate>;
 
-/** Query of the lists of updates. */
 export const UpdateListQuery = query({
   ...PAGE,
   status: status.optional().example('proposed').described('Absent: all states.'),
@@ -117,7 +116,7 @@ export const APPLIED_ENVELOPE = {
   diff: { format: 'rfc6902' as const, ops: PATCH_EXAMPLE },
 };
 
-/** What there is to say of each route, in either path family. */
+/** Documents each route, in either path family. */
 export const PROPOSE: Route = {
   answers: {
     201: answer('The proposal. Nothing has changed yet.', Update, PROPOSED),

@@ -28,7 +28,10 @@ import {
 
 const PAGE = { default: 50, max: 200 };
 
-/** Both path families of the specification's "Updates". An update of one is read, applied and withdrawn through either. */
+/**
+ * Serves both path families of the specification's "Updates". An update from one can be read, applied and withdrawn
+ * through either.
+ */
 @ApiTags('Updates')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')

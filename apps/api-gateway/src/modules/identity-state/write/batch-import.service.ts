@@ -12,10 +12,10 @@ import { EntityStateService, type KnownParent, type StoredState } from './entity
 import { LinePlaces } from './line-places';
 import { LinesInFlight } from './lines-in-flight';
 
-/** What became of a line: its snapshot, new or stored before, or why it was not stored. */
+/** The outcome of a line: its snapshot, new or stored before, or why it was not stored. */
 export type LineOutcome = { line: number } & ({ snapshot: SnapshotRecord; isNew: boolean } | LineRefusal);
 
-/** What a line stored, on which the next one of its subject may build; null where it stored nothing. */
+/** The snapshot that a line stored, as the parent of the subject's next line; null if it stored nothing. */
 type Parent = KnownParent | null;
 
 /** The sender of a batch, and the founder of its tenant. */
@@ -25,12 +25,16 @@ interface Sender {
   founderId: string;
 }
 
-/** Batches that may be open for one whose lines in flight are all there may be: most of them wait for their clients. */
+/**
+ * How many batches may be open per batch with the maximum number of lines in flight. Most open batches wait for their
+ * clients.
+ */
 const OPEN_PER_FULL = 8;
 
 /**
- * Direct writes by the line: each is a transaction of its own, as if it had been sent alone. Lines of different subjects are
- * written at the same time, in statements that they share; those of one subject one after the other, in their order.
+ * Imports snapshots line by line. Each line is its own transaction, as if it had been sent alone. Lines of different
+ * subjects are written concurrently and share statements. Lines of one subject are written one after another, in their
+ * order.
  */
 @Injectable()
 export class BatchImportService implements OnModuleDestroy {
@@ -51,7 +55,7 @@ export class BatchImportService implements OnModuleDestroy {
     this.places = new LinePlaces(batches);
   }
 
-  /** Has nothing more read: what was read is written and answered, and the answers end unfinished. */
+  /** Stops reading. Lines that were read are still written and answered, and then the responses end unfinished. */
   onModuleDestroy(): void {
     for (const inFlight of this.running) {
       inFlight.stop(new DomainError('unavailable', 'The service is stopping. Send the remaining lines again.'));
@@ -59,9 +63,9 @@ export class BatchImportService implements OnModuleDestroy {
   }
 
   /**
-   * What becomes of the lines, in their order, in groups as they are known. Lines are read as far as outcomes are taken, but
-   * for some that are in flight. Throws `unavailable` when too many batches are open; what it gives throws what `lines`
-   * throws, once what was read before is answered.
+   * Returns the outcomes of the lines in their order, in groups as they become known. Lines are read only as outcomes
+   * are taken, except for the lines in flight. Throws `unavailable` if too many batches are open. The generator
+   * rethrows errors of `lines` after the outcomes of the lines before them.
    */
   async import(
     actor: Actor,
@@ -93,7 +97,7 @@ export class BatchImportService implements OnModuleDestroy {
     }
   }
 
-  /** Has each line begun as soon as there is room for it. */
+  /** Reads the lines, and starts each as soon as there is room for it. */
   private async read(
     { actor, trace, founderId }: Sender,
     lines: AsyncIterable<readonly SentLine[]>,
@@ -112,7 +116,7 @@ export class BatchImportService implements OnModuleDestroy {
           giveBack();
           told(outcome);
         };
-        // Large ones in a thread, one after the other: a batch has one thread at most.
+        // Large lines are parsed in a thread, one after another, so that a batch uses at most one thread.
         const parsed = this.parse(actor, sent);
         const envelope = parsed instanceof Promise ? await parsed : parsed;
         if ('error' in envelope) settle({ line: sent.line, ...envelope });
@@ -135,7 +139,7 @@ export class BatchImportService implements OnModuleDestroy {
     }
   }
 
-  /** Writes an envelope behind those of its subject that are in flight. */
+  /** Writes an envelope after those of its subject that are in flight. */
   private write(
     actor: Actor,
     trace: RequestTrace,

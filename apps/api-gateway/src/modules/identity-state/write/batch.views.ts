@@ -33,7 +33,7 @@ type BatchResult = ViewOf<typeof BatchResult>;
 
 const { subject, ...STORED } = SNAPSHOT_HEADER_EXAMPLE;
 
-/** What the answers to a batch are. */
+/** Documents the response to a batch. */
 export const BATCH_RESULTS: Answer = {
   description: 'One result per line, in the order of the lines.',
   content: {
@@ -63,7 +63,7 @@ export const ApiEnvelopeLines = (): MethodDecorator =>
     }),
   );
 
-/** The answer to a batch. */
+/** Returns the response to a batch. */
 export function batchAnswer(outcomes: AsyncIterable<readonly LineOutcome[]>, requestId: string): LiveStream {
   return new LiveStream(NDJSON, resultTexts(outcomes, requestId));
 }
@@ -77,9 +77,9 @@ async function* resultTexts(
   }
 }
 
-/** A line's problems are told by their first ones: many lines may have many. */
+/** Only the first problems of each line are reported, because a batch may have many. */
 const MAX_DETAILS = 10;
-/** What is unavailable is so for a moment. */
+/** A retry delay for `unavailable`, which is usually brief. */
 const RETRY_AFTER_SECONDS = 1;
 
 function resultOf(outcome: LineOutcome, requestId: string): BatchResult {

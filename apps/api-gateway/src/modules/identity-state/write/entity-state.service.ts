@@ -27,30 +27,33 @@ import { OriginsService } from '../provenance/origins.service';
 import { toKeep } from '../provenance/to-keep';
 import { underPolicy } from '../provenance/under-policy';
 
-/** Of a snapshot, what the next one is built on. */
+/** The parts of a snapshot that its successor needs. */
 export interface KnownParent {
   snapshotVersion: number;
   envelopeHash: string | null;
   envelope: string;
-  /** Of its leaves, as far as they are known. */
+  /** The origins of its leaves, if known. */
   origins: Buffer | null;
-  /** What the tenant demanded of evidence when it was written, or read. */
+  /** The tenant's evidence policy when the snapshot was written or read. */
   evidencePolicy: EvidencePolicy;
 }
 
-/** What a version is built on that follows an erased one: whatever it says is new. */
+/** The parent of a version that follows an erased one: all its values count as new. */
 const NOTHING_LEFT = { envelope: '{}', origins: Buffer.alloc(0) };
 
-/** A snapshot that was stored, and itself as a parent; null where it is not at hand as a whole. */
+/** A stored snapshot, and the same snapshot as a parent. `asParent` is null if its content is not in memory. */
 export interface StoredState {
   snapshot: SnapshotRecord;
   asParent: KnownParent | null;
 }
 
-/** What a write says of a snapshot, whatever it is held to. */
+/** The parts of a write that do not depend on the policy. */
 type Written = Omit<SnapshotToWrite, 'evidencePolicy' | 'hasMissing' | 'hasCarried'>;
 
-/** Direct writes: a subject's first snapshot by anyone who may edit, later ones by its owner (imports of a history). */
+/**
+ * Writes snapshots directly: a subject's first one by any tenant's editor, later ones by its owner (imports of a
+ * history).
+ */
 @Injectable()
 export class EntityStateService {
   constructor(
@@ -62,15 +65,18 @@ export class EntityStateService {
     private readonly work: Work,
   ) {}
 
-  /** Stores the envelope as it was sent. Throws `forbidden`, `conflict`, or `validation_error` against the evidence policy. */
+  /**
+   * Stores the envelope as it was sent. Throws `forbidden`, `conflict`, or `validation_error` against the evidence
+   * policy.
+   */
   async submit(actor: Actor, trace: RequestTrace, sent: SentEnvelope): Promise<SnapshotRecord> {
     return (await this.store(actor, trace, sent, null)).snapshot;
   }
 
   /**
-   * The same, where the very same snapshot of the actor's tenant may have been stored before: it is given then, without its
-   * envelope. `parent`: a snapshot of the subject that is known to be stored, for which nobody has to look then where it is
-   * the one before.
+   * Stores an envelope that may have been stored before. If the actor's tenant has stored the same snapshot, returns
+   * that, without its envelope. `parent` is a stored snapshot of the subject; if it is the direct predecessor, it need
+   * not be read. Throws like {@link submit}.
    */
   async submitAgain(
     actor: Actor,
@@ -138,7 +144,7 @@ export class EntityStateService {
     return this.stored(written, outcome, { origins: kept.origins, evidencePolicy });
   }
 
-  /** The snapshot that a later version follows. */
+  /** Reads the snapshot that a later version follows. */
   private async requireParent(actor: Actor, { header }: SentEnvelope): Promise<KnownParent> {
     const { facts, snapshot, origins, evidencePolicy } = await this.provenance.parent(actor, subjectOf(header));
     requireAccess(facts, RULES.submitLaterState);
@@ -191,7 +197,7 @@ function toWrite(
   return { ...snapshot, ...actor, requestId, traceparent, updateId: null, terms };
 }
 
-/** Why one who may write could not. */
+/** Creates the error for a write that was refused although the caller may write. */
 function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
   if (outcome.snapshotIdTaken) {
     return new DomainError('conflict', 'A snapshot with this snapshot_id exists. Use a fresh UUID.', [

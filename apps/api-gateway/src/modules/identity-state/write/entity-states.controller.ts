@@ -54,9 +54,10 @@ export class EntityStatesController {
       'Lines of one subject are written in their order.\n\nResults are sent in the order of the lines while you ' +
       'are still sending: read them meanwhile, or send at most 10,000 lines. If the connection breaks, send ' +
       'everything again; stored lines return 200.\n\nEach line counts as one request against the rate limit. If ' +
-      'the limit is reached, the request waits once for the next minute. Later lines get 429 with ' +
-      '`retry_after`. If no line ends within 30 seconds, the last result is 408. `Idempotency-Key` is not ' +
-      'allowed, because `snapshot_id` identifies a line.',
+      'the limit is reached, the batch waits for the next minute, for at most 60 seconds in total. After that, ' +
+      'each line above the limit has the status 429 and `retry_after`: send only these lines again. If no line ' +
+      'ends within 30 seconds, the last result is 408. `Idempotency-Key` is not allowed, because `snapshot_id` ' +
+      'identifies a line.',
     answers: { 200: BATCH_RESULTS },
     takesNoKey: true,
   })

@@ -9,7 +9,7 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
 import { EntityStateService } from './entity-state.service';
 
-/** Direct writes and reads without a tenant in the path: writes belong to the tenant that the settings name. */
+/** Writes and reads snapshots without a tenant in the path. Writes belong to the tenant that the settings name. */
 @Injectable()
 export class LegacyEntityStateService implements OnModuleInit {
   constructor(
@@ -19,26 +19,29 @@ export class LegacyEntityStateService implements OnModuleInit {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Where a token is needed, people make the tenant: it has to have someone who manages its members. */
+  /**
+   * Creates the tenant if no token is needed. Otherwise people create it, because it needs someone who manages its
+   * members.
+   */
   async onModuleInit(): Promise<void> {
     const { tenantId, ownerId = null } = this.settings.legacy;
     if (this.isPublic) await this.tenants.ensure({ tenantId, writerId: LEGACY.principalId, ownerId });
   }
 
-  /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */
+  /** Writes like {@link EntityStateService.submit}. If no token is needed, every caller acts as the same editor. */
   async submit(principal: Principal, trace: RequestTrace, envelope: SentEnvelope): Promise<SnapshotRecord> {
     const { principalId } = this.isPublic ? LEGACY : principal;
     return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId }, trace, envelope);
   }
 
   /**
-   * The snapshot, if the caller may read it by id for any of its tenants; where no token is needed, also if it belongs to
-   * the legacy tenant. Throws `not_found` for any other, and `erased` where its content is gone.
+   * Returns the snapshot if the caller may read it by id for any of its tenants. If no token is needed, also returns
+   * those of the legacy tenant. Throws `not_found` for any other, and `erased` if its content was erased.
    */
   async read(principal: Principal, snapshotId: string): Promise<SnapshotRecord> {
     const legacy = { tenantId: this.settings.legacy.tenantId, principalId: LEGACY.principalId };
     const own = { tenantId: null, principalId: principal.principalId };
-    // A guest is an editor of earlier legacy tenants too, hence never asked for its own.
+    // The guest may also be an editor of earlier legacy tenants, so its own tenants are not considered.
     for (const reader of [...(this.isPublic ? [legacy] : []), ...(principal === LEGACY ? [] : [own])]) {
       const { facts, snapshot } = await this.snapshots.read(reader, { kind: 'id', snapshotId }, { envelope: true });
       if (snapshot === null || !decideAccess(facts, RULES.readById).allowed) continue;

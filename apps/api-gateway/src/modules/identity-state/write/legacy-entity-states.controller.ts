@@ -20,7 +20,7 @@ const WHERE =
   '`local` and `development` always have this path. `staging` and `production` have it only with ' +
   '`LEGACY_ENTITY_STATES=enabled`, and then it needs a token.';
 
-/** The paths of clients that know no tenants (specification, "Initial state"). Registered only where they are enabled. */
+/** Serves clients that know no tenants (specification, "Initial state"). Registered only if enabled. */
 @ApiTags('Initial state')
 @ApiBearerAuth()
 @ApiSecurity({})

@@ -1,10 +1,10 @@
 import { Shares } from '@iss/platform';
 
-/** Places of a batch that has as many lines in flight as it may. */
+/** Places for a batch with the maximum number of lines in flight. */
 const PLACES_PER_BATCH = 256;
-/** A line takes a place for each such part of its bytes: 256 of them are 4 MiB. */
+/** A line takes one place per this number of bytes: 256 places are 4 MiB. */
 const PLACE_BYTES = 16 * 1024;
-/** So many a founder may have in any case. */
+/** Places that a founder gets even if most are taken. */
 const OWN_PLACES = 16;
 
 interface Waiting {
@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * Places for the lines of all batches that are being written. A line holds its places until it is written, and never while
- * its client is waited for. Founders have shares of them; those that wait have their turns in the order in which they came.
+ * Places for the lines that are being written, for all batches. A line holds its places until it is written, and never
+ * while the service waits for its client. Founders have shares of them. Waiting lines are served in order of arrival.
  */
 export class LinePlaces {
   private readonly size: number;
@@ -27,7 +27,10 @@ export class LinePlaces {
     this.shares = new Shares(this.size, OWN_PLACES);
   }
 
-  /** Takes the places of a line, at once or when there are some, and gives what gives them back. To be called once. */
+  /**
+   * Takes the places of a line, immediately or when enough are free. Returns the function that gives them back; call it
+   * once.
+   */
   take(founderId: string, bytes: number): (() => void) | Promise<() => void> {
     const places = Math.min(Math.max(1, Math.ceil(bytes / PLACE_BYTES)), this.size / 4);
     const isFirst = this.waiting.every((one) => this.shares.hasFree(one.places));
@@ -46,7 +49,7 @@ export class LinePlaces {
   private wake(): void {
     let at = 0;
     for (let next = this.waiting[at]; next !== undefined; next = this.waiting[at]) {
-      // It was there first, so that none behind it takes what it waits for.
+      // Lines behind it must not take the places for which it waits.
       if (!this.shares.hasFree(next.places)) return;
       if (this.shares.admits(next.founderId, next.places)) {
         this.waiting.splice(at, 1);

@@ -3,7 +3,7 @@ import { LinesInFlight } from './lines-in-flight';
 
 type Settle = (outcome: number) => void;
 
-/** Outcomes as they are taken, one group a time. */
+/** Collects the outcomes as they are taken, one group at a time. */
 async function all(inFlight: LinesInFlight<number>): Promise<number[]> {
   const outcomes: number[] = [];
   for await (const group of inFlight.outcomes()) outcomes.push(...group);

@@ -1,8 +1,11 @@
 import type { DomainError } from '@iss/domain';
 
-/** Lines that are read and whose outcomes are not taken yet: enough for three statements and those that wait for them. */
+/**
+ * Maximum number of lines that are read and whose outcomes are not taken yet: enough for three statements and the lines
+ * that wait for them.
+ */
 const MAX_LINES = 256;
-/** Bytes of them, one line at least. */
+/** Maximum size of these lines. One line is always allowed. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 interface Slot<Outcome> {
@@ -10,7 +13,7 @@ interface Slot<Outcome> {
   outcome: Outcome | null;
 }
 
-/** Keeps outcomes in the order in which their lines began, whichever is known first, and bounds how many are in flight. */
+/** Returns outcomes in the order in which their lines began, and limits how many lines are in flight. */
 export class LinesInFlight<Outcome> {
   private slots: Slot<Outcome>[] = [];
   private bytes = 0;
@@ -20,7 +23,7 @@ export class LinesInFlight<Outcome> {
   private readonly changed = new Signal();
   private readonly taken = new Signal();
 
-  /** Whether no more lines are to begin. */
+  /** True if no more lines may begin. */
   get isOver(): boolean {
     return this.isStopped;
   }
@@ -30,12 +33,12 @@ export class LinesInFlight<Outcome> {
     return length === 0 || (length < MAX_LINES && this.bytes + bytes <= MAX_BYTES);
   }
 
-  /** Resolves when there is room for a line of so many bytes, or no more are to begin. */
+  /** Resolves when there is room for a line of this size, or when no more lines may begin. */
   async room(bytes: number): Promise<void> {
     while (!this.hasRoom(bytes) && !this.isStopped) await this.taken.next();
   }
 
-  /** Begins a line. Its outcome is to be told once. */
+  /** Begins a line. Call the returned function once, with the line's outcome. */
   begin(bytes: number): (outcome: Outcome) => void {
     const slot: Slot<Outcome> = { bytes, outcome: null };
     this.slots.push(slot);
@@ -46,7 +49,7 @@ export class LinesInFlight<Outcome> {
     };
   }
 
-  /** When this is done, no more lines begin. What it rejects with is thrown behind the last outcome. */
+  /** Ends the lines when `reading` is done. If it rejects, its error is thrown after the last outcome. */
   endWith(reading: Promise<void>): void {
     reading
       .catch((error: unknown) => {
@@ -58,7 +61,10 @@ export class LinesInFlight<Outcome> {
       });
   }
 
-  /** No more lines begin from now on: nobody takes their outcomes, or `error` is thrown behind the last one. */
+  /**
+   * Begins no more lines, because nobody takes their outcomes. If there is an `error`, throws it after the last
+   * outcome.
+   */
   stop(error?: DomainError): void {
     if (error !== undefined) this.failure ??= { error };
     this.isStopped = true;
@@ -67,7 +73,7 @@ export class LinesInFlight<Outcome> {
     this.changed.give();
   }
 
-  /** The outcomes, in groups of those that are known. */
+  /** Yields the outcomes in groups as they become known. */
   async *outcomes(): AsyncGenerator<readonly Outcome[], void> {
     for (;;) {
       const known = this.takeKnown();
@@ -77,7 +83,7 @@ export class LinesInFlight<Outcome> {
       }
       if (this.hasEnded && this.slots.length === 0) break;
       await this.changed.next();
-      // The rows of a statement are told one by one, in one turn.
+      // The rows of one statement report their outcomes one by one in the same turn.
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (this.failure !== null) throw this.failure.error;
@@ -98,7 +104,7 @@ export class LinesInFlight<Outcome> {
   }
 }
 
-/** Wakes the one who waits for it; what was given while nobody waited is there for the next one. */
+/** Wakes the waiting caller. If nobody waits, the signal is stored for the next one. */
 class Signal {
   private isGiven = false;
   private wake: (() => void) | null = null;
