@@ -124,8 +124,8 @@ export class LogService {
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, growTree);
-      this.integrated = round?.isHeld === true ? 'backfill' : 'ok';
-      if (round === null || round.isHeld) return null;
+      this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
+      if (round === null || round.awaitsBackfill) return null;
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts are gone that were to be logged');
       if (round.integrated + round.dropped < BATCH || this.isStopping) return round;
     }

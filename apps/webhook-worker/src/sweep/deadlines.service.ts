@@ -25,8 +25,8 @@ export class DeadlinesService {
   ) {
     this.warn = rarely(warnTo(logger));
     this.steps = [
-      (limit) => grants.tellExpiring(limit),
-      (limit) => grants.tellExpired(limit),
+      (limit) => grants.announceExpiring(limit),
+      (limit) => grants.announceExpired(limit),
       (limit) => requests.announceOverdue(limit),
       (limit) => requests.announceExpired(limit),
       (limit) => requests.openNext(limit),

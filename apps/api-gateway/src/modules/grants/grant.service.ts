@@ -190,7 +190,7 @@ export class GrantService {
     const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
     const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until }, MANAGERS);
     const grant = requireOwn(changed);
-    if (changed.isHeldBack) {
+    if (changed.needsConfirmation) {
       throw new DomainError(
         'conflict',
         'A second human must confirm a wider grant on all subjects. Revoke this grant and create a new one.',

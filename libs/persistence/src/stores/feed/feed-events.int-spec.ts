@@ -216,7 +216,7 @@ it('tells both sides once of each end of a grant, of another one again, and of n
     gone,
   ]);
   const told = async (): Promise<string[]> => {
-    for (const tell of [() => ends.tellExpiring(2), () => ends.tellExpired(2)]) while ((await tell()).isMore);
+    for (const tell of [() => ends.announceExpiring(2), () => ends.announceExpired(2)]) while ((await tell()).isMore);
     return (await bodies()).map(
       ({ tenant_id, type, data }) => `${tenant_id} ${type} ${isJsonObject(data) ? String(data['grant_id']) : ''}`,
     );
@@ -232,6 +232,6 @@ it('tells both sides once of each end of a grant, of another one again, and of n
   await admin.query('UPDATE grants SET expires_at = now() WHERE grant_id = $1', [late]);
   const last = [...first, ...first, ...both('grant.expired', late)].sort();
   expect((await told()).sort()).toEqual(last);
-  const steps = await Promise.all([ends.tellExpired(10), ends.tellExpired(10), told()]);
+  const steps = await Promise.all([ends.announceExpired(10), ends.announceExpired(10), told()]);
   expect(steps.at(-1)).toHaveLength(last.length);
 });

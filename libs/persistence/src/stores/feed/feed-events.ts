@@ -65,7 +65,7 @@ const READERS: EventType = 'shared.snapshot.created';
  * Selects the tenants that may read the snapshots now, by a grant that existed when they were written, and that had subscribed by
  * then.
  */
-const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: number; tenantId: string }>(
+const SUBSCRIBED_READERS = statement<{ inputs: readonly SharedInput[] }, { place: number; tenantId: string }>(
   'feed_readers_told',
   `SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
   FROM unnest(:inputs.place::int[], :inputs.subjectKey::bigint[], :inputs.owner::text[], :inputs.at::text[])
@@ -102,7 +102,7 @@ async function toReaders(sql: TransactionSql, entries: readonly FedEntry[]): Pro
     facts.push(fact);
   }
   if (facts.length === 0) return [];
-  const readers = await sql.run(READERS_TOLD, { inputs });
+  const readers = await sql.run(SUBSCRIBED_READERS, { inputs });
   return readers.flatMap(({ place, tenantId }) => {
     const fact = facts[place];
     if (fact === undefined) return [];

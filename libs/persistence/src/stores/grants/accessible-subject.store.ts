@@ -18,8 +18,8 @@ import type { ContentSearch } from '../snapshots/subject.store';
 import { grantColumns, type GrantRecord } from './grant-record';
 
 /**
- * A subject that a tenant may read by a live grant. Where it holds two, `grant` is the one on this subject, with the scopes of
- * both. `latest`, without its envelope, is null unless a scope covers it.
+ * A subject that a tenant may read by a live grant. If it has two, `grant` is the one on this subject, with the scopes of both.
+ * `latest` has no envelope, and is null unless a scope covers it.
  */
 export interface AccessibleSubject {
   grant: GrantRecord;
@@ -27,72 +27,76 @@ export interface AccessibleSubject {
   subjectKey: number;
 }
 
-/** What {@link grantColumns} takes of a grant. */
+/** The columns of a grant that {@link grantColumns} needs. */
 const GRANT_COLUMNS = `grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
          granted_by, purpose, accepted_at`;
 
 /**
- * Grants, and owners of all subjects, that one page looks at. Whoever grants says until when, so that a tenant may have any
- * number of expired ones that it never asked for: a page ends, short or empty, after so many, and the next one goes on there.
+ * The maximum number of grants, and of owners of all subjects, that one page examines. Others may give a tenant any number of
+ * grants that have since expired. A page ends after this number, short or empty, and the next page continues there.
  */
 const LOOKED_AT = 1_000;
 
-/** Selects accessible subjects; null selects all. */
+/** Selects accessible subjects; a null member selects all. */
 export interface AccessibleFilter {
   subjectType: SubjectType | null;
-  /** One subject, with its type. */
+  /** One subject; requires `subjectType`. */
   subjectId: string | null;
-  /** How the id begins, byte for byte. */
+  /** The first characters of the id, compared byte for byte. */
   prefix: string;
   grantorTenantId: string | null;
 }
 
-/** Where a page of accessible subjects begins. */
+/** The start of a page of accessible subjects. */
 interface AfterAccessible {
-  /** Behind this grant on a subject; null at the beginning. */
+  /** After this grant on a subject; null at the start. */
   afterGrantId: string | number | null;
-  /** Behind all of those: with this owner of all its subjects; behind the subject of this type and id. */
+  /** After all grants on one subject: from this owner on, after its subject of this type and id. */
   fromOwner: string | number | null;
   afterType: string | number;
   afterId: string | number;
 }
 
-/** Whether there is anything that the caller could read. */
+/** True if the caller may use grants at all. */
 const MAY_USE_GRANTS = `c.member_status = 'active' AND c.allow_counterparty_access`;
 
-/** The first owner whose grant on all subjects `c` accepted, from that one on. Whether the grant is live is not asked. */
+/** Selects the first owner, from `from` on, whose grant on all subjects `c` accepted. The grant need not be live. */
 const ownerFrom = (comparison: '>' | '>=', from: string): string => `
     SELECT g.grantor_tenant_id FROM grants g
      WHERE (g.grantee_tenant_id, g.grantor_tenant_id) ${comparison} (c.tenant_id, ${from})
        AND g.grantee_tenant_id <= c.tenant_id AND ${TO_ALL.accepted}
      ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1`;
 
-/** What of the accessible subjects a list has, and in which order those of owners that granted all of theirs. */
+/** The parts in which the lists of accessible subjects differ. */
 interface Listed {
-  /** Grants `one` on one subject each, of those that are `live`. */
+  /** The grants `one` on one subject each. */
   live: string;
-  /** What else is asked of such a grant. */
+  /** A further condition on such a grant. */
   one: string;
-  /** What else is asked of a grant `g` on all subjects. */
+  /** A further condition on a grant `g` on all subjects. */
   grants: string;
-  /** The next subjects `s` of owner `o`. */
+  /** Selects the next subjects `s` of owner `o`. */
   subjects: string;
-  /** Of them by these columns. */
+  /** The columns that order these subjects. */
   order: string;
-  /** What a position has of `s` behind its type and id; begins with a comma. */
+  /** Values that a position has after the type and id of `s`; starts with a comma. */
   further: string;
-  /** The one subject, as columns `subject_key` and `owner_tenant_id` of one row; and the one grantor. */
+  /**
+   * For a list of one subject: one row with the columns `subject_key` and `owner_tenant_id`. For a list of one grantor: its id.
+   */
   named?: { subject: string; grantor: string };
 }
 
 /**
- * First the subjects that are granted one by one, but for those of which all of the owner's are: by subject key, which the
- * index of live grants holds. It numbers the subjects of all tenants, so that a position names a grant instead: the last one
- * shown, or the last one looked at (`ended`). Of a subject there may be further grants behind that one, expired ones and the
- * live one: it is looked up by itself.
+ * Lists accessible subjects in two parts.
  *
- * Then all subjects of each owner that granted them all, in the order of owners; of those who did, `owners` steps over any
- * number of expired grants. Each lateral search goes along what stands before it, in order, so that LIMIT ends them all.
+ * The first part has the subjects of grants on one subject, unless the owner granted all of its subjects. It is ordered by
+ * subject key, as is the index of live grants. Subject keys count the subjects of all tenants, so a position names a grant
+ * instead: the last one shown, or the last one examined (`ended`). A subject may have further grants after that one, expired ones
+ * and the live one, so its live grant is searched separately.
+ *
+ * The second part has all subjects of each owner that granted them all, in the order of owners. `owners` skips any number of
+ * expired grants. Each lateral search follows the order of the rows before it, so LIMIT ends all of them.
  */
 const accessible = <Search extends object = object>(
   name: string,
@@ -183,7 +187,7 @@ SELECT ${FACTS},
 
 const NO_SUBJECT = '(SELECT NULL::bigint AS subject_key, NULL::text AS owner_tenant_id)';
 
-/** What is given where owner `o` is the one at which the page begins, else the other. */
+/** Returns `given` if owner `o` is the one at which the page starts, else `other`. */
 const atPlace = (given: string, other: string): string =>
   `CASE o.tenant_id WHEN :fromOwner::text THEN ${given} ELSE ${other} END`;
 
@@ -202,7 +206,7 @@ const ACCESSIBLE = accessible('subjects_accessible', {
   further: '',
 });
 
-/** The same for subjects of some types, whose ids begin with a prefix; for those of one grantor; or for one subject. */
+/** The same for subjects of some types, for ids with a prefix, for one grantor, or for one subject. */
 const ACCESSIBLE_FILTERED = accessible<
   Omit<AccessibleFilter, 'subjectType'> & { types: readonly string[]; subjectType: string | null }
 >('subjects_accessible_filtered', {
@@ -233,7 +237,7 @@ const ACCESSIBLE_FILTERED = accessible<
   order: 'position',
   further: '',
   named: {
-    // A subject that there is not has the key 0, which no grant on one subject has, and an owner whom nobody is.
+    // An unknown subject gets the key 0, which no grant on one subject has, and an owner id that no tenant has.
     subject: `(SELECT CASE WHEN :subjectId::text IS NOT NULL THEN coalesce(s.subject_key, 0) END AS subject_key,
                          CASE WHEN :subjectId::text IS NOT NULL THEN coalesce(s.owner_tenant_id, '') END AS owner_tenant_id
                     FROM (SELECT true) one
@@ -243,14 +247,14 @@ const ACCESSIBLE_FILTERED = accessible<
 });
 
 const READS_LATEST = `scopes && '{${RULES.readLatest.subject.join()}}'`;
-/** The key of the subject `afterType`, `afterId`. */
+/** Selects the key of the subject `afterType`, `afterId`. */
 const AFTER_KEY = `(SELECT l.subject_key FROM subjects l
                    WHERE l.subject_type = :afterType::text AND l.subject_id = :afterId::text LIMIT 1)`;
 
 /**
- * The same for a search by content, which nobody may ask about what it may not read: only grants with `read_latest` lead to
- * a subject, and scopes of the others are shown with theirs. Found from the side of the grants, so that neither an answer nor
- * where a page ends nor its time says anything of subjects that are not granted. `isFound` is asked of a grant `one`.
+ * Returns the parts of a search by content, which must reveal nothing that the caller may not read. Only grants with
+ * `read_latest` lead to a subject; the scopes of its other grants are added. The search starts from the grants, so neither the
+ * answer nor the page boundary nor the response time depends on other subjects. `isFound` is a condition on a grant `one`.
  */
 const searched = (isFound: string) => ({
   live: `(
@@ -286,7 +290,7 @@ const ACCESSIBLE_BY_IDENTIFIER = accessible<Identifier>('subjects_accessible_by_
   further: '',
 });
 
-/** Names that begin with `prefix` end with `upTo`: an owner whose names all lie elsewhere costs a row for each type at most. */
+/** Searches the names from `prefix` to `upTo`. An owner with no such name costs at most one row per type. */
 const ACCESSIBLE_BY_NAME = accessible<{ prefix: string; upTo: string; afterName: string | number }>(
   'subjects_accessible_by_name',
   {
@@ -313,14 +317,14 @@ const ACCESSIBLE_BY_NAME = accessible<{ prefix: string; upTo: string; afterName:
   },
 );
 
-/** What a tenant may read of what others own. */
+/** Subjects of other tenants that a tenant may read. */
 export class AccessibleSubjectStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * A page of the subjects that the tenant may read by a live grant, in the order in which they came to be; and what the
-   * caller may do. Only an active member whose counterparty flag is on gets any. A search finds what grants let it read the
-   * latest version of.
+   * Returns a page of the subjects that the tenant may read by a live grant, and the caller's access facts. Subjects of grants on
+   * one subject come first, by creation. Only an active member with the counterparty flag gets any. A search by content only
+   * finds subjects whose latest version the tenant may read.
    */
   async list(
     actor: Actor,
@@ -356,10 +360,10 @@ export class AccessibleSubjectStore {
   }
 }
 
-/** No character stands behind it. */
+/** The last character in the collation order. */
 const LAST = '\u{10ffff}';
 
-/** A position names a grant on a subject; or an owner of all its subjects, and the last one of those. */
+/** Parses a position. It names a grant on one subject, or an owner of all its subjects and the last of them. */
 function afterAccessible(after: PagePosition | null): AfterAccessible {
   const [first = null, afterType, afterId] = after ?? [];
   return afterType === undefined || afterId === undefined

@@ -4,8 +4,8 @@ import { statement } from '../../sql/statement';
 import { grantOfEvent, type GrantOfEvent, toBothSides } from '../feed/feed-events';
 import { type Announced, announceDue } from '../webhooks/event-writes';
 
-/** Days before its end at which both sides of a grant are told that it comes. */
-export const TOLD_DAYS_AHEAD = 7;
+/** The number of days before its expiry at which both parties of a grant are notified. */
+export const DAYS_AHEAD = 7;
 
 interface Due {
   granted: GrantOfEvent | null;
@@ -13,8 +13,8 @@ interface Due {
 }
 
 /**
- * The next grants of which an end is to be told, told: whoever asks next finds others. By the column that says for which
- * end that was, so that another one that a grant is given later is told of as well.
+ * Declares a statement that claims the next grants whose expiry must be announced; each is claimed once. `column` stores the
+ * announced expiry, so a grant that gets another expiry is announced again.
  */
 const take = (name: string, column: string, until: string) =>
   statement<{ limit: number }, Due>(
@@ -32,33 +32,29 @@ SELECT ${grantOfEvent()}, statement_timestamp() AS now
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true`,
   );
 
-const EXPIRING = take(
-  'grants_expiring',
-  'expiring_told_for',
-  `statement_timestamp() + interval '${TOLD_DAYS_AHEAD} days'`,
-);
+const EXPIRING = take('grants_expiring', 'expiring_told_for', `statement_timestamp() + interval '${DAYS_AHEAD} days'`);
 const EXPIRED = take('grants_expired', 'expired_told_for', 'statement_timestamp()');
 
-/** The ends of grants, of which both sides are told by the clock. */
+/** Announces the expiry of grants to both parties. */
 export class GrantEndStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Tells both sides of up to `limit` grants that end within {@link TOLD_DAYS_AHEAD} days, once for each end. Of one that
-   * is over by then nothing is said here.
+   * Announces up to `limit` grants that expire within {@link DAYS_AHEAD} days, once per expiry. Grants that have already
+   * expired are claimed without an event.
    */
-  tellExpiring(limit: number): Promise<Announced> {
-    return this.tell(EXPIRING, 'grant.expiring', limit, ({ granted, now }) =>
+  announceExpiring(limit: number): Promise<Announced> {
+    return this.announce(EXPIRING, 'grant.expiring', limit, ({ granted, now }) =>
       granted !== null && granted.expiresAt !== null && granted.expiresAt > now ? now : null,
     );
   }
 
-  /** The same of grants that are over. It happened at their end: whoever subscribed later is not told. */
-  tellExpired(limit: number): Promise<Announced> {
-    return this.tell(EXPIRED, 'grant.expired', limit, ({ granted }) => granted?.expiresAt ?? null);
+  /** Announces up to `limit` expired grants. The event's time is the expiry, so later subscriptions do not get it. */
+  announceExpired(limit: number): Promise<Announced> {
+    return this.announce(EXPIRED, 'grant.expired', limit, ({ granted }) => granted?.expiresAt ?? null);
   }
 
-  private tell(
+  private announce(
     due: typeof EXPIRING,
     type: Extract<EventType, 'grant.expiring' | 'grant.expired'>,
     limit: number,

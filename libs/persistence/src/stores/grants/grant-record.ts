@@ -2,7 +2,7 @@ import type { GrantStatus, PendingGrantStatus, Scope, SubjectRef } from '@iss/do
 import type { Columns } from '../../sql/columns';
 import { grantedColumns } from '../facts/access-facts';
 
-/** A grant with its status by the clock of the moment it was read; on a subject, or on `ALL_SUBJECTS`. */
+/** A grant on one subject or on `ALL_SUBJECTS`. Its status is that of the moment it was read. */
 export interface GrantRecord extends SubjectRef {
   grantId: string;
   grantorTenantId: string;
@@ -12,19 +12,19 @@ export interface GrantRecord extends SubjectRef {
   createdAt: Date;
   revokedAt: Date | null;
   status: GrantStatus;
-  /** Who made it; null where that was not kept yet. */
+  /** The principal that made it; null for a grant of an earlier release, which did not store it. */
   grantedBy: string | null;
   purpose: string | null;
   /**
-   * When its grantee accepted it, by use or in words. Until then a grant on all subjects opens every read, and shows in no list and no
-   * feed of the grantee.
+   * When its grantee accepted it, explicitly or by use. Until then a grant on all subjects allows every read, but appears in no
+   * list and no feed of the grantee.
    */
   acceptedAt: Date | null;
 }
 
-/** A request for a grant on all subjects, with its status by the clock of the moment it was read. It gives no rights. */
+/** A request for a grant on all subjects. Its status is that of the moment it was read. It gives no rights. */
 export interface PendingGrantRecord {
-  /** The id that the grant gets. */
+  /** The id that the grant will get. */
   grantId: string;
   grantorTenantId: string;
   granteeTenantId: string;
@@ -41,14 +41,14 @@ export interface PendingGrantRecord {
   cancelledAt: Date | null;
 }
 
-/** What an acceptance sets of grant `g`. A worker then writes the feed of its grantee. */
+/** Accepts grant `g`. A worker then fills the feed of its grantee. */
 export const ACCEPTED = 'accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0';
 
-/** The status of the grant `g` by the clock of this moment. */
+/** Returns the current status of the grant `g`. */
 export const grantStatus = (g: string): string => `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
        WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`;
 
-/** Columns of the grant `g` of subject `s`. */
+/** Maps the columns of the grant `g` of subject `s`. */
 export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   grantId: `${g}.grant_id`,
   grantorTenantId: `${g}.grantor_tenant_id`,

@@ -42,7 +42,7 @@ import {
   toRecords,
 } from '../records/record-page';
 
-/** That one call of {@link GrantStore.create} makes: so long others wait for its locks. */
+/** The maximum number of grants per call of {@link GrantStore.create}. It limits how long others wait for its locks. */
 export const GRANTS_AT_ONCE = 64;
 
 export interface GrantToCreate extends SubjectRef {
@@ -53,37 +53,40 @@ export interface GrantToCreate extends SubjectRef {
   purpose: string | null;
 }
 
-/** What of a grant changes; what is undefined stays. */
+/** The new values of a grant. An undefined member stays unchanged. */
 export interface GrantChange {
   scopes: readonly Scope[] | undefined;
-  /** Null: it has no end. */
+  /** Null for a grant without an expiry. */
   expiresAt: Date | null | undefined;
   purpose: string | null | undefined;
-  /** Why, for the record. */
+  /** The reason, for the record of the change. */
   reason: string | null;
 }
 
 export type GrantOutcome =
   | { kind: 'granted'; grant: GrantRecord }
-  /** A second human has to confirm it. */
+  /** A second human must confirm it. */
   | { kind: 'pending'; pending: PendingGrantRecord }
   | {
       kind: 'refused';
       facts: AccessFacts;
       granteeExists: boolean;
-      /** Whether a live grant stands for the pair; else there are as many live ones as `cap`: on the subject, or of the tenant on all. */
+      /**
+       * True if the pair has a live grant. If false, the number of live grants has reached `cap`, on the subject or on all
+       * subjects of the tenant.
+       */
       isGranted: boolean;
       cap: number;
     };
 
-/** The lock of a subject's grants, or of those of a tenant on all of its subjects. */
+/** Returns the key of the lock for the grants on a subject, or for those on all subjects of a tenant. */
 const lockOf = (tenantId: string, subjectType: string, subjectId: string): string =>
   `hashtextextended('grants/' || ${subjectType} || '/'
       || CASE ${subjectType} WHEN '${ALL_SUBJECTS.subjectType}' THEN ${tenantId} ELSE ${subjectId} END, 0)`;
 
 /**
- * Grants of one subject are made one after the other: "live" depends on the clock, which no unique index can hold, and each
- * is counted before the next one. Several locks are taken in one order.
+ * Serializes the creation of grants on one subject. A unique index cannot express "live", which depends on the clock, and each
+ * grant must be counted before the next one. Several locks are acquired in one order.
  */
 const LOCK_SUBJECTS = statement<Acting & { inputs: readonly SubjectRef[] }>(
   'grant_lock_subjects',
@@ -96,7 +99,7 @@ const LOCK_SUBJECTS = statement<Acting & { inputs: readonly SubjectRef[] }>(
 interface GrantInput extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
-  /** Apart by commas, since an array of arrays has no rows of different lengths. */
+  /** Separated by commas, because PostgreSQL has no arrays of arrays with different lengths. */
   scopes: string;
   /** RFC 3339. */
   expiresAt: string | null;
@@ -113,7 +116,7 @@ const GRANT_INPUT = {
 
 const IS_TO_ALL = `i.subject_type = '${ALL_SUBJECTS.subjectType}'`;
 
-/** Each pair of subject and grantee stands once among the inputs. */
+/** Creates grants. Each pair of subject and grantee must appear once in the inputs. */
 const CREATE = statement<
   Actor & { inputs: readonly GrantInput[]; managers: readonly Role[] } & Pick<
       Caps,
@@ -125,7 +128,7 @@ const CREATE = statement<
     isGranted: boolean;
     cap: number;
     createdAt: Date | null;
-    /** Until when it can be confirmed, where it is pending. */
+    /** The deadline of the confirmation if the grant is pending. */
     confirmBy: Date | null;
   }
 >(
@@ -193,7 +196,7 @@ SELECT ${FACTS},
  ORDER BY f.ord`,
 );
 
-/** The grant of the tenant with this id, as `g`, and what the caller may do with it. */
+/** Joins the tenant's grant with this id as `g`, and the caller's access facts. */
 const OWN_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
     LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
       ON g.grantor_tenant_id = i.tenant_id
@@ -201,8 +204,9 @@ const OWN_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
     ${ownerAccess('g.grant_id IS NOT NULL')}`;
 
 /**
- * The row lock lets one of many revoke; the others see then that the grant is live no more. IS TRUE, so that the index of
- * all live grants cannot find it. By the clock behind the lock: a change that it waited for was before.
+ * Revokes a grant. The row lock lets one of many concurrent calls revoke it, and the others then see that it is no longer live.
+ * IS TRUE keeps the search off the index of all live grants. The time is read after the lock is acquired, so it is later than
+ * that of a change it waited for.
  */
 const REVOKE = statement<
   Acting & { grantId: string; managers: readonly Role[] },
@@ -227,7 +231,10 @@ SELECT ${FACTS},
 );
 
 const GRANTED = grantedColumns();
-/** Changes of a grant wait for one another, and for grants of its subject that are made: whether those may stand depends on its end. */
+/**
+ * Serializes changes of a grant with one another, and with the creation of grants on its subject, which depends on the grant's
+ * expiry.
+ */
 const LOCK_OWN = statement<Acting & { grantId: string }>(
   'grant_lock_own',
   `SELECT pg_advisory_xact_lock(${lockOf('g.grantor_tenant_id', GRANTED.subjectType, GRANTED.subjectId)})
@@ -237,7 +244,7 @@ const LOCK_OWN = statement<Acting & { grantId: string }>(
  WHERE g.grantor_tenant_id = :tenantId`,
 );
 
-/** The grant to the tenant with this id, as `g`. */
+/** Joins the grant with this id that the tenant received as `g`, and the caller's access facts. */
 const RECEIVED_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
     LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
       ON g.grantee_tenant_id = i.tenant_id
@@ -264,7 +271,7 @@ SELECT ${FACTS},
   FROM found f LEFT JOIN accepted a ON true`,
 );
 
-/** What is in force and what was sent instead; what was not sent stays. Where nothing differs, nothing is written. */
+/** Changes a grant, and stores the change with the previous values. If nothing differs, it writes nothing. */
 const CHANGE = statement<
   Actor & { grantId: string; managers: readonly Role[]; reason: string | null } & {
     changesScopes: boolean;
@@ -274,7 +281,13 @@ const CHANGE = statement<
     changesPurpose: boolean;
     purpose: string | null;
   },
-  { facts: AccessFacts; grant: GrantRecord | null; isDifferent: boolean; isHeldBack: boolean; isChanged: boolean }
+  {
+    facts: AccessFacts;
+    grant: GrantRecord | null;
+    isDifferent: boolean;
+    needsConfirmation: boolean;
+    isChanged: boolean;
+  }
 >(
   'grant_change',
   `WITH found AS MATERIALIZED (
@@ -306,22 +319,24 @@ const CHANGE = statement<
 )
 SELECT ${FACTS},
   ${columns(grantColumns('f', 'f'), 'grant?')}, (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
-  f.is_held_back AS "isHeldBack",
+  f.is_held_back AS "needsConfirmation",
   changed.grant_id IS NOT NULL AS "isChanged"
   FROM judged f LEFT JOIN changed ON true`,
 );
 
-/** The lists of a tenant's grants: those that it issued, and those that it received. */
+/**
+ * The lists of a tenant's grants. `offered` has received grants on all subjects that were neither used nor accepted, and
+ * `received` has all other received grants.
+ */
 export const GRANT_DIRECTIONS = ['issued', 'received', 'offered'] as const;
-/** `offered`: received on all subjects of their grantor, and neither used nor accepted; `received` has all others. */
 export type GrantDirection = (typeof GRANT_DIRECTIONS)[number];
 
-/** Selects grants of a list; null selects all. */
+/** Selects grants of a list; a null member selects all. */
 export interface GrantFilter {
   status: GrantStatus | null;
   granteeTenantId: string | null;
   grantorTenantId: string | null;
-  /** The subject of the grant, or `ALL_SUBJECTS`. */
+  /** One subject, or `ALL_SUBJECTS`. */
   subject: SubjectRef | null;
 }
 
@@ -334,7 +349,7 @@ type ListStatement = Statement<
 
 type Keyed = Omit<KeyedScope, 'and'>;
 
-/** Lists the grants of one scope to the members of its tenant. */
+/** Declares a list of the grants of one scope, for members of the tenant. */
 const list = (name: string, scope: string | Keyed, and = 'true'): ListStatement => {
   const isListed = `${and} AND f.member_status = 'active'`;
   const listed = typeof scope === 'string' ? `${scope} AND ${isListed}` : { ...scope, and: isListed };
@@ -356,7 +371,7 @@ const list = (name: string, scope: string | Keyed, and = 'true'): ListStatement 
   );
 };
 
-/** Expressions keep the indexes of these lists from every search for live grants. */
+/** Expressions, so that no search for live grants uses the indexes of these lists. */
 const PAIR = `g.grantor_tenant_id || '>' || g.grantee_tenant_id`;
 const IS_RECEIVED = '(g.subject_key <> 0 OR g.accepted_at IS NOT NULL)';
 const IS_OFFERED = '(g.subject_key = 0 AND g.accepted_at IS NULL)';
@@ -377,7 +392,7 @@ const LISTS: Readonly<Record<GrantDirection, Readonly<Record<GrantScope, ListSta
   offered: receivedLists('offered', IS_OFFERED),
 };
 
-/** `IS TRUE` names the index of the direction; by other words the index of the scope answers. */
+/** `IS TRUE` selects the index of the direction, and `IS NOT FALSE` the index of the scope. */
 function receivedLists(direction: GrantDirection, isOfThese: string): Readonly<Record<GrantScope, ListStatement>> {
   return {
     all: list(`grants_${direction}`, `${TO_IT} AND ${isOfThese} IS TRUE`),
@@ -408,7 +423,7 @@ const FIND = statement<Actor & { grantId: string }, { facts: AccessFacts; grant:
   LEFT JOIN subjects s ON s.subject_key = g.subject_key`,
 );
 
-/** Those on the subject, and those on all of its owner's. */
+/** Lists the grants on a subject, and those on all subjects of its owner. */
 const ON_SUBJECT = newestFirst('g', 'grant_id');
 const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, GrantRecord>>(
   'grants_of_subject',
@@ -428,7 +443,7 @@ const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, G
  ${ON_SUBJECT.order}`,
 );
 
-/** Grants: who besides the owner may read a subject, what of it, and until when. */
+/** Grants: the permissions of other tenants to read subjects, with scopes and expiry. */
 export class GrantStore {
   constructor(
     private readonly sql: Sql,
@@ -436,19 +451,17 @@ export class GrantStore {
   ) {}
 
   /**
-   * Makes each grant if the caller holds one of `managers` in the owner, the grantee exists, no live grant stands for the
-   * pair (specification, "Grants"), and there are fewer live ones than there may be. Where a second human has to confirm it, it is
-   * pending instead. At most {@link GRANTS_AT_ONCE}, each
-   * pair once; what comes of one is nothing to the others. In their order.
+   * Creates each grant if the caller has one of the roles `managers` in the owner, the grantee exists, the pair has no live grant
+   * (specification, "Grants"), and the number of live grants is below the cap. If a second human must confirm it, it becomes
+   * pending. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes are independent, and in the order of the grants.
    */
   async create(actor: Acting, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
     return this.sql.transaction((sql) => createGrants(sql, actor, grants, managers, this.caps));
   }
 
   /**
-   * Ends a grant of the tenant that is live, if the caller holds one of `managers`; from then on no read sees it.
-   * `grant` is null where the tenant has none with this id, else as it was found, or as it became when it `isRevoked`
-   * by this call.
+   * Revokes a live grant of the tenant if the caller has one of the roles `managers`. No later read sees it. `grant` is null if
+   * the tenant has none with this id. `isRevoked` is true if this call revoked it; otherwise `grant` is unchanged.
    */
   async revoke(
     actor: Acting,
@@ -461,20 +474,20 @@ export class GrantStore {
   }
 
   /**
-   * Changes what a live grant of the tenant gives, until when, or what for, if the caller holds one of `managers`: what is
-   * undefined stays. A change of scopes or end is recorded with what was before. `grant` is null where the tenant has none
-   * with this id, else as it became, or as it was found when it could not be changed; `isDone` also where nothing differs. `isHeldBack`:
-   * a second human would have to confirm it.
+   * Changes scopes, expiry or purpose of a live grant of the tenant, if the caller has one of the roles `managers`. A change of
+   * scopes or expiry is stored with the previous values. `grant` is null if the tenant has none with this id; it is unchanged if
+   * the change was not possible. `isDone` is also true if nothing differs. `needsConfirmation` is true if a second human would have to
+   * confirm the change.
    */
   async change(
     actor: Acting,
     grantId: string,
     { scopes, expiresAt, purpose, reason }: GrantChange,
     managers: readonly Role[],
-  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean; isHeldBack: boolean }> {
+  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean; needsConfirmation: boolean }> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_OWN, { ...actor, grantId });
-      const { facts, grant, isDifferent, isHeldBack, isChanged } = await sql.one(CHANGE, {
+      const { facts, grant, isDifferent, needsConfirmation, isChanged } = await sql.one(CHANGE, {
         ...actor,
         grantId,
         managers,
@@ -487,7 +500,7 @@ export class GrantStore {
         purpose: purpose ?? null,
       });
       if (grant === null || !isChanged) {
-        return { facts, grant, isDone: !isDifferent && grant?.status === 'active', isHeldBack };
+        return { facts, grant, isDone: !isDifferent && grant?.status === 'active', needsConfirmation };
       }
       const changed = {
         ...grant,
@@ -495,11 +508,14 @@ export class GrantStore {
         expiresAt: expiresAt === undefined ? grant.expiresAt : expiresAt,
         purpose: purpose === undefined ? grant.purpose : purpose,
       };
-      return { facts, grant: changed, isDone: true, isHeldBack };
+      return { facts, grant: changed, isDone: true, needsConfirmation };
     });
   }
 
-  /** Returns a page of the tenant's grants, newest first, ended ones too, and what the caller may do. Only an active member gets any. */
+  /**
+   * Returns a page of the tenant's grants, newest first, including ended ones, and the caller's access facts. Only an active
+   * member gets any.
+   */
   async ofTenant(
     actor: Actor,
     direction: GrantDirection,
@@ -518,14 +534,16 @@ export class GrantStore {
     return toRecords(rows, request.limit);
   }
 
-  /** Returns a grant that the tenant issued or received, or null, and what the caller may do. Only an active member gets it. */
+  /**
+   * Returns a grant that the tenant issued or received, or null, and the caller's access facts. Only an active member gets it.
+   */
   find(actor: Actor, grantId: string): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
     return this.sql.one(FIND, { ...actor, grantId });
   }
 
   /**
-   * Accepts a live grant to the tenant, if the caller holds one of `managers`. `grant` is null where none with this id was given to it,
-   * else as it is now.
+   * Accepts a live grant to the tenant, if the caller has one of the roles `managers`. `grant` is its new state, or null if the
+   * tenant received none with this id.
    */
   async accept(
     actor: Acting,
@@ -536,7 +554,7 @@ export class GrantStore {
     return { facts, grant: grant === null ? null : { ...grant, acceptedAt: acceptedNowAt ?? grant.acceptedAt } };
   }
 
-  /** A page of all grants on a subject, newest first, and what the caller may do. Only its owner gets any. */
+  /** Returns a page of all grants on a subject, newest first, and the caller's access facts. Only its owner gets any. */
   async ofSubject(
     actor: Actor,
     subject: SubjectRef,
@@ -546,7 +564,7 @@ export class GrantStore {
   }
 }
 
-/** Does what {@link GrantStore.create} says in a transaction of the caller's. */
+/** Creates grants, as {@link GrantStore.create}, in a transaction of the caller. */
 export async function createGrants(
   sql: TransactionSql,
   actor: Acting,

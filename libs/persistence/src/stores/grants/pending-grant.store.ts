@@ -10,20 +10,20 @@ import { lockTenant } from '../tenancy/tenant-lock';
 import type { GrantRecord, PendingGrantRecord } from './grant-record';
 import { createGrants, type GrantOutcome } from './grant.store';
 
-/** One pending grant, as one principal meets it. */
+/** A pending grant and the principal that acts on it. */
 export interface PendingGrantRef extends Acting {
   grantId: string;
 }
 
-/** The facts that decide the end of a pending grant. `pending` is null where the tenant has none with this id. */
+/** The facts that decide a confirmation or cancellation. `pending` is null if the tenant has none with this id. */
 export interface PendingGrantMove {
   facts: AccessFacts;
-  /** The caller's, by its record; null where it has none. */
+  /** The caller's type from its membership; null if it has none. */
   principalType: PrincipalType | null;
   pending: PendingGrantRecord | null;
 }
 
-/** Columns of the pending grant `p`. */
+/** Maps the columns of the pending grant `p`. */
 const PENDING_GRANT: Columns<PendingGrantRecord> = {
   grantId: 'p.grant_id',
   grantorTenantId: 'p.grantor_tenant_id',
@@ -79,7 +79,7 @@ const LIST = statement<Actor & Before, ListRow<AccessFacts, PendingGrantRecord>>
  ${ORDER.order}`,
 );
 
-/** Grants on all subjects that wait for a second human. */
+/** Requests for grants on all subjects that a second human must confirm. */
 export class PendingGrantStore {
   constructor(
     private readonly sql: Sql,
@@ -87,8 +87,8 @@ export class PendingGrantStore {
   ) {}
 
   /**
-   * Confirms a pending grant unless `decide` throws, and makes the grant: both, or neither where `settle` throws at what comes of it.
-   * The grant names the principal that requested it.
+   * Confirms a pending grant and creates the grant in one transaction, unless `decide` or `settle` throws. `settle` receives the
+   * outcome of the creation. The grant names the principal that requested it.
    */
   confirm(
     ref: PendingGrantRef,
@@ -106,7 +106,7 @@ export class PendingGrantStore {
     });
   }
 
-  /** Ends a pending grant, an overdue one too, unless `decide` throws. */
+  /** Cancels a pending grant, even if it is overdue, unless `decide` throws. */
   cancel(ref: PendingGrantRef, decide: (move: PendingGrantMove) => void): Promise<PendingGrantRecord> {
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, ref);
@@ -115,7 +115,10 @@ export class PendingGrantStore {
     });
   }
 
-  /** Returns the tenant's pending grants, ended ones too, newest first, and what the caller may do. Only an active member gets any. */
+  /**
+   * Returns the tenant's pending grants, newest first, including ended ones, and the caller's access facts. Only an active member
+   * gets any.
+   */
   async list(actor: Actor, request: PageRequest): Promise<{ facts: AccessFacts; page: Page<PendingGrantRecord> }> {
     return toList(await this.sql.run(LIST, { ...actor, ...before(request) }), request.limit);
   }

@@ -9,41 +9,41 @@ import { NAMED_SUBJECT } from '../facts/joins';
 import { LOG_ENTRY_NUMBERS } from './log-facts';
 
 /**
- * How long a tenant could read a subject by a grant on it or on `ALL_SUBJECTS`, from when it was made or changed until it was
- * changed or ended; and where in the log that stands.
+ * A period in which a tenant could read a subject by a grant on it or on `ALL_SUBJECTS`. It starts when the grant was made or
+ * changed, and lasts until it was changed or ended. The log has entries for both.
  */
 export interface AccessPeriod extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
   from: Date;
-  /** When it ended, or will end; null where it has no end. */
+  /** When it ended or will end; null for a live grant without an expiry. */
   until: Date | null;
-  /** Null while it lives. */
+  /** Null while it is live. */
   endedBy: 'revoked' | 'expired' | 'replaced' | null;
-  /** Null until it is in the log. */
+  /** The place of the log entry for its start; null until there is one. */
   grantedIndex: number | null;
-  /** Null while it lives, where it expired, and until the revocation or the change is in the log. */
+  /** The place of the log entry for its end; null while it is live, if it expired, and until there is one. */
   endedIndex: number | null;
 }
 
-/** A change of who owns a tenant. */
+/** A change of a tenant's owner. */
 export interface OwnerChange {
   principalId: string | null;
   fromPrincipalId: string | null;
   changedAt: Date;
-  /** Null until it is in the log. */
+  /** The place of its log entry; null until there is one. */
   logIndex: number | null;
 }
 
-/** The place in the log of a fact of grant `g`. */
+/** Selects the place of the log entry for a fact of grant `g`. */
 const indexOf = (type: 'grant.created' | 'grant.revoked'): string =>
   `(SELECT e.log_index::float8 FROM log_entries e
      WHERE e.grant_id = g.grant_id AND e.entry_type = ${LOG_ENTRY_NUMBERS[type]} LIMIT 1)`;
 const indexOfChange = (change: string): string =>
   `(SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_change_id = ${change}.grant_change_id LIMIT 1)`;
 
-/** Of the grant `g`, from the change `h` on, or from its beginning; `next` is the change after that. */
+/** Maps the columns of a period of grant `g`. It starts at `b`, the creation or a change; `next` is the following change. */
 const PERIOD: Columns<AccessPeriod> = {
   grantId: 'g.grant_id',
   granteeTenantId: 'g.grantee_tenant_id',
@@ -71,7 +71,7 @@ const onAll = (words: string): string => `g.grantor_tenant_id = s.owner_tenant_i
 
 const PERIODS = [made(ON_SUBJECT), changed(ON_SUBJECT), made(onAll(TO_ALL.made)), changed(onAll(TO_ALL.changed))];
 
-/** By where periods begin, as `b`: each search has its page, of which the newest ones are the page. */
+/** Lists periods by their start `b`, newest first. Each search reads one page, and the newest rows of all are the result. */
 const ACCESS_HISTORY = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, AccessPeriod>>(
   'access_history',
   `SELECT ${FACTS},
@@ -92,7 +92,7 @@ const ACCESS_HISTORY = statement<Actor & SubjectRef & Before, ListRow<AccessFact
 );
 
 const CHANGE: Columns<OwnerChange> = {
-  // First: it is there wherever the change is.
+  // First, because it is never null when there is a change.
   changedAt: 'c.changed_at',
   principalId: 'c.principal_id',
   fromPrincipalId: 'c.from_principal_id',
@@ -113,14 +113,17 @@ const OWNER_HISTORY = statement<Actor & { before: string | number; rows: number 
  ORDER BY (-c.owner_change_id)`,
 );
 
-/** After every change that there can be. */
+/** Larger than any id of a change. */
 const NEWEST = String(2n ** 62n);
 
-/** What was so, from when to when, with its places in the log. */
+/** The past of a subject's readers and of a tenant's owners, with places in the log. */
 export class HistoryStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Who could read a subject, newest first, and what the caller may do. Only its owner gets any. */
+  /**
+   * Returns the periods in which others could read a subject, newest first, and the caller's access facts. Only its owner gets
+   * any.
+   */
   async access(
     actor: Actor,
     subject: SubjectRef,
@@ -129,7 +132,7 @@ export class HistoryStore {
     return toList(await this.sql.run(ACCESS_HISTORY, { ...actor, ...subject, ...before(request) }), request.limit);
   }
 
-  /** Who owned the tenant, newest change first, and what the caller may do. Only a member gets any. */
+  /** Returns the changes of the tenant's owner, newest first, and the caller's access facts. Only a member gets any. */
   async owners(actor: Actor, { limit, after }: PageRequest): Promise<{ facts: AccessFacts; page: Page<OwnerChange> }> {
     const [position = NEWEST] = after ?? [];
     return toList(await this.sql.run(OWNER_HISTORY, { ...actor, before: position, rows: limit + 1 }), limit);

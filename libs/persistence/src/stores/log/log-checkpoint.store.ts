@@ -6,20 +6,20 @@ import { FACT_AT, FACT_OF_KEYS, OWN_FACT_AT, OWN_FACT_OF_KEYS } from './log-fact
 /** A published checkpoint. */
 export interface LogCheckpoint {
   origin: string;
-  /** Leaves of the tree that it is of. */
+  /** The number of leaves in its tree. */
   size: number;
-  /** The signed note, cosignatures included (C2SP tlog-checkpoint). */
+  /** The signed note with its cosignatures (C2SP tlog-checkpoint). */
   note: string;
   signedAt: Date;
 }
 
-/** A verifier key of the log, with the time for which it signed. */
+/** A verifier key of the log, and the time during which it signed. */
 export interface LogKey {
   /** C2SP signed-note: `<name>+<hash>+<key>`. */
   vkey: string;
   /** Null for an announced key that has not signed yet. */
   from: Date | null;
-  /** Null until the key is ended. */
+  /** Null until the key ends. */
   until: Date | null;
 }
 
@@ -46,16 +46,16 @@ const MARKED = statement<{ size: number }, { note: string }>(
   'SELECT c.note FROM log_checkpoints c WHERE c.size = :size::bigint AND c.marked_at IS NOT NULL',
 );
 
-/** A statement of its own: what comes after it in the transaction sees whatever was published before. */
+/** A separate statement, so that later statements of the transaction see everything that was published before. */
 const PUBLISH_TURN = statement(
   'log_checkpoint_turn',
   `SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))`,
 );
 
-/** A checkpoint that may be published, and the time before which whatever was committed is in it. */
+/** A checkpoint to publish. Everything that was committed before `completeAt` is in it. */
 type CheckpointToPublish = Omit<LogCheckpoint, 'signedAt'> & { completeAt: Date };
 
-/** Of several processes that sign, one may be late: what is published never shrinks. */
+/** Publishes a checkpoint unless a larger one is published, because one of several signing processes may be late. */
 const PUBLISH = statement<CheckpointToPublish, { size: number }>(
   'log_checkpoint_publish',
   `INSERT INTO log_checkpoints (origin, size, note, complete_at)
@@ -65,7 +65,7 @@ SELECT :origin, :size::bigint, :note, :completeAt::timestamptz
 RETURNING size::float8 AS size`,
 );
 
-/** Whoever looks back further than a day finds one an hour. Marked ones stay. */
+/** Deletes checkpoints of the second and third day, except for the last one of each hour. Marked ones stay. */
 const THIN = statement<{ limit: number }, { deleted: number }>(
   'log_checkpoint_thin',
   `WITH old AS MATERIALIZED (
@@ -110,7 +110,7 @@ const ANNOUNCE_FIRST = statement<{ vkeys: readonly string[] }, { isFirst: boolea
   'SELECT announce_first_log_keys(:vkeys::text[]) AS "isFirst"',
 );
 
-/** A key that was ended meanwhile does not come back. */
+/** Records keys in use. A key that ended meanwhile stays ended. */
 const USE_KEYS = statement<{ vkeys: readonly string[] }>(
   'log_keys_use',
   `INSERT INTO log_keys (vkey)
@@ -134,7 +134,9 @@ const RESTARTS = statement<NoParameters, { origin: string; previousOrigin: strin
   'SELECT origin, previous_origin AS "previousOrigin" FROM log_restarts ORDER BY restart_id',
 );
 
-/** The fact that is the next one to be published: the tree's first entry beyond the newest checkpoint, else what waits longest. */
+/**
+ * Returns the age of the next fact to publish: the tree's first entry after the newest checkpoint, else the oldest waiting fact.
+ */
 const LAG = statement<NoParameters, { ageMs: number }>(
   'log_lag',
   `SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
@@ -158,28 +160,28 @@ const LAG = statement<NoParameters, { ageMs: number }>(
  CROSS JOIN LATERAL (SELECT coalesce(${FACT_AT}, ${OWN_FACT_AT}) AS at) f`,
 );
 
-/** What the log has published. */
+/** Published checkpoints, keys and policies of the log. */
 export class LogCheckpointStore {
   constructor(private readonly sql: Sql) {}
 
-  /** The checkpoint that is served; null before the first one. */
+  /** Returns the newest checkpoint; null before the first one. */
   async newest(): Promise<LogCheckpoint | null> {
     const [newest = null] = await this.sql.run(NEWEST, {});
     return newest;
   }
 
-  /** The newest one of exactly this size, where it is kept; else null. */
+  /** Returns the newest stored checkpoint of exactly this size, or null. */
   async ofSize(size: number): Promise<LogCheckpoint | null> {
     const [found = null] = await this.sql.run(OF_SIZE, { size });
     return found;
   }
 
-  /** The notes of this size that are marked as signed by mistake. */
+  /** Returns the notes of this size that are marked as signed by mistake. */
   async marked(size: number): Promise<string[]> {
     return (await this.sql.run(MARKED, { size })).map(({ note }) => note);
   }
 
-  /** Publishes a checkpoint; false where a larger one is published. */
+  /** Publishes a checkpoint. Returns false if a larger one is published. */
   publish(checkpoint: CheckpointToPublish): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
       await sql.run(PUBLISH_TURN, {});
@@ -187,51 +189,51 @@ export class LogCheckpointStore {
     });
   }
 
-  /** Deletes up to `limit` of those that are older than a day, but for the last one of each hour; answers how many. */
+  /** Deletes up to `limit` checkpoints that are older than a day, except for the last one of each hour. Returns their number. */
   async thin(limit: number): Promise<number> {
     return (await this.sql.one(THIN, { limit })).deleted;
   }
 
-  /** For how many milliseconds the oldest fact that is not published has been committed; 0 when all are. */
+  /** Returns the age in milliseconds of the oldest unpublished fact; 0 if all are published. */
   async lagMs(): Promise<number> {
     return Math.max(0, (await this.sql.one(LAG, {})).ageMs);
   }
 
-  /** Every key that ever signed, in the order in which they came, and those that are announced to sign. */
+  /** Returns every key that has signed, in the order of first use, and then those that are announced. */
   keys(): Promise<LogKey[]> {
     return this.sql.run(KEYS, {});
   }
 
   /**
-   * Returns those of the keys that may not sign a tree of this size: no announcement of them is live, or its entry is not in
-   * that tree.
+   * Returns the keys that may not sign a tree of this size, because they have no live announcement or its entry is not in that
+   * tree.
    */
   async unannounced(vkeys: readonly string[], size: number): Promise<string[]> {
     return (await this.sql.run(UNANNOUNCED, { vkeys, size })).map(({ vkey }) => vkey);
   }
 
-  /** Announces the keys that a log begins with. Returns false where the log has begun. */
+  /** Announces the first keys of a log. Returns false if the log has checkpoints or announced keys already. */
   async announceFirst(vkeys: readonly string[]): Promise<boolean> {
     return (await this.sql.one(ANNOUNCE_FIRST, { vkeys })).isFirst;
   }
 
-  /** Records that these keys sign from now on; those that are not announced are left out. */
+  /** Records that these keys sign from now on. Skips those that are not announced. */
   async useKeys(vkeys: readonly string[]): Promise<void> {
     await this.sql.run(USE_KEYS, { vkeys });
   }
 
-  /** Under which names the log was begun anew, each with the one before, in their order. */
+  /** Returns the name of each restarted log with the previous name, in their order. */
   restarts(): Promise<{ origin: string; previousOrigin: string }[]> {
     return this.sql.run(RESTARTS, {});
   }
 
-  /** Whose cosignatures published checkpoints have (C2SP tlog-policy); null where none is asked for. */
+  /** Returns the policy that published checkpoints satisfy with their cosignatures (C2SP tlog-policy); null if there is none. */
   async policy(): Promise<string | null> {
     const [found] = await this.sql.run(POLICY, {});
     return found?.policy ?? null;
   }
 
-  /** Tells whose cosignatures checkpoints have from now on. */
+  /** Sets the policy for the cosignatures of later checkpoints. */
   async usePolicy(policy: string | null): Promise<void> {
     await this.sql.run(USE_POLICY, { policy });
   }

@@ -16,15 +16,15 @@ import { DISCLOSURE, FACTS, MEMBER_ACCESS, readAccess, type SubjectDisclosure } 
 import { ERASURE_OF_SNAPSHOT, type SnapshotRecord } from '../snapshots/snapshot-record';
 import { FACT_OF_ENTRY, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
-/** An entry of the log: where it stands in the tree, and what it is the salted text of. */
+/** An entry of the log: its place in the tree, and the fact and salt of its text. */
 export interface LogEntry {
   logIndex: number;
-  /** 16 bytes; null of a version that was erased, whose entry nobody can write any more. */
+  /** 16 bytes; null for an erased version, whose entry can no longer be reconstructed. */
   salt: Buffer | null;
   fact: LogFact;
 }
 
-/** Of the entry `k`; null where there is none. */
+/** Selects the place of the entry `k`, or null. */
 const PLACE = `k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt"`;
 const ENTRY = `${PLACE},
   ${FACT_OF_ENTRY}`;
@@ -48,7 +48,10 @@ interface SnapshotRow extends Pick<FactRow, 'snapshot'>, Place {
   erasure: SnapshotRecord['erasure'];
 }
 
-/** An entry whose salt is known already comes without its content: a salt stands for one entry. */
+/**
+ * Reads the entry of a snapshot. If the caller already knows its salt, it returns no content, because a salt identifies one
+ * entry.
+ */
 const ofSnapshot = (form: 'tenant' | 'global') =>
   statement<{ inputs: readonly SnapshotInput[] }, SnapshotRow>(
     `log_entry_of_snapshot_${form}`,
@@ -72,24 +75,24 @@ const ofSnapshot = (form: 'tenant' | 'global') =>
 const OF_SNAPSHOT_TENANT = ofSnapshot('tenant');
 const OF_SNAPSHOT_GLOBAL = ofSnapshot('global');
 
-/** The entry of a snapshot, and the facts by which it is decided whether the caller may see it. */
+/** The entry of a snapshot, and the facts that decide whether the caller may see it. */
 export interface SnapshotEntryRead {
   facts: AccessFacts;
-  /** Null for the owner, and where there is no such snapshot. */
+  /** Null for the owner, and if the snapshot does not exist. */
   disclosure: SubjectDisclosure | null;
-  /** Of the snapshot; null where there is none. */
+  /** The version of the snapshot; null if it does not exist. */
   version: number | null;
-  /** Its entry is the one with the salt that is known. */
+  /** True if the caller knows the entry's salt. */
   isKnown: boolean;
-  /** Null where it has none yet, and where it is known. */
+  /** Null if there is none yet, or the caller knows it. */
   entry: LogEntry | null;
-  /** By what it was erased: its entry has no salt then. */
+  /** The erasure of the snapshot, if any. Its entry then has no salt. */
   erasure: SnapshotRecord['erasure'];
 }
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
 
-/** The entries of these versions of a subject, for a reader who may see them. */
+/** Reads the entries of these versions of a subject. The caller must have checked the right. */
 const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRow>(
   'log_entries_of_versions',
   `SELECT ${ENTRY}
@@ -101,7 +104,7 @@ const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRo
  ORDER BY k.snapshot_version`,
 );
 
-/** How the entry of each of the facts of `granted` is found, as `e`. */
+/** Finds the entry of each kind of fact about the grant `granted`, as `e`. */
 const ENTRY_OF: Record<GrantFact, string> = {
   created: ofGrantItself('grant.created'),
   changed: `SELECT e.* FROM (SELECT h.grant_change_id FROM grant_changes h WHERE h.grant_id = granted.grant_id
@@ -116,14 +119,14 @@ function ofGrantItself(type: 'grant.created' | 'grant.revoked'): string {
                       WHERE e.grant_id = granted.grant_id AND e.entry_type = ${LOG_ENTRY_NUMBERS[type]} LIMIT 1`;
 }
 
-/** Whether there is such a fact. */
+/** True if the fact exists. */
 const IS_SO: Record<GrantFact, string> = {
   created: 'true',
   changed: '(SELECT true FROM grant_changes h WHERE h.grant_id = granted.grant_id LIMIT 1) IS TRUE',
   revoked: 'granted.revoked_at IS NOT NULL',
 };
 
-/** Grantor and grantee alike may see what they agreed on. */
+/** Reads the entry of a fact about a grant. Grantor and grantee may see it. */
 const ofGrant = (fact: GrantFact) =>
   statement<Actor & { grantId: string }, EntryRow & { facts: AccessFacts; exists: boolean; isSo: boolean }>(
     `log_entry_of_grant_${fact}`,
@@ -139,7 +142,7 @@ const ofGrant = (fact: GrantFact) =>
   );
 const OF_GRANT = { created: ofGrant('created'), changed: ofGrant('changed'), revoked: ofGrant('revoked') };
 
-/** A tenant's own changes alone, by their place. */
+/** Reads the entry of an owner change of the caller's tenant, by its place. */
 const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { facts: AccessFacts }>(
   'log_entry_of_owner_change',
   `SELECT ${FACTS},
@@ -153,7 +156,7 @@ const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { fac
   ${FACT_OF_KEYS}`,
 );
 
-/** Of an erasure that was done, for whoever may see an erased version. */
+/** Reads the entry of an executed erasure. The caller must have checked the right to see an erased version. */
 const OF_ERASURE = statement<{ erasureId: string }, EntryRow>(
   'log_entry_of_erasure',
   `SELECT ${ENTRY}
@@ -162,7 +165,10 @@ const OF_ERASURE = statement<{ erasureId: string }, EntryRow>(
   ${FACT_OF_KEYS}`,
 );
 
-/** A subject has one pending erasure at a time, so that the last one asked for is the last one done. */
+/**
+ * Reads the entry of the newest erasure. A subject has one pending erasure at a time, so the last requested one is the last
+ * executed one.
+ */
 const OF_NEWEST_ERASURE = statement<SubjectRef, EntryRow & { isErased: boolean }>(
   'log_entry_of_newest_erasure',
   `SELECT found.erasure_id IS NOT NULL AS "isErased",
@@ -175,7 +181,7 @@ const OF_NEWEST_ERASURE = statement<SubjectRef, EntryRow & { isErased: boolean }
   ${FACT_OF_KEYS}`,
 );
 
-/** Entries by the facts that they are of. */
+/** Finds log entries by their facts. */
 export class LogEntryStore {
   private readonly inTenant: Coalescer<SnapshotInput, SnapshotEntryRead>;
   private readonly inAnyTenant: Coalescer<SnapshotInput, SnapshotEntryRead>;
@@ -185,7 +191,7 @@ export class LogEntryStore {
     this.inAnyTenant = this.reader(OF_SNAPSHOT_GLOBAL);
   }
 
-  /** The entry of a snapshot, and whether the reader may see it. Concurrent calls share a statement. */
+  /** Returns the entry of a snapshot and the access facts of the reader. Concurrent calls share a statement. */
   ofSnapshot(
     { tenantId, principalId }: Reader,
     snapshotId: string,
@@ -195,13 +201,16 @@ export class LogEntryStore {
     return reader.submit({ tenantId, principalId, snapshotId, knownSalt });
   }
 
-  /** The entries of the versions `from` to `to` of a subject, ascending; those that have none yet are left out. */
+  /** Returns the existing entries of the versions `from` to `to` of a subject, ascending. */
   async ofVersions(subject: SubjectRef, from: number, to: number): Promise<LogEntry[]> {
     const rows = await this.sql.run(OF_VERSIONS, { ...subject, from, to });
     return rows.map(entryOf).filter((entry) => entry !== null);
   }
 
-  /** The entry of a fact of a grant that the tenant made or was given, whether it is so, and what the caller may do in that tenant. */
+  /**
+   * Returns the entry of a fact about a grant that the tenant issued or received, and the caller's access facts. `isSo` is true
+   * if the fact exists.
+   */
   async ofGrant(
     actor: Actor,
     grantId: string,
@@ -212,19 +221,19 @@ export class LogEntryStore {
     return { facts, exists, isSo, entry: entryOf(row) };
   }
 
-  /** The entry of an erasure; null where it has none yet. Whether the caller may see it is asked elsewhere. */
+  /** Returns the entry of an erasure; null if there is none yet. Does not check access. */
   async ofErasure(erasureId: string): Promise<LogEntry | null> {
     const [row] = await this.sql.run(OF_ERASURE, { erasureId });
     return row === undefined ? null : entryOf(row);
   }
 
-  /** The entry of the last erasure of a subject: null where it has none yet, undefined where nothing was erased. */
+  /** Returns the entry of a subject's last erasure: null if there is none yet, undefined if nothing was erased. */
   async ofNewestErasure(subject: SubjectRef): Promise<LogEntry | null | undefined> {
     const [row] = await this.sql.run(OF_NEWEST_ERASURE, subject);
     return row?.isErased === true ? entryOf(row) : undefined;
   }
 
-  /** The entry at this place, if it is a change of the tenant's owner, and what the caller may do in the tenant. */
+  /** Returns the entry at this place if it is a change of the tenant's owner, and the caller's access facts. */
   async ofOwnerChange(actor: Actor, logIndex: number): Promise<{ facts: AccessFacts; entry: LogEntry | null }> {
     const row = await this.sql.one(OF_OWNER_CHANGE, { ...actor, logIndex });
     return { facts: row.facts, entry: entryOf(row) };

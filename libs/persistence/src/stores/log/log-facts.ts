@@ -2,7 +2,10 @@ import type { LogEntryType, LogFact, LogKeyAnnouncedFact, LogOwnFact, LogRestart
 import { columns } from '../../sql/columns';
 import { grantedColumns } from '../facts/access-facts';
 
-/** What the keys in row `k`, an entry, name: all of it null but one; of a grant also what its `first` change was from. */
+/**
+ * Joins the fact that the keys of entry `k` name; all other rows are null. For a grant, `first` has the values before its first
+ * change.
+ */
 export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
@@ -15,7 +18,7 @@ export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM subjects s
                       WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true`;
 
-/** When what {@link FACT_OF_KEYS} found was committed. */
+/** The time at which the fact of {@link FACT_OF_KEYS} was committed. */
 export const FACT_AT = `coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
                                      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)`;
 
@@ -31,7 +34,7 @@ export const LOG_ENTRY_NUMBERS = {
 
 const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
 
-/** The snapshot `n` of subject `s`, as a {@link FactRow} has it. */
+/** Selects the snapshot `n` of subject `s` as the member `snapshot` of a {@link FactRow}. */
 export const SNAPSHOT_FACT = columns(
   {
     type: `CASE WHEN n.snapshot_id IS NOT NULL THEN ${typeName('snapshot.created')} END`,
@@ -50,7 +53,7 @@ export const SNAPSHOT_FACT = columns(
   'snapshot?',
 );
 
-/** The versions that the entry `k` of the erasure `er` names, in the order of their places; null where it names none. */
+/** Selects the versions that entry `k` of erasure `er` names, in the order of their places; null if the entry names none. */
 const ERASED_VERSIONS = `CASE WHEN k.names_versions THEN (
     SELECT json_agg(json_build_object(
              'snapshotId', gone.snapshot_id, 'snapshotVersion', gone.snapshot_version,
@@ -61,7 +64,7 @@ const ERASED_VERSIONS = `CASE WHEN k.names_versions THEN (
      CROSS JOIN LATERAL (SELECT * FROM snapshots gone
                           WHERE gone.subject_key = er.subject_key AND gone.snapshot_version = v.version LIMIT 1) gone) END`;
 
-/** Selects the fact that {@link FACT_OF_KEYS} found, as {@link FactRow}, with all that the text of its entry names. */
+/** Selects the fact of {@link FACT_OF_KEYS} as a {@link FactRow}, with everything that the text of its entry has. */
 export const FACT_OF_ENTRY = factColumns(ERASED_VERSIONS);
 
 /** Selects the same without the versions of an erasure. */
@@ -128,15 +131,15 @@ function factColumns(erasedVersions: string): string {
   ].join(',\n  ');
 }
 
-/** The fact about the log itself that row `k` names: the restart `r`, or the announcement `a` of a key. */
+/** Joins the fact about the log itself that row `k` names: the restart `r`, or the announcement `a` of a key. */
 export const OWN_FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
   LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = k.announcement_id LIMIT 1) a ON true`;
 
-/** When what {@link OWN_FACT_OF_KEYS} found was committed. */
+/** The time at which the fact of {@link OWN_FACT_OF_KEYS} was committed. */
 export const OWN_FACT_AT = 'coalesce(r.restarted_at, a.announced_at)';
 
-/** Selects the fact that {@link OWN_FACT_OF_KEYS} found, as {@link OwnFactRow}. */
+/** Selects the fact of {@link OWN_FACT_OF_KEYS} as an {@link OwnFactRow}. */
 export const OWN_FACT = [
   columns(
     {
@@ -167,12 +170,12 @@ export interface OwnFactRow {
   announcement: LogKeyAnnouncedFact | null;
 }
 
-/** The fact of a row about the log itself; null where it has none. */
+/** Returns the row's fact about the log itself, or null. */
 export function ownFactOf({ restart, announcement }: OwnFactRow): LogOwnFact | null {
   return restart ?? announcement;
 }
 
-/** At most one of them is there: none, where the fact is gone from its table. */
+/** At most one member is set. None is set if the fact is missing from its table. */
 export interface FactRow {
   snapshot: Extract<LogFact, { type: 'snapshot.created' }> | null;
   grant: Extract<LogFact, { type: 'grant.created' }> | null;
@@ -182,7 +185,7 @@ export interface FactRow {
   erasure: Extract<LogFact, { type: 'subject.erased' }> | null;
 }
 
-/** The fact of a row; null where its table does not have it. */
+/** Returns the fact of a row; null if it is missing from its table. */
 export function factOf({ snapshot, grant, revocation, grantChange, ownerChange, erasure }: FactRow): LogFact | null {
   return snapshot ?? grant ?? revocation ?? grantChange ?? ownerChange ?? erasure;
 }

@@ -14,28 +14,28 @@ import {
   type OwnFactRow,
 } from './log-facts';
 
-/** The hashes of one tile, one behind the other (C2SP tlog-tiles). */
+/** The concatenated hashes of one tile (C2SP tlog-tiles). */
 export interface LogTile {
   readonly level: number;
   readonly index: number;
   readonly hashes: Uint8Array;
 }
 
-/** Hashes that come into a tile, from `offset` on; the tile is new where that is 0. */
+/** Hashes that are appended to a tile, at `offset`. If `offset` is 0, the tile is new. */
 export interface LogTileAddition extends LogTile {
   readonly offset: number;
 }
 
-/** The log's tree: how many leaves, and the RFC 6962 root hash over them. */
+/** The log's tree: the number of leaves, and the RFC 6962 root hash. */
 export interface LogTree {
   size: number;
   root: Buffer;
 }
 
-/** What becomes an entry. */
+/** A fact that becomes an entry. */
 export type LoggedFact = LogFact | LogOwnFact;
 
-/** What a batch of facts makes of the tree. */
+/** The growth of the tree by a batch of facts. */
 export interface LogGrowth {
   /** 16 bytes for each fact, in their order. */
   salts: Buffer;
@@ -43,10 +43,10 @@ export interface LogGrowth {
   tree: LogTree;
 }
 
-/** Of SHA-256. */
+/** The length of a SHA-256 hash. */
 const HASH_BYTES = 32;
 
-/** Only one integrates at a time; the others pass over it. */
+/** Locks the tree. Only one process integrates at a time; the others skip it. */
 const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>(
   'log_tree_take',
   `SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
@@ -58,7 +58,7 @@ const TREE = statement<NoParameters, LogTree>(
   'SELECT size::float8 AS size, root FROM log_tree WHERE is_one',
 );
 
-/** Tiles that are not full: the last one of each level, where the tree's size says that there is one. */
+/** Reads the incomplete tiles: the last one of each level that has one, according to the tree's size. */
 const EDGE = statement<{ size: number }, LogTile>(
   'log_tiles_edge',
   `SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
@@ -80,13 +80,13 @@ const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId:
  ORDER BY k.waiting_id`,
 );
 
-/** Numbers what waited, in its order, and stores what the tree became: all of it or nothing. */
+/** Turns waiting facts into entries, in their order, and stores the tree, in one statement. */
 const APPEND = statement<
   {
     size: number;
     waitingIds: readonly number[];
     salts: Buffer;
-    /** Whole: what a tile has already is its beginning, or a trigger refuses. */
+    /** Complete contents. A trigger refuses a tile that does not start with its existing hashes. */
     tiles: readonly LogTile[];
     newSize: number;
     root: Buffer;
@@ -117,31 +117,31 @@ const APPEND = statement<
 SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext"`,
 );
 
-/** Marks of facts that are not in their tables any more, or that have an entry: nothing can be made of them. */
+/** Deletes marks of facts that are missing from their tables or already have an entry. */
 const DROP = statement<{ waitingIds: readonly number[] }>(
   'log_waiting_drop',
   'DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[])',
 );
 
-/** What one round of {@link LogIntegrationStore.integrate} did. */
+/** The result of one round of {@link LogIntegrationStore.integrate}. */
 export interface LogRound {
   tree: LogTree;
-  /** A round that leaves nothing waiting integrated whatever was committed before. */
+  /** If a round leaves nothing waiting, everything that was committed before this moment is integrated. */
   takenAt: Date;
   integrated: number;
-  /** Marks that named nothing. */
+  /** The number of marks without a fact. */
   dropped: number;
-  /** Snapshots of before the log have no marks yet: they come first, so nothing is integrated. */
-  isHeld: boolean;
+  /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
+  awaitsBackfill: boolean;
 }
 
-/** How facts become entries of the tree. */
+/** Turns facts into entries of the tree. */
 export class LogIntegrationStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Appends up to `limit` facts that wait, in one transaction; null while another process does so. `grow` is given the
-   * tree, its last tiles that are not full, and the facts; it may be called more than once.
+   * Appends up to `limit` waiting facts in one transaction. Returns null while another process does so. `grow` receives the tree,
+   * its incomplete tiles and the facts; it may be called more than once.
    */
   integrate(
     limit: number,
@@ -151,7 +151,7 @@ export class LogIntegrationStore {
       const [taken] = await sql.run(TAKE_TREE, {});
       if (taken === undefined) return null;
       const { isBackfilled, takenAt, ...tree } = taken;
-      if (!isBackfilled) return { tree, takenAt, integrated: 0, dropped: 0, isHeld: true };
+      if (!isBackfilled) return { tree, takenAt, integrated: 0, dropped: 0, awaitsBackfill: true };
       const waiting = await sql.run(WAITING, { limit });
       const [facts, waitingIds, nothing]: [LoggedFact[], number[], number[]] = [[], [], []];
       for (const row of waiting) {
@@ -166,7 +166,7 @@ export class LogIntegrationStore {
         await requireNothingHidden(sql);
         await sql.run(DROP, { waitingIds: nothing });
       }
-      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: nothing.length, isHeld: false };
+      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: nothing.length, awaitsBackfill: false };
       const { size } = tree;
       const edge = await sql.run(EDGE, { size });
       const { salts, added, tree: next } = await grow(tree, edge, facts);
@@ -180,11 +180,11 @@ export class LogIntegrationStore {
       });
       if (entries !== facts.length || !isNext || next.size !== size + entries)
         throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
-      return { tree: next, takenAt, integrated: entries, dropped: nothing.length, isHeld: false };
+      return { tree: next, takenAt, integrated: entries, dropped: nothing.length, awaitsBackfill: false };
     });
   }
 
-  /** The tree as the last round that ended left it. */
+  /** Returns the tree after the last complete round. */
   tree(): Promise<LogTree> {
     return this.sql.one(TREE, {});
   }

@@ -1,7 +1,7 @@
 import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 
-/** A stored checkpoint, for marking. */
+/** A stored checkpoint that can be marked. */
 export interface MarkableCheckpoint {
   checkpointId: number;
   size: number;
@@ -49,7 +49,7 @@ const MARK = statement<{ checkpointIds: readonly number[] }, { marked: number }>
 SELECT count(*)::int AS marked FROM marked`,
 );
 
-/** Announces and ends keys of the log, and marks checkpoints, for the owner of the tables. */
+/** Announces and ends keys of the log, and marks checkpoints. For the owner of the tables. */
 export class LogKeyStore {
   constructor(private readonly sql: TransactionSql) {}
 
@@ -58,22 +58,22 @@ export class LogKeyStore {
     return (await this.sql.run(LIVE, {})).map(({ vkey }) => vkey);
   }
 
-  /** Announces a key, which the log then records. Returns false where it is announced already. */
+  /** Announces a key, which the log then records. Returns false if it is announced already. */
   async announce(vkey: string): Promise<boolean> {
     return (await this.sql.run(ANNOUNCE, { vkey })).length > 0;
   }
 
-  /** Ends a key: no worker signs with it from then on. Returns false where it is no key of the log, or ended already. */
+  /** Ends a key, so that no worker signs with it any more. Returns false if it is unknown or has ended. */
   async end(vkey: string): Promise<boolean> {
     return (await this.sql.one(END, { vkey })).isEnded;
   }
 
-  /** Returns up to `limit` unmarked checkpoints of these sizes, both included, behind the one with the id `after`. */
+  /** Returns up to `limit` unmarked checkpoints with sizes from `from` to `to` inclusive and ids larger than `after`. */
   checkpoints(from: number, to: number, after: number, limit: number): Promise<MarkableCheckpoint[]> {
     return this.sql.run(OF_SIZES, { from, to, after, limit });
   }
 
-  /** Marks checkpoints as signed by mistake. Returns how many were not marked yet. */
+  /** Marks checkpoints as signed by mistake. Returns the number of new marks. */
   async mark(checkpointIds: readonly number[]): Promise<number> {
     return (await this.sql.one(MARK, { checkpointIds })).marked;
   }

@@ -2,24 +2,24 @@ import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import type { LogTree } from './log-integration.store';
 
-/** What an operator is to know before a log is begun anew. */
+/** The state of a log that an operator sees before a restart. */
 export interface LogBeforeRestart extends LogTree {
-  /** The name under which the log is published; null where it never was. */
+  /** The name of the published log; null if it was never published. */
   origin: string | null;
-  /** Of the newest checkpoint in the database; null where there is none. */
+  /** The size of the newest checkpoint; null if there is none. */
   publishedSize: number | null;
-  /** Whether marks of an earlier restart, or of before the log, are still to be integrated. */
+  /** True while marks of an earlier restart, or of facts older than the log, await integration. */
   isBusy: boolean;
 }
 
-/** How a log is begun anew. */
+/** A restart of the log under a new name. */
 export interface LogRestart {
-  /** Its name from now on. */
+  /** The new name. */
   origin: string;
   previousOrigin: string;
   previousSize: number;
   previousRoot: Buffer;
-  /** The signed note of that size. */
+  /** The signed note of the previous size. */
   previousCheckpoint: string;
   reason: string;
 }
@@ -46,7 +46,7 @@ const RESTART = statement<LogRestart, { restartId: number; entries: number }>(
   FROM restart_log(:origin, :previousOrigin, :previousSize::bigint, :previousRoot::bytea, :previousCheckpoint, :reason)`,
 );
 
-/** Begins the log anew, for whoever owns the tables. */
+/** Restarts the log. For the owner of the tables. */
 export class LogRestartStore {
   constructor(private readonly sql: TransactionSql) {}
 
@@ -54,14 +54,14 @@ export class LogRestartStore {
     return this.sql.one(BEFORE, {});
   }
 
-  /** Whether the log once went on under this name. */
+  /** Returns true if the log was once published under this name. */
   async isFormer(origin: string): Promise<boolean> {
     return (await this.sql.one(FORMER, { origin })).isFormer;
   }
 
   /**
-   * Moves the tree aside, and has all of its entries, `entries` in number, wait behind the restart itself; all of it or
-   * nothing. Whether that is right is for its caller to know.
+   * Sets the tree aside, and queues all of its entries after the entry of the restart, in one transaction. Returns the number of
+   * queued entries. The caller must know that a restart is justified.
    */
   restart(restart: LogRestart): Promise<{ restartId: number; entries: number }> {
     return this.sql.one(RESTART, restart);

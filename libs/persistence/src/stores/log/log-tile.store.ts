@@ -18,11 +18,14 @@ const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | nul
  ORDER BY i.ord`,
 );
 
-/** The tree as it is stored: its hashes, in tiles. */
+/** The stored hashes of the tree, in tiles. */
 export class LogTileStore {
   constructor(private readonly sql: Pick<Sql, 'run'>) {}
 
-  /** The hashes of each, in the order asked: fewer than asked for, where the tile has no more. Throws when one is missing. */
+  /**
+   * Returns the hashes of each tile, in the order of the request. A tile may have fewer hashes than requested. Throws if one is
+   * missing.
+   */
   async read(tiles: readonly LogTileRef[]): Promise<Buffer[]> {
     if (tiles.length === 0) return [];
     const rows = await this.sql.run(READ, { inputs: tiles });

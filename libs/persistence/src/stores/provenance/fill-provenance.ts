@@ -5,11 +5,11 @@ import { type NoParameters, statement } from '../../sql/statement';
 import { damageOf } from '../snapshots/opened-text';
 
 export interface FilledProvenance {
-  /** Versions of which it is known now where they come from. */
+  /** The number of versions whose provenance was added. */
   versions: number;
-  /** Subjects whose latest version has evidence to mend. */
+  /** The number of subjects whose latest version has evidence to mend. */
   flagged: number;
-  /** Ids of snapshots whose stored text is not the one that was written: nothing is taken from them. */
+  /** Ids of snapshots whose stored text differs from the written one. They are skipped. */
   damaged: string[];
 }
 
@@ -29,14 +29,14 @@ interface StoredText {
 interface Texts {
   own: StoredText;
   base: StoredText | null;
-  /** Null for a first version; of an erased base nothing is left. */
+  /** Null for a first version. An erased base is the empty object. */
   baseEnvelope: string | null;
   baseOrigins: Buffer | null;
 }
 
 const BATCH = 500;
 
-/** Every version in the order of its chain. What was erased has nothing to be filled with. */
+/** Selects the next versions in the order of their chains. Erased ones count as filled. */
 const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string }, Unfilled>(
   'fill_provenance_next',
   `SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
@@ -49,7 +49,10 @@ const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string
  ORDER BY n.subject_key, n.snapshot_version LIMIT ${BATCH}`,
 );
 
-/** What comes later tells of itself, or is written by a release that does not know of this: it must not be chased for ever. */
+/**
+ * Selects the last subject. Later versions bring their own provenance, or come from a release without it: then the loop might
+ * never end.
+ */
 const LAST = statement<NoParameters, { lastKey: string }>(
   'fill_provenance_last',
   `SELECT coalesce((SELECT n.subject_key FROM snapshots n WHERE n.subject_key > 0
@@ -82,7 +85,7 @@ ON CONFLICT DO NOTHING
 RETURNING snapshot_version AS "snapshotVersion"`,
 );
 
-/** Of the latest version alone: a later one that was written meanwhile has told of itself. */
+/** Flags the subject if this is still its latest version. A later version has set its own flags. */
 const FLAG = statement<
   { subjectKey: string; snapshotVersion: number; hasMissing: boolean; hasCarried: boolean },
   { subjectKey: string }
@@ -98,7 +101,7 @@ ON CONFLICT DO NOTHING
 RETURNING subject_key AS "subjectKey"`,
 );
 
-/** The last version that was looked at, while there are some left to look at. */
+/** The last version that was examined. */
 interface Place {
   subjectKey: string;
   snapshotVersion: number;
@@ -121,15 +124,15 @@ const NOTHING_FILLED: FilledProvenance = { versions: 0, flagged: 0, damaged: [] 
 const BEGINNING: Place = { subjectKey: '0', snapshotVersion: 0 };
 
 /**
- * Finds where versions come from that were written before that was kept, version by version, each in a statement of its
- * own: an end in between is gone on from. Repeating it changes nothing. As the owner of the tables; writers go on meanwhile.
- * Throws `unavailable` when the database cannot be reached.
+ * Adds the provenance of versions that were written by releases without it. Each version has a statement of its own, so an
+ * interrupted run can continue, and repeating it changes nothing. Needs the owner of the tables; others may write meanwhile.
+ * Throws `unavailable` if the database cannot be reached.
  */
 export async function fillProvenance(databaseUrl: string): Promise<FilledProvenance> {
   return asOwner(databaseUrl, (sql) => fillFrom(sql, BEGINNING));
 }
 
-/** The same where it has not been done yet, from where it was ended the last time. One at a time may run. */
+/** Does the same once per database, and continues an interrupted run. Only one call may run at a time. */
 export async function backfillProvenance(databaseUrl: string): Promise<FilledProvenance> {
   return asOwner(databaseUrl, async (sql) => {
     const [place] = await sql.run(PLACE, {});
@@ -170,7 +173,7 @@ async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance
   }
   const traced = traceOf(own.envelope, baseEnvelope, baseOrigins, snapshotVersion);
   const { changedBy, origins, hasMissing, hasCarried } = traced;
-  // Of a subject with one version nothing is kept but its flags.
+  // A subject with one version has flags only.
   if (snapshotVersion > 1 || !isLatest) {
     filled.versions += (await sql.run(FILL, { subjectKey, snapshotVersion, changedBy, origins })).length;
   }

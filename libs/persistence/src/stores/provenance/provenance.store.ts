@@ -9,37 +9,37 @@ import { latestSnapshot, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../
 import { CopiedTexts, TEXT_IF_SMALL } from '../snapshots/copied-texts';
 import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 
-/** A version with what is known of its leaves, and the facts by which it is decided whether the caller may see it. */
+/** A version with the origins of its leaves, and the facts that decide whether the caller may see it. */
 export interface ProvenanceRead {
   facts: AccessFacts;
-  /** Null where the owner reads. */
+  /** Null if the owner reads. */
   disclosure: SubjectDisclosure | null;
   snapshot: SnapshotRow | null;
-  /** See `encodeOrigins`; null for a first version, and where they are not known. */
+  /** Encoded by `encodeOrigins`; null for a first version, and if they are unknown. */
   origins: Buffer | null;
-  /** Identifies the newest erasure of any of the subject's versions; null where nothing was erased. */
+  /** Identifies the newest erasure of any of the subject's versions; null if there is none. */
   lastErasure: string | null;
 }
 
-/** What a direct write of a later version follows. */
+/** The version that a direct write follows. */
 export interface ParentRead extends Omit<ProvenanceRead, 'disclosure' | 'lastErasure'> {
-  /** What the tenant demands of evidence. */
+  /** The evidence that the tenant demands. */
   evidencePolicy: EvidencePolicy;
 }
 
-/** When a version was made, and by whom: as its envelope says, and as the service knows. */
+/** Time and author of a version, from its envelope and from the service. */
 export interface VersionFacts {
   snapshotVersion: number;
   createdAt: Date;
   generatedAt: string;
-  /** As JSON text; null where it is not known. */
+  /** As JSON text; null if it is unknown. */
   changedBy: string | null;
-  /** Null where an earlier release wrote it. */
+  /** Null if an earlier release wrote it. */
   writtenBy: string | null;
   writeRequestId: string | null;
 }
 
-/** The newest version up to a given one of which the origins are known; those of a first one are null. */
+/** The newest version up to a given one whose origins are known. The origins of a first version are null. */
 export interface NearestOrigins {
   snapshotVersion: number;
   origins: Buffer | null;
@@ -118,7 +118,7 @@ const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>(
  WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId`,
 );
 
-/** What is kept of where versions come from. */
+/** Stored provenance of versions. */
 export class ProvenanceStore {
   private readonly texts: CopiedTexts;
 
@@ -127,8 +127,8 @@ export class ProvenanceStore {
   }
 
   /**
-   * A version of a subject, the latest where `version` is null, with the access facts in one statement; a large envelope from
-   * a replica, where there is one.
+   * Returns a version of a subject with the access facts in one statement; the latest if `version` is null. A large envelope
+   * comes from a replica if there is one.
    */
   async read(reader: Reader, subject: SubjectRef, version: number | null): Promise<ProvenanceRead> {
     const form = reader.tenantId === null ? 'global' : 'tenant';
@@ -147,19 +147,19 @@ export class ProvenanceStore {
     return { ...read, snapshot };
   }
 
-  /** The latest version, shown to the owner alone, for a write that follows it. */
+  /** Returns the latest version for a write that follows it. Only the owner gets it. */
   async parent(actor: Actor, subject: SubjectRef): Promise<ParentRead> {
     const [row] = await this.sql.runInTurn(actor.tenantId, PARENT, { ...actor, ...subject });
     if (row === undefined) throw new Error('a read of a parent answered no row');
     return row;
   }
 
-  /** When and by whom these versions were made. For a reader who may see the subject's lineage. */
+  /** Returns time and author of these versions. The caller must have checked the right to see the lineage. */
   versions(subject: SubjectRef, versions: readonly number[]): Promise<VersionFacts[]> {
     return this.sql.run(VERSIONS, { ...subject, versions });
   }
 
-  /** Null where nothing is kept of any version up to this one, so that everything begins with the first. */
+  /** Returns the newest known origins up to this version; null if there are none, so that a trace starts at the first version. */
   async nearest(subject: SubjectRef, version: number): Promise<NearestOrigins | null> {
     const [nearest = null] = await this.sql.run(NEAREST, { ...subject, version });
     return nearest;

@@ -16,36 +16,36 @@ import {
   toRecords,
 } from './record-page';
 
-/** A member of what was changed, as it was and as it became; null where there was, or is, none. */
+/** The old and the new value of a changed member; null if there was or is none. */
 export interface AuditedChange {
   before: unknown;
   after: unknown;
 }
 
-/** One thing that was changed in a tenant. */
+/** A recorded change in a tenant. */
 export interface AuditRecord {
   auditId: number;
   at: Date;
   action: AuditAction;
-  /** Null: the service itself, or its operator. */
+  /** Null for the service itself or its operator. */
   principalId: string | null;
   requestId: string | null;
-  /** The ids of what was changed, by their names. */
+  /** The ids of the changed object, by name. */
   target: Readonly<Record<string, string>>;
   details: Readonly<Record<string, AuditedChange>>;
 }
 
-/** Which records are asked for; null: any. */
+/** Selects records; a null member selects all. */
 export interface AuditFilter extends TimeBounds {
   action: AuditAction | null;
   byPrincipalId: string | null;
-  /** The id of what was changed, and nothing of it: a subject is not meant. */
+  /** The id of the changed object itself, such as a grant; for subjects, see `subject`. */
   targetId: string | null;
-  /** The subject of the grant or of the erasure that was changed. */
+  /** The subject of the changed grant or erasure. */
   subject: SubjectRef | null;
 }
 
-/** Columns of the audit record `a`. */
+/** Maps the columns of the audit record `a`. */
 const RECORD: Columns<AuditRecord> = {
   auditId: 'a.audit_id::float8',
   at: 'a.at',
@@ -75,18 +75,18 @@ const list = (name: string, scope: string) => {
   );
 };
 
-/** An expression keeps the indexes of ids and of subjects from the other lists. */
+/** An expression keeps the other lists off the indexes of ids and of subjects. */
 const LISTS = {
   all: list('audit_of_tenant', ' = i.tenant_id'),
   target: list('audit_of_target', ` || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id`),
   subject: list('audit_of_subject', ` || '/' = i.tenant_id || '/' AND ${IS_SUBJECT}`),
 };
 
-/** The audit trail, which triggers write (`migrations/24-audit-trail.sql`). */
+/** The audit trail. Triggers write it (`migrations/24-audit-trail.sql`). */
 export class AuditStore {
   constructor(private readonly sql: Sql) {}
 
-  /** What was changed in the tenant, newest first, and what the caller may do. Only an active member gets any. */
+  /** Returns the changes in the tenant, newest first, and the caller's access facts. Only an active member gets any. */
   async ofTenant(
     actor: Actor,
     filter: AuditFilter,

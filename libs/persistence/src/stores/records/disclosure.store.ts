@@ -20,31 +20,31 @@ import {
   toRecords,
 } from './record-page';
 
-/** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
+/** The first disclosure of versions of a subject to a principal of another tenant on a UTC day. */
 export interface NewDisclosure {
   subjectKey: number;
   /** `YYYY-MM-DD`, UTC. */
   disclosedOn: string;
   granteeTenantId: string;
-  /** The grant by which the first one was read; null: nobody kept it then. */
+  /** The grant of the first read; null in records of releases that did not store it, and if no grant was needed. */
   grantId: string | null;
   principalId: string;
   via: DisclosureWay;
   fromVersion: number;
-  /** From `fromVersion` up to this one, all of them. */
+  /** The last version. All from `fromVersion` on are included. */
   toVersion: number;
   requestId: string;
 }
 
 export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, SubjectRef {
-  /** What the grant is for, as its grantor says now. */
+  /** The current purpose of the grant. */
   purpose: string | null;
   firstAt: Date;
 }
 
 /**
- * Whoever uses a grant on all subjects accepts it. Rows in the order of their keys, so that two statements with the same rows do not wait
- * for each other in turn.
+ * Stores disclosures, and accepts a grant on all subjects on its first use. Rows are in the order of their keys, so that two
+ * statements with the same rows cannot deadlock.
  */
 const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>(
   'disclosure_record',
@@ -76,7 +76,7 @@ SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.p
     ON CONFLICT DO NOTHING`,
 );
 
-/** Columns of the disclosure `d` of subject `s`. */
+/** Maps the columns of the disclosure `d` of subject `s`. */
 const DISCLOSURE: Columns<DisclosureRecord> = {
   disclosedOn: `to_char(d.disclosed_on, 'YYYY-MM-DD')`,
   subjectType: 's.subject_type',
@@ -97,9 +97,9 @@ const ITEM = `${FACTS},
   ${columns(DISCLOSURE, 'item?')}`;
 const OF_IT = 'd.subject_key = s.subject_key AND f.owns_subject';
 
-/** Selects disclosures; null selects all. */
+/** Selects disclosures; a null member selects all. */
 export interface DisclosureFilter extends TimeBounds {
-  /** The principal that was shown something. */
+  /** The principal that was shown the versions. */
   toPrincipalId: string | null;
   via: DisclosureWay | null;
 }
@@ -136,7 +136,10 @@ const toTenant = (name: string, listed: string | KeyedScope) => {
   );
 };
 
-/** By subject or by principal the tenant's own disclosures alone are read: how many others there are shows in no page. */
+/**
+ * Lists of disclosures to a tenant. Those by subject or by principal read the tenant's own rows only, so the number of other rows
+ * cannot be inferred from a page.
+ */
 const TO_TENANT = {
   all: toTenant('disclosures_to_tenant', `d.grantee_tenant_id = i.tenant_id AND ${IS_MEMBER}`),
   principal: toTenant('disclosures_to_principal', {
@@ -154,7 +157,7 @@ const TO_TENANT = {
 const MAX_ROWS = 64;
 const MAX_RUNNING = 2;
 
-/** Who of other tenants was shown which versions. */
+/** Records of the versions that were shown to principals of other tenants. */
 export class DisclosureStore {
   private readonly records: Coalescer<NewDisclosure, void>;
 
@@ -172,12 +175,12 @@ export class DisclosureStore {
     });
   }
 
-  /** Stores it unless the same was stored already; it is there when this resolves, whoever stored it. */
+  /** Stores a disclosure unless it is stored already. It is stored when this resolves. */
   record(disclosure: NewDisclosure): Promise<void> {
     return this.records.submit(disclosure);
   }
 
-  /** Of one subject, newest first, and what the caller may do. Only its owner gets any. */
+  /** Returns the disclosures of one subject, newest first, and the caller's access facts. Only its owner gets any. */
   async ofSubject(
     actor: Actor,
     subject: SubjectRef,
@@ -188,7 +191,10 @@ export class DisclosureStore {
     return toRecords(await this.sql.run(OF_SUBJECT, parameters), request.limit);
   }
 
-  /** Of all subjects to the actor's tenant, newest first, and what the caller may do. Only an active member gets any. */
+  /**
+   * Returns the disclosures of all subjects to the actor's tenant, newest first, and the caller's access facts. Only an active
+   * member gets any.
+   */
   async toTenant(
     actor: Actor,
     { subject, ...filter }: DisclosureFilter & { subject: SubjectRef | null },

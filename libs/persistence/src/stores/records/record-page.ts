@@ -1,24 +1,24 @@
 import type { SubjectRef } from '@iss/domain';
 import { type ListRow, type Page, type PagePosition, type PageRequest, toList } from '../../sql/page';
 
-/** Which records are asked for by their time; null: no bound. */
+/** The time range of a list; null for no bound. */
 export interface TimeBounds {
   from: Date | null;
-  /** This millisecond included. */
+  /** Inclusive, to the millisecond. */
   to: Date | null;
 }
 
-/** Where time does not bound a list. */
+/** No bounds. */
 export const ANY_TIME: TimeBounds = { from: null, to: null };
 
-/** A subject that a list is filtered by, as parameters; null: any. */
+/** A subject that filters a list, as parameters; null for any. */
 export type NamedKey = { readonly [Name in keyof SubjectRef]: string | null };
 
 export function namedKey(subject: SubjectRef | null): NamedKey {
   return subject ?? { subjectType: null, subjectId: null };
 }
 
-/** The parameters of a list of {@link newestRecords}, beside its own. */
+/** The parameters that each list of {@link newestRecords} takes. */
 export interface RecordPage {
   from: Date | null;
   beforeTime: string | number | Date;
@@ -26,7 +26,7 @@ export interface RecordPage {
   rows: number;
 }
 
-/** Where a page begins: before the last record that was shown, or behind `to`, or at the newest. */
+/** Returns the parameters of a page. It starts before the last record of the previous page, at `to`, or at the newest record. */
 export function recordPage(
   { from, to }: TimeBounds,
   { limit, after }: PageRequest,
@@ -37,39 +37,42 @@ export function recordPage(
   return { from, beforeTime, beforeId, rows: limit + 1 };
 }
 
-/** Less than every id of a list by UUID. */
+/** Smaller than every id of a list by UUID. */
 export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** Records that one page looks at: with a filter it may end, short or empty, after so many, and the next one goes on there. */
+/**
+ * The maximum number of records that one page examines. With a filter, a page may end there, short or empty, and the next page
+ * continues.
+ */
 const LOOKED_AT = 1_001;
 
-/** The first columns of an index, and the values that the rows of a scope have there. Time and id follow in the index. */
+/** A scope that is the first columns of an index, with the values of its rows. Time and id follow in the index. */
 export interface KeyedScope {
-  /** The first one is an expression. */
+  /** The first one must be an expression. */
   keys: readonly string[];
   values: readonly string[];
-  /** Holds of each row that is listed. */
+  /** A condition for every listed row. */
   and: string;
 }
 
 /** Fragments of a statement that lists records, in the order of the index of their scope. */
 export interface RecordList {
-  /** `FROM` item: a page of a scope, of which `isWanted` holds. The scope is a condition that names an index, or a key. */
+  /** Returns a `FROM` item: a page of a scope, filtered by `isWanted`. The scope is a condition that names an index, or a key. */
   page: (scope: string | KeyedScope, isWanted?: string) => string;
-  /** Columns of a {@link RecordRow} beside facts and item; the scope is the page's. */
+  /** Returns the columns of a {@link RecordRow} that follow facts and item. The scope must be that of the page. */
   position: (scope: string | KeyedScope) => string;
   order: string;
 }
 
 export interface RecordRow<Facts, Item> extends ListRow<Facts, Item> {
-  /** In the first row: the last record that was looked at, where the page is short although there may be more. */
+  /** In the first row: the last examined record, if the page is short although there may be more. */
   lookedTo: PagePosition | null;
 }
 
 /**
- * Lists rows `alias` of `table`, newest first, with the parameters of {@link recordPage}. Every list with filters is one of these. It follows
- * the index of one scope: a tenant, a subject, a pair of tenants. A filter with an index of its own selects another scope, and each other
- * filter tests the rows.
+ * Returns the fragments of a list of rows `alias` of `table`, newest first, with the parameters of {@link recordPage}. Every list
+ * with filters uses it. It follows the index of one scope: a tenant, a subject, or a pair of tenants. A filter with an index of
+ * its own selects another scope, and every other filter tests the rows.
  */
 export function newestRecords(
   table: string,
@@ -93,14 +96,14 @@ export function newestRecords(
       ? `${table} ${alias}
                  WHERE ${scope} AND (${time}, ${key}) < (${before}) AND ${time} >= ${from}
                  ${order}`
-      : // Comparisons that begin with an expression fit no other index, whatever statistics say of it.
+      : // Comparisons that start with an expression match no other index, regardless of statistics.
         `${table} ${alias}
                  WHERE (${scope.keys.join(', ')}, ${time}, ${key}) < (${scope.values.join(', ')}, ${before})
                    AND (${scope.keys.join(', ')}, ${time}) >= (${scope.values.join(', ')}, ${from}) AND ${scope.and}
                  ${orderBy([...scope.keys, time, key])}`;
   return {
     page: (scope, isWanted = 'true') => {
-      // The planner keeps the order of the index only by columns that the inner query returns.
+      // The planner recognizes the order of the index only by columns that the inner query returns.
       const keys = keysOf(scope).map((_, index) => `${alias}.listed_key_${index}`);
       const columns = [`${alias}.*`, ...keysOf(scope).map((name, index) => `${name} AS listed_key_${index}`)];
       return `(
@@ -114,7 +117,7 @@ export function newestRecords(
   };
 }
 
-/** The page of a list of records, and the facts. */
+/** Builds the page of a list of records, and returns it with the facts. */
 export function toRecords<Facts, Item>(
   rows: readonly RecordRow<Facts, Item>[],
   limit: number,
