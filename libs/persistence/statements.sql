@@ -1764,7 +1764,7 @@ FROM unnest($1::text[], $2::bigint[])
 ORDER BY i.ord;
 
 -- feed_readers_told
---   asked by tellOf (stores/feed/feed-events.ts)
+--   asked by writeEventsOf (stores/feed/feed-events.ts)
 --   $1 inputs.place integer[]
 --   $2 inputs.subjectKey bigint[]
 --   $3 inputs.owner text[]
@@ -2142,7 +2142,7 @@ SELECT f.role AS "facts.membership?.role",
   f.granted_by AS "grant?.grantedBy",
   f.purpose AS "grant?.purpose",
   f.accepted_at AS "grant?.acceptedAt", (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
-  f.is_held_back AS "isHeldBack",
+  f.is_held_back AS "needsConfirmation",
   changed.grant_id IS NOT NULL AS "isChanged"
 FROM judged f LEFT JOIN changed ON true;
 
@@ -2367,7 +2367,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM found f LEFT JOIN revoked r ON true;
 
 -- grants_expired
---   asked by GrantEndStore.tellExpired (stores/grants/grant-end.store.ts)
+--   asked by GrantEndStore.announceExpired (stores/grants/grant-end.store.ts)
 --   $1 limit bigint
 --   enters grants_expired, grants_pkey, subjects_pkey
 PREPARE grants_expired (bigint) AS
@@ -2391,7 +2391,7 @@ FROM g
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true;
 
 -- grants_expiring
---   asked by GrantEndStore.tellExpiring, GrantEndStore.tellExpired (stores/grants/grant-end.store.ts)
+--   asked by GrantEndStore.announceExpiring, GrantEndStore.announceExpired (stores/grants/grant-end.store.ts)
 --   $1 limit bigint
 --   enters grants_expiring, grants_pkey, subjects_pkey
 PREPARE grants_expiring (bigint) AS

@@ -109,7 +109,7 @@ it('marks all of before in their order, however often it is ended, and nothing t
     ).rejects.toThrow('ended');
     // Two batches, of which one version is not sealed.
     expect(await query('SELECT count(*)::int AS marks FROM log_waiting WHERE waiting_id < 0')).toEqual([{ marks: 13 }]);
-    expect(await store.integrate(100, grow)).toMatchObject({ integrated: 0, isHeld: true });
+    expect(await store.integrate(100, grow)).toMatchObject({ integrated: 0, awaitsBackfill: true });
     await addVersions('newer', 2);
     // Ended within a batch, as by kill -9: its connection is gone.
     const runner = source.createQueryRunner();

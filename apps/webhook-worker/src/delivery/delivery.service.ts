@@ -175,7 +175,7 @@ export class DeliveryService {
       error_phase: result.errorPhase,
       latency_ms: Math.round(result.latencyMs),
     };
-    if (recorded === null || !recorded.held) {
+    if (recorded === null || !recorded.isRecorded) {
       this.logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
       return;
     }

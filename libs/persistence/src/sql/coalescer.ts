@@ -7,7 +7,7 @@ import { type Queued, Turns } from './turns';
 /** The result of one row of a shared statement. `tooLarge`: the row must run again alone. */
 export type Outcome<Output> = { value: Output } | { error: unknown } | 'tooLarge';
 
-/** What concurrent requests share, and its limits. */
+/** The shared statement of concurrent requests, and its limits. */
 export interface Shared<Input, Output> {
   /**
    * Runs one statement and returns the outcomes in the order of the rows. If it throws, it must have stored nothing, except when

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Who asks a statement that is declared at `line` (from 1) of a file: the functions and methods that others may call. */
+/** Returns the exported functions and public methods of a file that use the statement declared at `line` (from 1). */
 export function callersOf(file: string, line: number): string[] {
   const mentions = partsOf(file);
   const declared = [...mentions.keys()].find((name) => mentions.get(name)?.lines.includes(line));
@@ -11,7 +11,7 @@ export function callersOf(file: string, line: number): string[] {
 }
 
 interface Part {
-  /** Names of the other parts that occur in it. */
+  /** The names of other parts that it mentions. */
   names: Set<string>;
   lines: number[];
   isPublic: boolean;
@@ -19,7 +19,7 @@ interface Part {
 
 const partsByFile = new Map<string, Map<string, Part>>();
 
-/** Reads each file once: many statements are declared in one. */
+/** Parses each file once, because it may declare many statements. */
 function partsOf(file: string): Map<string, Part> {
   const known = partsByFile.get(file);
   if (known !== undefined) return known;
@@ -28,7 +28,7 @@ function partsOf(file: string): Map<string, Part> {
   return parts;
 }
 
-/** The parts of a file: its declarations, and of a class each member as `Class.member`. */
+/** Returns the parts of a file: its declarations, and each member of a class as `Class.member`. */
 function mentionsIn(source: ts.SourceFile): Map<string, Part> {
   const parts = new Map<string, Part>();
   const add = (name: string, node: ts.Node, isPublic: boolean, className?: string): void => {
@@ -65,7 +65,7 @@ function* namesIn(node: ts.Node, className: string | undefined): Iterable<string
   for (const child of node.getChildren()) yield* namesIn(child, className);
 }
 
-/** Fields that a constructor sets, each with what it is set to. */
+/** Returns the fields that a constructor sets, with their values. */
 function assignmentsIn(constructor: ts.ConstructorDeclaration): [field: string, value: ts.Node][] {
   return (constructor.body?.statements ?? []).flatMap((statement): [string, ts.Node][] => {
     if (!ts.isExpressionStatement(statement) || !ts.isBinaryExpression(statement.expression)) return [];

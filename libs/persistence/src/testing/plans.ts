@@ -2,11 +2,11 @@ import type { Client } from 'pg';
 import { PLANNER } from '../database';
 import { declaredStatements } from '../sql/statement';
 
-/** How the applications plan. */
+/** The planner's settings of the applications. */
 export const PLANNER_OPTIONS = PLANNER.map((setting) => `-c ${setting}`).join(' ');
 export const ROLE_OPTION = '-c role=iss_app';
 
-/** What the tables' owner runs, and the applications may not. */
+/** Returns true for statements that only the owner of the tables may run. */
 export const isOwners = (name: string): boolean =>
   ['fill_hashes_', 'fill_provenance_', 'limit_override_', 'log_key_', 'log_restart_'].some((owners) =>
     name.startsWith(owners),
@@ -14,7 +14,7 @@ export const isOwners = (name: string): boolean =>
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 
-/** Every statement that has a plan, with its text. */
+/** Returns every statement that has a plan, with its text. */
 export function explainable(): [name: string, text: string][] {
   return [...declaredStatements()].flatMap(([name, { text }]): [string, string][] =>
     EXPLAINED.test(text) ? [[name, text]] : [],
@@ -33,7 +33,7 @@ const scansOf = (node: PlanNode): PlanNode[] => [
   ...(node.Plans ?? []).flatMap(scansOf),
 ];
 
-/** How a statement enters indexes, planned by this connection. */
+/** Returns the index scans of a statement in the plan of this connection. */
 export async function scansFor(connection: Client, text: string): Promise<PlanNode[]> {
   const { rows } = await connection.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,

@@ -3,10 +3,10 @@ const CLAUSE =
 const TABLE = /^(\), )?\w+ AS (MATERIALIZED )?\($/;
 
 const WIDTH = 110;
-/** Where a line that is too long goes on in another. */
+/** The places at which a long line may break. */
 const BREAK = / (?=(FROM|WHERE|AND|ORDER BY|LIMIT|RETURNING|WHEN|LEFT JOIN) )/g;
 
-/** A statement in its own lines, without empty ones, each indented by the parentheses that are open before it. */
+/** Formats a statement: no empty lines, and an indentation by the open parentheses before each line. */
 export function readable(sql: string): string {
   const lines: string[] = [];
   let depth = 0;
@@ -27,7 +27,7 @@ function broken(line: string): string[] {
   return [line.slice(0, at), ...broken(line.slice(at + 1))];
 }
 
-/** How many more parentheses a line opens than it closes, outside of literals and quoted names. */
+/** Returns how many more parentheses a line opens than it closes, outside of literals and quoted names. */
 function balanceOf(line: string): number {
   const bare = line.replaceAll(/'[^']*'|"[^"]*"/g, '');
   return bare.split('(').length - bare.split(')').length;

@@ -13,8 +13,8 @@ interface PlanNode {
 }
 
 /**
- * How many rows of tables a declared statement reads with these parameters, kept or not. Through PREPARE on a connection
- * like the application's, since EXPLAIN of the bare text would plan for these very values, which the application never does.
+ * Returns the number of table rows that a declared statement reads with these parameters, including rows that a filter removes.
+ * It uses PREPARE on a connection like the application's, because EXPLAIN of the text would plan for these values.
  */
 export async function rowsRead({ url }: World, name: string, given: object): Promise<number> {
   const query = declaredStatements().get(name);

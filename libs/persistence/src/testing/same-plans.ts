@@ -5,7 +5,7 @@ import { openWorld } from './world';
 
 type Plans = Readonly<Record<string, string[]>>;
 
-/** Requires of each statement that it enters the same indexes by the same conditions without statistics and with each of these. */
+/** Requires that each statement uses the same indexes and conditions without statistics as with the statistics of each state. */
 export async function requireSamePlans(
   statements: readonly [name: string, text: string][],
   states: readonly TableState[],

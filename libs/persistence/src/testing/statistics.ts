@@ -1,19 +1,19 @@
 import type { Client } from 'pg';
 
-/** What statistics may come to say of the tables. */
+/** Contents of the tables that statistics may describe. */
 export interface TableState {
   rows: number;
-  /** Whose the rows are: one tenant's, or of a tenant each. */
+  /** Rows of one tenant, or of one tenant each. */
   tenants: 'one' | 'many';
-  /** What the rows are about: one subject (subscription, delivery), or one each; grants also of all subjects. */
+  /** Rows about one subject (subscription, delivery), or about one each. With `all`, grants are on all subjects. */
   subjects: 'one' | 'many' | 'all';
-  /** Whether everything is done, revoked and deleted, or nothing is. */
+  /** True if everything is done, revoked and deleted. */
   isDone: boolean;
 }
 
 const EACH = ['one', 'many'] as const;
 
-/** Every kind while tables are small, when most ways to read them look alike, and some when they no longer are. */
+/** All combinations for small tables, for which most plans cost the same, and some for larger tables. */
 export const TABLE_STATES: readonly TableState[] = [
   ...EACH.flatMap((tenants) =>
     EACH.flatMap((subjects) => [false, true].map((isDone) => ({ rows: 30, tenants, subjects, isDone }))),
@@ -23,8 +23,8 @@ export const TABLE_STATES: readonly TableState[] = [
 ];
 
 /**
- * Names the smallest kinds that change every plan which any of {@link TABLE_STATES} changes. They were found by planning
- * all statements without each of the planner's settings and without all of them, beside every kind.
+ * The smallest set of states that changes every plan which any of {@link TABLE_STATES} changes. It was found by planning all
+ * statements in every state, without each of the planner's settings and without all of them.
  */
 export const TELLING_STATES: readonly TableState[] = [
   { rows: 30, tenants: 'many', subjects: 'many', isDone: true },
@@ -34,7 +34,7 @@ export const TELLING_STATES: readonly TableState[] = [
   { rows: 30, tenants: 'one', subjects: 'one', isDone: false },
 ];
 
-/** The columns of row `n` of each table as SQL; others keep their defaults. */
+/** Returns the columns of row `n` of each table as SQL. Other columns keep their defaults. */
 function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Record<string, string>> {
   const tenant = tenants === 'one' ? `'t-1'` : `'t-' || n`;
   const subject = subjects === 'many' ? 'n' : '1';
@@ -200,10 +200,10 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
   };
 }
 
-/** Fills all tables anew and has PostgreSQL look at them. `superuser`: snapshots may not be deleted by anyone else. */
+/** Replaces the rows of all tables and updates the statistics. `superuser`: nobody else may delete snapshots. */
 export async function takeStatistics(superuser: Client, state: TableState): Promise<void> {
   const tables = Object.entries(tablesIn(state));
-  // Triggers and foreign keys are not checked: the rows only have to be counted.
+  // Disables triggers and foreign keys, because only the statistics of the rows matter.
   await superuser.query('SET session_replication_role = replica');
   for (const [table, columns] of tables) {
     await superuser.query(`DELETE FROM ${table}`);

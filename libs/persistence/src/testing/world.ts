@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../database';
 import type { SnapshotToAppend } from '../stores/snapshots/snapshot-write.store';
 import { TenancyStore } from '../stores/tenancy/tenancy.store';
 
-/** A migrated database, as the application sees it, with the names of the statements that were sent. */
+/** A migrated database with the application's connections, and the names of the statements that were sent. */
 export interface World {
   url: string;
   database: Database;
@@ -37,11 +37,11 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** A world of several tests, which share its connections and the plans that these have made. */
+/** A world for several tests, which share its connections and their prepared plans. */
 export interface SharedWorld extends World {
   /** A connection of the superuser. */
   admin: Client;
-  /** Gives every table the rows again that the migrations left in it. Sequences go on. */
+  /** Restores the rows that the migrations left in each table. Sequences continue. */
   empty(): Promise<void>;
 }
 
@@ -65,7 +65,10 @@ export async function openSharedWorld(): Promise<SharedWorld> {
   };
 }
 
-/** Keeps what a migrated database holds, and gives the statements that restore it. Triggers refuse most deletions. */
+/**
+ * Copies the rows of the migrated database, and returns the statements that restore them. Triggers refuse most deletions, so they
+ * are disabled.
+ */
 async function resetOf(cleaner: Client): Promise<string> {
   await cleaner.query('SET session_replication_role = replica; CREATE SCHEMA pristine');
   const { rows } = await cleaner.query<{ name: string }>(
@@ -84,7 +87,7 @@ async function resetOf(cleaner: Client): Promise<string> {
   return steps.join('\n');
 }
 
-/** A tenant with one member a role; the principal is called by its role. */
+/** Adds a tenant with one member per role. Each principal has the name of its role. */
 export async function addTenant({ database }: World, tenantId: string): Promise<void> {
   const owner = { tenantId, principalId: 'tenant_owner', requestId: 'r' };
   const tenancy = new TenancyStore(database.sql);
@@ -106,13 +109,13 @@ export async function addTenant({ database }: World, tenantId: string): Promise<
   }
 }
 
-/** Of the request that whatever is written belongs to. */
+/** The trace of the request that writes. */
 export const TRACE = {
   requestId: 'request-1',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
 };
 
-/** A first snapshot that may be written, changed as given. */
+/** Returns a valid first snapshot with these changes. */
 export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppend {
   const snapshotId = randomUUID();
   const { text, hash } = seal({ snapshot_id: snapshotId, attributes: { legal: { legal_name: 'Zürich AG' } } });

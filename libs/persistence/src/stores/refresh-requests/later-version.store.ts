@@ -4,20 +4,20 @@ import { statement } from '../../sql/statement';
 import { originsOf, versionsBefore } from '../facts/joins';
 import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
 
-/** The latest version of a request's subject, which was stored after the request was. */
+/** The latest version of a request's subject, if it was stored after the request. */
 export interface LaterVersion {
   refreshRequestId: string;
-  /** The version that was the latest when the request was made. */
+  /** The latest version at the time of the request. */
   askedAt: number;
   snapshotId: string;
   snapshotVersion: number;
-  /** Of its envelope. */
+  /** The size of its envelope. */
   bytes: number;
 }
 
-/** A version with what is known of its leaves. */
+/** A version with the origins of its leaves. */
 export interface VersionText extends SnapshotRow {
-  /** See `encodeOrigins`; null where they are not known. */
+  /** Encoded by `encodeOrigins`; null if they are unknown. */
   origins: Buffer | null;
 }
 
@@ -42,16 +42,16 @@ const TEXTS = statement<{ snapshotIds: readonly string[] }, VersionText>(
  CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s`,
 );
 
-/** The versions that came after refresh requests. For whoever may see these requests as the owner of their subjects. */
+/** Finds versions that were stored after refresh requests. The caller must have checked that the owner of the subjects reads. */
 export class LaterVersionStore {
   constructor(private readonly sql: Sql) {}
 
-  /** None for a request after which none came, and none for one whose subject's latest version was erased. */
+  /** Returns nothing for a request without a later version, or if the subject's latest version was erased. */
   find(refreshRequestIds: readonly string[]): Promise<LaterVersion[]> {
     return this.sql.run(LATER, { refreshRequestIds });
   }
 
-  /** The texts of versions, of so many bytes as the caller bounds. `whose` takes turns with others. */
+  /** Returns the texts of versions. The caller must limit their total size. The owner `whose` takes turns with others. */
   texts(whose: string, snapshotIds: readonly string[]): Promise<VersionText[]> {
     return this.sql.runInTurn(whose, TEXTS, { snapshotIds });
   }

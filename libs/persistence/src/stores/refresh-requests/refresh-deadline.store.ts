@@ -11,7 +11,10 @@ interface Due {
   ownerTenantId: string;
 }
 
-/** Claims the next pending requests whose deadline `column` has passed and stores that; `rest` keeps those that still wait. */
+/**
+ * Declares a statement that claims the next pending requests whose deadline `column` has passed, and applies `change`. `rest` is
+ * a further condition on them.
+ */
 const claim = (name: string, column: 'due_at' | 'expires_at', rest: string, change: string) =>
   statement<{ limit: number }, Due>(
     name,
@@ -41,7 +44,10 @@ const EXPIRED = claim(
   `status = 'expired', closed_at = r.expires_at`,
 );
 
-/** Opens the next requests of series, or ends those whose tenant may no longer ask. Copies what is asked, and how long it takes. */
+/**
+ * Opens the next request of each due series with the same content and durations, or ends the series if its tenant may no longer
+ * ask.
+ */
 const NEXT = statement<{ limit: number }, { request: RefreshRequestRecord | null; ownerTenantId: string }>(
   'refresh_requests_next',
   `WITH due AS MATERIALIZED (
@@ -70,7 +76,7 @@ SELECT ${columns(requestColumns('s'), 'request?')}, s.owner AS "ownerTenantId"
   FROM asked s LEFT JOIN made r ON r.refresh_request_id = s.next_id`,
 );
 
-/** What time does to refresh requests: the worker closes, announces and opens them. */
+/** Applies deadlines to refresh requests. The worker closes, announces and opens them. */
 export class RefreshDeadlineStore {
   constructor(private readonly sql: Sql) {}
 
@@ -79,7 +85,7 @@ export class RefreshDeadlineStore {
     return announceDue(this.sql, OVERDUE, limit, ({ request, ownerTenantId }) =>
       request.overdueAt === null
         ? []
-        : // It may have expired since, which has an event of its own.
+        : // It may have expired since, and that has an event of its own.
           toBothSides(
             'refresh_request.overdue',
             { ...request, status: 'pending', closedAt: null },
@@ -90,8 +96,8 @@ export class RefreshDeadlineStore {
   }
 
   /**
-   * Opens the next requests of up to `limit` series that are due, and announces each to the owner as any request of a
-   * counterparty. Ends those series whose tenant neither owns the subject nor holds a live grant on it.
+   * Opens the next requests of up to `limit` due series, and announces those of counterparties to the owner. Ends a series if its
+   * tenant neither owns the subject nor has a live grant on it.
    */
   openNext(limit: number): Promise<Announced> {
     return announceDue(this.sql, NEXT, limit, ({ request, ownerTenantId }) =>
@@ -101,7 +107,7 @@ export class RefreshDeadlineStore {
     );
   }
 
-  /** Closes and announces up to `limit` requests that have expired. */
+  /** Closes and announces up to `limit` expired requests. */
   announceExpired(limit: number): Promise<Announced> {
     return announceDue(this.sql, EXPIRED, limit, ({ request, ownerTenantId }) =>
       request.closedAt === null ? [] : toBothSides('refresh_request.expired', request, ownerTenantId, request.closedAt),
@@ -109,13 +115,13 @@ export class RefreshDeadlineStore {
   }
 }
 
-type Told = Extract<EventType, `refresh_request.${'created' | 'overdue' | 'expired'}`>;
+type DeadlineEvent = Extract<EventType, `refresh_request.${'created' | 'overdue' | 'expired'}`>;
 
-/** The event for the owner and for the requesting tenant; one event where both are one tenant. */
-function toBothSides(type: Told, request: RefreshRequestRecord, ownerTenantId: string, at: Date): EventFor[] {
+/** Returns the events for the owner and the requesting tenant, or one event if both are the same tenant. */
+function toBothSides(type: DeadlineEvent, request: RefreshRequestRecord, ownerTenantId: string, at: Date): EventFor[] {
   return [...new Set([ownerTenantId, request.requestingTenantId])].map((side) => toSide(side, type, request, at));
 }
 
-function toSide(tenantId: string, type: Told, request: RefreshRequestRecord, at: Date): EventFor {
+function toSide(tenantId: string, type: DeadlineEvent, request: RefreshRequestRecord, at: Date): EventFor {
   return { tenantId, type, at, data: refreshRequestData(request), snapshotId: null };
 }

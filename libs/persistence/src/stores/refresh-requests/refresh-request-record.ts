@@ -1,7 +1,7 @@
 import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
-/** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
+/** A stored refresh request. The three members `resolved…` are set together when it is fulfilled. */
 export interface RefreshRequestRecord extends SubjectRef {
   refreshRequestId: string;
   requestingTenantId: string;
@@ -16,29 +16,29 @@ export interface RefreshRequestRecord extends SubjectRef {
   resolvedSnapshotId: string | null;
   resolvedSnapshotVersion: number | null;
   dueAt: Date | null;
-  /** `dueAt`, if it passed while the request was pending. */
+  /** `dueAt` if it passed while the request was pending, else null. */
   overdueAt: Date | null;
   /** When it was declined or cancelled, or expired. */
   closedAt: Date | null;
   declineReason: string | null;
-  /** An ISO 8601 duration; null: it does not recur. The five below are null then. */
+  /** An ISO 8601 duration. Null if the request does not recur; the following five members are then null, too. */
   every: string | null;
   /** The first request of its series. */
   seriesId: string | null;
   previousRequestId: string | null;
   nextRequestId: string | null;
-  /** When the next request is opened, where one is planned. */
+  /** When the next request will be opened; null if none is planned. */
   nextAt: Date | null;
   seriesEndReason: RefreshSeriesEnd | null;
 }
 
-/** The request `r` can be answered. The clock of the database decides, and the worker stores `expired` later. */
+/** True if the request `r` can be answered now. It uses the database's clock, because the worker stores `expired` later. */
 export const IS_OPEN = `r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()`;
 const IS_OVER = `r.status = 'pending' AND r.expires_at <= statement_timestamp()`;
-/** The status of the request `r` at this moment. */
+/** The current status of the request `r`. */
 export const STATUS = `CASE WHEN ${IS_OVER} THEN 'expired' ELSE r.status END`;
 
-/** Columns of the request `r` of subject `s`. */
+/** Maps the columns of the request `r` of subject `s`. */
 export const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
   refreshRequestId: 'r.refresh_request_id',
   subjectType: `${s}.subject_type`,

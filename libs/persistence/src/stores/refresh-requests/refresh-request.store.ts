@@ -54,13 +54,13 @@ export interface RefreshRequestToCreate extends SubjectRef {
   every: string | null;
 }
 
-/** A request with this id on this subject, asked for by a principal in whichever of its tenants has a part in it. */
+/** A request of a subject, and a principal that reads or closes it in any of its tenants that take part. */
 export interface RefreshRequestRef extends SubjectRef {
   refreshRequestId: string;
   principalId: string;
 }
 
-/** The event that tells a tenant of a change. */
+/** An event for one tenant about a change. */
 export interface EventToWrite {
   /** Bare UUID. */
   eventId: string;
@@ -71,14 +71,14 @@ export interface EventToWrite {
   traceparent: string;
 }
 
-/** Done; `eventId` is the event to announce, null when no subscription wants it. */
+/** A stored change. `eventId` is the event to announce, or null if no subscription wants it. */
 export interface RefreshRequestWritten {
   kind: 'written';
   request: RefreshRequestRecord;
   eventId: string | null;
 }
 
-/** Refused for the caller's rights, or else because as many requests as `cap` are pending. */
+/** Refused because the caller lacks the right, or because `cap` requests are pending. */
 export type CreateRefreshOutcome = RefreshRequestWritten | { kind: 'refused'; facts: AccessFacts; cap: number };
 
 export type FulfilRefreshOutcome =
@@ -86,18 +86,18 @@ export type FulfilRefreshOutcome =
   | {
       kind: 'refused';
       facts: AccessFacts;
-      /** Whether the subject has a request with this id. */
+      /** True if the subject has a request with this id. */
       isKnown: boolean;
-      /** Where it stands. */
+      /** The request's status. */
       status: RefreshRequestStatus | null;
-      /** Whether there is such a snapshot, of whichever subject. */
+      /** True if the snapshot exists, for any subject. */
       isSnapshotKnown: boolean;
-      /** Whether the snapshot is one of the subject's. */
+      /** True if the snapshot belongs to the subject. */
       isSnapshotOfSubject: boolean;
       isSnapshotErased: boolean;
     };
 
-/** How a request ends without a snapshot. */
+/** An end of a request without a snapshot. */
 export type RefreshClosing = { status: 'declined'; reason: string } | { status: 'cancelled' };
 
 export type CloseRefreshOutcome =
@@ -105,14 +105,14 @@ export type CloseRefreshOutcome =
   | {
       kind: 'refused';
       facts: AccessFacts;
-      /** Where it stands; null when the subject has no request with this id. */
+      /** The request's status; null if the subject has no request with this id. */
       status: RefreshRequestStatus | null;
     };
 
-/** Whose requests a tenant lists: those that it is asked, or those that it asks. */
+/** The side of a tenant in a list: requests to it, or requests by it. */
 export type RefreshDirection = 'incoming' | 'outgoing';
 
-/** A tenant asks for one subject one request after the other, so that each is counted before the next one. */
+/** Serializes the requests of a tenant for one subject, so that each is counted before the next one. */
 const LOCK_REQUESTER = statement<RefreshRequestToCreate>(
   'refresh_request_lock_requester',
   `SELECT pg_advisory_xact_lock(hashtextextended(
@@ -175,7 +175,9 @@ const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: Refresh
   FROM ${REQUEST}`,
 );
 
-/** The row lock lets one of many fulfil; the others see then that it is pending no more. */
+/**
+ * Fulfils a request. The row lock lets one of many concurrent calls do it, and the others then see that it is no longer pending.
+ */
 const FULFIL = statement<
   RefreshRequestRef & { snapshotId: string },
   {
@@ -211,9 +213,9 @@ SELECT ${FACTS},
   FROM facts f LEFT JOIN done r ON true`,
 );
 
-/** The request `r` is the last one of a series that has not ended. */
+/** True if the request `r` is the last one of a series that has not ended. */
 const RECURS = 'r.every IS NOT NULL AND r.next_request_id IS NULL AND r.series_end_reason IS NULL';
-/** What the end of a request, or of the series whose last request is closed, changes. */
+/** The changes that close a request, or end a series whose last request is closed. */
 const CLOSING: Readonly<Record<RefreshClosing['status'], { where: string; change: string }>> = {
   declined: { where: IS_OPEN, change: `status = 'declined', closed_at = now(), decline_reason = :reason::text` },
   cancelled: {
@@ -224,7 +226,10 @@ const CLOSING: Readonly<Record<RefreshClosing['status'], { where: string; change
   },
 };
 
-/** The row lock lets one of many end a request; the others see then that it is pending no more. `f` is who may. */
+/**
+ * Closes a request. The row lock lets one of many concurrent calls do it, and the others then see that it is no longer pending.
+ * `access` joins the caller's rights as `f`, and `mayClose` is a condition on them.
+ */
 const closing = (status: RefreshClosing['status'], access: string, mayClose: string) =>
   statement<
     RefreshRequestRef & { reason: string | null },
@@ -265,7 +270,7 @@ const CLOSE = {
   ),
 };
 
-const TELL = statement<EventToWrite, { eventId: string }>(
+const INSERT_EVENT = statement<EventToWrite, { eventId: string }>(
   'refresh_request_tell',
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
   SELECT :eventId::uuid, :tenantId::text, :eventType::text, :eventBody::text, :requestId::text, :traceparent::text
@@ -274,7 +279,7 @@ const TELL = statement<EventToWrite, { eventId: string }>(
 );
 
 const LIST = newestFirst('r', 'refresh_request_id');
-/** What of a request may be large, as JSON. */
+/** The size of the large columns of a request, as JSON. */
 const BYTES = `(octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))`;
 
 const listStatement = (name: string, filter: string) =>
@@ -305,8 +310,8 @@ const OF_SUBJECT_BY_TENANT = listStatement(
 );
 
 /**
- * Each state and type is read from the index by itself, so that a rare one walks no long history. Those that have expired
- * are among the stored `pending` ones until the worker has been there.
+ * Declares the list of an inbox. It reads each status and type from the index separately, so that a rare one needs no scan of a
+ * long history. Expired requests are stored as `pending` until the worker updates them.
  */
 const inboxStatement = (direction: RefreshDirection, tenant: string) =>
   statement<
@@ -347,12 +352,12 @@ const INBOX = {
   outgoing: inboxStatement('outgoing', 'outgoing_of'),
 };
 
-/** Selects requests of an inbox; null selects all. */
+/** Selects requests of an inbox; a null member selects all. */
 export interface InboxFilter {
   status: RefreshRequestStatus | null;
   subjectType: SubjectType | null;
   subject: SubjectRef | null;
-  /** Only pending ones whose `due_at` has passed. */
+  /** Selects only pending requests whose `due_at` has passed. */
   isOverdue: boolean;
 }
 
@@ -380,7 +385,7 @@ const filteredInbox = (name: string, list: RecordList, listed: string | KeyedSco
 };
 
 const TO_MEMBERS = `f.member_status = 'active'`;
-/** Expressions keep these indexes from the other lists. */
+/** Expressions, so that no other list uses these indexes. */
 const onSubject = (tenant: string): KeyedScope => ({
   keys: [`r.${tenant} || '/'`, 'r.subject_key'],
   values: [`i.tenant_id || '/'`, 'k.subject_key'],
@@ -399,7 +404,7 @@ const FILTERED_INBOX = {
   },
 };
 
-/** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or to confirm the latest one. */
+/** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or for a confirmation of the latest one. */
 export class RefreshRequestStore {
   constructor(
     private readonly sql: Sql,
@@ -407,8 +412,8 @@ export class RefreshRequestStore {
   ) {}
 
   /**
-   * Stores a request if the requesting tenant owns the subject or holds a live grant on it and has fewer pending than it
-   * may, and with it the event for the owner when a counterparty asks. `toEvent` may be called more than once.
+   * Stores a request if the requesting tenant owns the subject or has a live grant on it, and the number of its pending requests
+   * is below the cap. Also stores the event for the owner if a counterparty asks. `toEvent` may be called more than once.
    */
   async create(
     create: RefreshRequestToCreate,
@@ -420,19 +425,19 @@ export class RefreshRequestStore {
       const { facts, request, ownerTenantId, cap } = await sql.one(CREATE, { ...create, pending_refresh_requests });
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, cap };
       const isForOwner = request.originType === 'counterparty';
-      const eventId = isForOwner ? await tell(sql, toEvent(request, ownerTenantId)) : null;
+      const eventId = isForOwner ? await storeEvent(sql, toEvent(request, ownerTenantId)) : null;
       return { kind: 'written', request, eventId };
     });
   }
 
-  /** The request, or null when the subject has none with this id; and whether the caller may see it. */
+  /** Returns the subject's request with this id, or null, and the caller's access facts. */
   find(ref: RefreshRequestRef): Promise<{ facts: AccessFacts; request: RefreshRequestRecord | null }> {
     return this.sql.one(FIND, ref);
   }
 
   /**
-   * A subject's requests, newest first, and whether the caller may see them. `requestingTenantId` keeps those of one
-   * tenant, and is the tenant whose grant counts for a caller that is no member of the owner.
+   * Returns a subject's requests, newest first, and the caller's access facts. `requestingTenantId` selects the requests of one
+   * tenant. If the caller is no member of the owner, the grant of that tenant counts.
    */
   async list(
     principalId: string,
@@ -447,8 +452,8 @@ export class RefreshRequestStore {
   }
 
   /**
-   * Returns a page of the requests that a tenant is asked, or that it asks, newest first, and what the caller may do. Overdue requests come
-   * by their `due_at`, the latest first. Only an active member gets any.
+   * Returns a page of the requests to or by a tenant, newest first, and the caller's access facts. Overdue requests are sorted by
+   * `due_at`, the latest first. Only an active member gets any.
    */
   async listOfTenant(
     actor: Actor,
@@ -471,8 +476,9 @@ export class RefreshRequestStore {
   }
 
   /**
-   * Ends a pending request without a snapshot: the owner's members decline it, those of the requesting tenant cancel it, and
-   * end by that a series whose last request is closed. The event for the other side is stored with it, unless both are one. `toEvent` may be called more than once.
+   * Closes a pending request without a snapshot. Members of the owner decline it, and members of the requesting tenant cancel it.
+   * Cancelling also ends a series, even if its last request is closed. Also stores the event for the other side, if it is another
+   * tenant. `toEvent` may be called more than once.
    */
   async close(
     ref: RefreshRequestRef,
@@ -485,15 +491,15 @@ export class RefreshRequestStore {
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, status };
       const { requestingTenantId } = request;
       const other = closing.status === 'declined' ? requestingTenantId : ownerTenantId;
-      // The end of a series whose last request is closed already changes nothing for the owner.
-      const isTold = requestingTenantId !== ownerTenantId && request.status === closing.status;
-      return { kind: 'written', request, eventId: isTold ? await tell(sql, toEvent(request, other)) : null };
+      // The end of a series whose last request is already closed changes nothing for the owner.
+      const isAnnounced = requestingTenantId !== ownerTenantId && request.status === closing.status;
+      return { kind: 'written', request, eventId: isAnnounced ? await storeEvent(sql, toEvent(request, other)) : null };
     });
   }
 
   /**
-   * Links a pending request to a snapshot of its subject if the caller is a member of the owner, and stores the event
-   * for the requesting tenant with it. `toEvent` may be called more than once.
+   * Fulfils a pending request with a snapshot of its subject, if the caller is a member of the owner. Also stores the event for
+   * the requesting tenant. `toEvent` may be called more than once.
    */
   async fulfil(
     ref: RefreshRequestRef,
@@ -503,13 +509,13 @@ export class RefreshRequestStore {
     return this.sql.transaction(async (sql) => {
       const { request, ...refusal } = await sql.one(FULFIL, { ...ref, snapshotId });
       if (request === null) return { kind: 'refused', ...refusal };
-      return { kind: 'written', request, eventId: await tell(sql, toEvent(request, request.requestingTenantId)) };
+      return { kind: 'written', request, eventId: await storeEvent(sql, toEvent(request, request.requestingTenantId)) };
     });
   }
 }
 
-/** Stores the event if its tenant has a subscription to it, and gives its id then. */
-async function tell(sql: TransactionSql, event: EventToWrite): Promise<string | null> {
-  const [told] = await sql.run(TELL, event);
-  return told?.eventId ?? null;
+/** Stores the event if its tenant has a subscription to it. Returns its id, or null. */
+async function storeEvent(sql: TransactionSql, event: EventToWrite): Promise<string | null> {
+  const [stored] = await sql.run(INSERT_EVENT, event);
+  return stored?.eventId ?? null;
 }

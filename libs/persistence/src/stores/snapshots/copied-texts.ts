@@ -3,10 +3,10 @@ import { ANY_BYTES } from '../../sql/coalescer';
 import { statement } from '../../sql/statement';
 import type { SnapshotRow, UnopenedText } from './snapshot-record';
 
-/** Texts up to this size come with the access facts, in one statement: to ask a replica for them would take longer. */
+/** The largest text that the primary returns with the access facts. Asking a replica for a smaller one would take longer. */
 const SMALL_BYTES = 16 * 1024;
 
-/** The envelope of snapshot `n`, where it has no more bytes than `maxBytes`; the length of a text is known without reading it. */
+/** The envelope of snapshot `n` if it has at most `maxBytes` bytes. PostgreSQL knows the length of a text without reading it. */
 export const TEXT_IF_SMALL = 'CASE WHEN octet_length(n.envelope) <= :maxBytes::int THEN n.envelope END';
 
 const TEXTS = statement<
@@ -23,20 +23,20 @@ const isLeftOut = (snapshot: SnapshotRow | null): snapshot is SnapshotRow =>
   snapshot !== null && snapshot.envelope === null && snapshot.erasure === null;
 
 /**
- * Large texts of snapshots that the primary has named, with their hashes, to whoever may read them: from a replica, which is
- * believed where it has the same hash.
+ * Reads large texts of snapshots from a replica. The primary has named them with their hashes to a reader with the right. The
+ * replica's text is accepted only with the same hash.
  */
 export class CopiedTexts {
   constructor(private readonly replica: Replica | null) {}
 
-  /** Bytes of a text that the primary is asked for. */
+  /** The largest text to request from the primary, in bytes. */
   get maxBytes(): number {
     return this.replica?.isThere === true ? SMALL_BYTES : ANY_BYTES;
   }
 
   /**
-   * The snapshots with the texts that were left out, in their order; null where the primary is to be asked for them, with
-   * {@link ANY_BYTES}.
+   * Returns the snapshots in their order with the missing texts added. Returns null if the primary must be asked for all of them,
+   * with {@link ANY_BYTES}.
    */
   async complete(whose: string, snapshots: readonly (SnapshotRow | null)[]): Promise<(SnapshotRow | null)[] | null> {
     const ids = snapshots.filter(isLeftOut).map(({ snapshotId }) => snapshotId);

@@ -3,11 +3,11 @@ import { asOwner } from '../../owner';
 import { statement } from '../../sql/statement';
 
 export interface FilledHashes {
-  /** Snapshots that got their `envelope_hash`. */
+  /** The number of snapshots that got their `envelope_hash`. */
   hashes: number;
-  /** Snapshots that got their `prev_hash`. */
+  /** The number of snapshots that got their `prev_hash`. */
   links: number;
-  /** Ids of snapshots whose stored text is not canonical: no hash of it would ever verify. */
+  /** Ids of snapshots whose stored text is not canonical, so that its hash would never verify. */
   notCanonical: string[];
 }
 
@@ -15,7 +15,7 @@ interface Unsealed {
   subjectKey: string;
   snapshotVersion: number;
   snapshotId: string;
-  /** Null where the hash stands already. */
+  /** Null if the snapshot has its hash. */
   envelope: string | null;
 }
 
@@ -50,10 +50,9 @@ RETURNING child.snapshot_id AS "snapshotId"`,
 );
 
 /**
- * Fills in the `envelope_hash` of snapshots that were imported without, and the `prev_hash` of their children (contract,
- * "`envelope_hash` null"), in small batches. As the owner of the tables: the trigger that refuses every change of a
- * snapshot lets this one pass, for that one value. Repeating it changes nothing. Throws `unavailable` when the database
- * cannot be reached.
+ * Adds the `envelope_hash` of snapshots that were imported without one, and the `prev_hash` of their children, in small batches
+ * (contract, "`envelope_hash` null"). Needs the owner of the tables; the trigger that refuses changes of snapshots allows these.
+ * Repeating it changes nothing. Throws `unavailable` if the database cannot be reached.
  */
 export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
   return asOwner(databaseUrl, async (sql) => {
@@ -65,7 +64,7 @@ export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
       const unhashed = rows.filter((row) => row.envelope !== null);
       const canonical = unhashed.filter((row) => row.envelope !== null && isCanonical(row.envelope));
       filled.notCanonical.push(...unhashed.filter((row) => !canonical.includes(row)).map((row) => row.snapshotId));
-      // Parents stand before their children in this order, so that their hashes are there when links are made.
+      // In this order parents precede their children, so their hashes exist when the links are added.
       const snapshotIds = (of: readonly Unsealed[]) => ({ snapshotIds: of.map((row) => row.snapshotId) });
       filled.hashes += (await sql.run(FILL_HASHES, snapshotIds(canonical))).length;
       filled.links += (await sql.run(FILL_LINKS, snapshotIds(rows))).length;

@@ -17,23 +17,23 @@ import {
 } from './lineage-range';
 import { snapshotColumns, type SnapshotRow } from './snapshot-record';
 
-/** Fewer headers than these cost the primary no more than to say what a replica may answer. */
+/** The smallest number of headers for which a replica is asked. For fewer, the primary's check costs as much as the headers. */
 const WORTH_IT = 16;
-/** A subject with more erasures, carried out or not, is read from the primary. */
+/** The maximum number of erasures, in any state, of a subject that is read from a replica. */
 const MAX_ERASURES = 50;
 
-/** What the primary says of a range of versions: its newest one by number and hash, and which of them were erased. */
+/** The primary's facts about a range of versions: the number and hash of its newest version, and the erased ones. */
 interface Known {
   last: { version: number; hash: string | null } | null;
-  /** How many erasures were looked at: all of them, unless there are more than {@link MAX_ERASURES}. */
+  /** The number of erasures that were read: all, or {@link MAX_ERASURES} + 1. */
   erasures: number;
   erased: [version: number, erasureId: string, erasedAt: string][];
 }
 
 interface Bounds {
-  /** The newest version of the range is this one, or the head. */
+  /** The newest version of the range, unless the head is older. */
   upTo: number;
-  /** Versions at most. */
+  /** The maximum number of versions. */
   limit: number;
 }
 
@@ -81,7 +81,7 @@ const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>(
   ${knownOf('s.subject_key')}`,
 );
 
-/** A row of a replica. */
+/** A row from a replica. */
 interface Copied {
   snapshot: SnapshotRow;
   fits: boolean;
@@ -103,7 +103,7 @@ function copiedStatement(order: LineageOrder): CopiedStatement {
 
 const COPIED = { asc: copiedStatement('asc'), desc: copiedStatement('desc') };
 
-/** Which rows are read of a replica: all of them are on the primary. */
+/** The rows to read from a replica. All of them exist on the primary. */
 interface Copying {
   order: LineageOrder;
   after: number;
@@ -112,10 +112,10 @@ interface Copying {
 }
 
 /**
- * Ranges of a subject's snapshots of which the primary says what there is and a replica what it says. The primary names the
- * hash of the newest version, and the chain of hashes below it those of all others, so that a replica that followed another
- * primary once is not believed; what was erased is left out by the word of the primary. All methods answer null where the
- * primary is to be asked for everything, as without a replica.
+ * Reads ranges of a subject's snapshots. The primary decides which versions exist, and a replica supplies their contents. The
+ * primary names the hash of the newest version, and the hash chain determines the hashes of the others, so data from another
+ * history is rejected. The primary also names the erased versions, whose content is removed. All methods return null if the
+ * primary must answer everything, as it does without a replica.
  */
 export class LineageCopy {
   constructor(
@@ -173,7 +173,7 @@ export class LineageCopy {
   }
 }
 
-/** Whether these are the rows that the primary means, newest first. */
+/** Compares the rows of a replica, newest first, with the versions and hashes that the primary named. */
 function outcomeOf(rows: readonly Copied[], { last }: Known, count: number): ReplicaOutcome {
   if (rows.length < count) return 'behind';
   let version = last?.version ?? 0;
@@ -187,7 +187,7 @@ function outcomeOf(rows: readonly Copied[], { last }: Known, count: number): Rep
   return 'answered';
 }
 
-/** A replica may not know yet that a version was erased. */
+/** Removes erased content that the replica may still have. */
 function withoutErased(rows: readonly Copied[], { erased }: Known): Copied[] {
   const erasures = new Map(
     erased.map(([version, erasureId, erasedAt]) => [version, { erasureId, erasedAt: new Date(erasedAt) }]),

@@ -6,35 +6,38 @@ import type { SnapshotRow } from './snapshot-record';
 export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
 export type LineageOrder = (typeof LINEAGE_ORDERS)[number];
 
-/** Which snapshots of a subject are read: `limit` of them, in order of their versions, after the version `after`. */
+/** A range of a subject's snapshots: the first `limit` after the version `after`, in the order of their versions. */
 export interface LineageRange {
   order: LineageOrder;
-  /** Null: from the first in this order on. */
+  /** Null for the start of the order. */
   after: number | null;
   limit: number;
   withEnvelopes: boolean;
 }
 
-/** What a read of several snapshots found, and the facts by which it is decided whether the caller may see them. */
+/** The result of a read of several snapshots, and the facts that decide whether the caller may see them. */
 export interface LineageRead {
   facts: AccessFacts;
-  /** Null for the owner, and where there is no subject. */
+  /** Null for the owner, and if there is no subject. */
   disclosure: SubjectDisclosure | null;
-  /** The newest version, which is also the number of versions; null when the subject does not exist. */
+  /** The newest version, which is also the number of versions; null if the subject does not exist. */
   headVersion: number | null;
   /**
-   * Envelopes stand on the first of them: on as many as fit into {@link ENVELOPE_BYTES}, and on one at least. With
-   * envelopes, those that do not fit into {@link PAGE_BYTES} together are left out, the first one never.
+   * The first snapshots have envelopes: as many as fit into {@link ENVELOPE_BYTES}, at least one. If envelopes are requested,
+   * snapshots that do not fit into {@link PAGE_BYTES} are omitted, except for the first one.
    */
   snapshots: SnapshotRow[];
-  /** How many there were, those left out included. */
+  /** The number of snapshots in the range, including omitted ones. */
   found: number;
 }
 
-/** UTF-8 bytes of envelopes in the rows of one statement: so much of a long list lies in memory at once. */
+/** The maximum size in UTF-8 bytes of the envelopes of one statement, because they are in memory together. */
 export const ENVELOPE_BYTES = 2 * 1024 * 1024;
 
-/** `limit` snapshots of a subject in order, each with the bytes of the envelopes before it, whose texts are not read. */
+/**
+ * Selects `limit` snapshots of a subject in order, each with the total size of the envelopes before it. It does not read the
+ * texts.
+ */
 export function range(order: LineageOrder, after: string, subjectKey = 's.subject_key'): string {
   const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
   return `LATERAL (
@@ -46,9 +49,9 @@ export function range(order: LineageOrder, after: string, subjectKey = 's.subjec
 ) n`;
 }
 
-/** Its envelope is read. */
+/** True if the envelope is read. */
 export const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
-/** It is one of a page, where that has envelopes. */
+/** True if the snapshot belongs to a page with envelopes. */
 export const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= ${PAGE_BYTES})`;
-/** The version after which a range in this order begins with the first. */
+/** The version after which each order starts. */
 export const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };

@@ -2,13 +2,13 @@ import { channel } from 'node:diagnostics_channel';
 import { DomainError, hashText } from '@iss/domain';
 import type { SnapshotRecord, SnapshotRow } from './snapshot-record';
 
-/** `hash`: the text does not hash to the stored `envelope_hash`. `syntax`: it is no JSON. */
+/** `hash`: the text does not match the stored `envelope_hash`. `syntax`: it is no JSON. */
 export type Damage = 'hash' | 'syntax';
 
-/** Tells each damaged text that a reader comes upon, as a {@link DamagedText}. */
+/** Publishes each damaged text that a reader finds, as a {@link DamagedText}. */
 export const DAMAGED_TEXTS = channel('iss:damaged-text');
 
-/** A damaged text by the name of its version. */
+/** A damaged text, identified by its version. */
 export class DamagedText {
   readonly snapshot: Pick<SnapshotRecord, 'subjectType' | 'subjectId' | 'snapshotId' | 'snapshotVersion'>;
 
@@ -20,7 +20,7 @@ export class DamagedText {
   }
 }
 
-/** The stored text of a version is not the one that was written. */
+/** The stored text of a version differs from the written one. */
 export class DamagedError extends DomainError {
   constructor({ snapshotVersion, subjectType, subjectId, snapshotId }: SnapshotRow) {
     super(
@@ -30,7 +30,7 @@ export class DamagedError extends DomainError {
   }
 }
 
-/** Opens a row for a reader with the right to it. Throws {@link DamagedError} where its text is not the one that was written. */
+/** Returns the record of a row, for a reader with the right to it. Throws {@link DamagedError} if the text is damaged. */
 export function opened(row: SnapshotRow): SnapshotRecord {
   const snapshot = unchecked(row);
   const { envelope, envelopeHash } = snapshot;
@@ -39,13 +39,13 @@ export function opened(row: SnapshotRow): SnapshotRecord {
   return snapshot;
 }
 
-/** Returns how a text differs from the one that was written, as far as its stored hash tells; null where it does not. */
+/** Returns the damage of a text according to its stored hash, or its syntax if it has none; null if it is intact. */
 export function damageOf(text: string, envelopeHash: string | null): Damage | null {
   if (envelopeHash !== null) return hashText(text) === envelopeHash ? null : 'hash';
   return isJson(text) ? null : 'syntax';
 }
 
-/** Opens a row that its caller can do without. Null where its text is not the one that was written. */
+/** Returns the record of a row, or null if the text is damaged. For callers that can do without it. */
 export function openedIfWhole(row: SnapshotRow): SnapshotRecord | null {
   try {
     return opened(row);
@@ -55,14 +55,17 @@ export function openedIfWhole(row: SnapshotRow): SnapshotRecord | null {
   }
 }
 
-/** Opens a row for an answer whose verification says whether its text holds. Throws {@link DamagedError} where it is no JSON. */
+/**
+ * Returns the record of a row for an answer that reports the verification of its text. Throws {@link DamagedError} if it is no
+ * JSON.
+ */
 export function openedBesideVerdict(row: SnapshotRow): SnapshotRecord {
   const snapshot = unchecked(row);
   if (snapshot.envelope !== null && !isJson(snapshot.envelope)) throw damaged(row, 'syntax');
   return snapshot;
 }
 
-/** Opens a row for a verification alone. No answer may show its text. */
+/** Returns the record of a row without a check, for verification only. No answer may show its text. */
 export function unchecked(row: SnapshotRow): SnapshotRecord {
   const envelope: unknown = row.envelope;
   return { ...row, envelope: typeof envelope === 'string' ? envelope : null };

@@ -108,7 +108,7 @@ const ABOVE = statement<SubjectRef & { version: number; limit: number }, Snapsho
  ORDER BY n.snapshot_version`,
 );
 
-/** Reads of many snapshots of one subject, a bounded number of bytes at a time. */
+/** Reads many snapshots of one subject, with a limit on the bytes per read. */
 export class SnapshotListStore {
   private readonly copy: LineageCopy | null;
 
@@ -117,8 +117,8 @@ export class SnapshotListStore {
   }
 
   /**
-   * A range of a subject's snapshots together with the access facts, in one statement; or the facts from the primary and what
-   * they let be read from a replica.
+   * Returns a range of a subject's snapshots with the access facts, in one statement. With a replica, the facts come from the
+   * primary, and the snapshots from the replica.
    */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
     const copied = await this.copy?.read(reader, subject, range);
@@ -128,7 +128,7 @@ export class SnapshotListStore {
     return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range }));
   }
 
-  /** The same of these versions, in the order in which they are named. */
+  /** Returns these versions of a subject, in the order of the list. */
   async listed(
     reader: Reader,
     subject: SubjectRef,
@@ -140,8 +140,8 @@ export class SnapshotListStore {
   }
 
   /**
-   * The next snapshots below a version with their envelopes, newest first: at most `limit`, as many as fit into
-   * {@link ENVELOPE_BYTES}, and one at least if there is one. For a reader who may see the version itself.
+   * Returns the next snapshots below a version with their envelopes, newest first: at most `limit`, as many as fit into {@link
+   * ENVELOPE_BYTES}, at least one if it exists. The caller must have checked the right to the version.
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const copied = await this.copy?.below(subject, version, limit);
@@ -150,7 +150,7 @@ export class SnapshotListStore {
     return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
   }
 
-  /** The same above a version, oldest first. */
+  /** Returns the same above a version, oldest first. */
   async above(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const whose = `${subject.subjectType}/${subject.subjectId}`;
     return this.sql.runInTurn(whose, ABOVE, { ...subject, version, limit });

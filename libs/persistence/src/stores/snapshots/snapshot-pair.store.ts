@@ -10,21 +10,24 @@ import { CopiedTexts, TEXT_IF_SMALL } from './copied-texts';
 import type { SnapshotRead } from './snapshot-read.store';
 import { snapshotColumns } from './snapshot-record';
 
-/** What a read of two snapshots found. Each comes with its own facts: two ids may belong to different subjects. */
+/** The result of a read of two snapshots. Each has its own facts, because two ids may belong to different subjects. */
 export interface SnapshotPairRead {
   from: SideRead;
   to: SideRead;
 }
 
 interface SideRead extends SnapshotRead {
-  /** True if there is such a snapshot. A version counts only for a caller who may read it. */
+  /** True if the snapshot exists. A read by version only tells a caller with the right. */
   isThere: boolean;
 }
 
 type VersionInput = Reader & SubjectRef & { snapshotVersion: number };
 type IdInput = Reader & { snapshotId: string };
 
-/** A statement over each of the two inputs `i`: what leads to `s`, and from the right `r` to the snapshot `found`. */
+/**
+ * Declares a statement over the two inputs `i`. `toSubject` joins `s`, and `toSnapshot` joins the snapshot `found` after the
+ * right `r`.
+ */
 function pairStatement<Input>(
   by: 'versions' | 'ids',
   form: 'tenant' | 'global',
@@ -68,8 +71,8 @@ const BY_IDS = {
 const formOf = ({ tenantId }: Reader): 'tenant' | 'global' => (tenantId === null ? 'global' : 'tenant');
 
 /**
- * Reads of two snapshots with their envelopes, together with the access facts in one statement; large envelopes from a
- * replica, where there is one.
+ * Reads two snapshots with their envelopes and the access facts in one statement. Large envelopes come from a replica if there is
+ * one.
  */
 export class SnapshotPairStore {
   private readonly texts: CopiedTexts;
@@ -78,13 +81,13 @@ export class SnapshotPairStore {
     this.texts = new CopiedTexts(sql.replica);
   }
 
-  /** Two versions of one subject, which may be the same; `snapshot` is null for one that does not exist. */
+  /** Reads two versions of one subject, which may be the same. `snapshot` is null for one that does not exist. */
   byVersions(reader: Reader, subject: SubjectRef, versions: { from: number; to: number }): Promise<SnapshotPairRead> {
     const input = (snapshotVersion: number): VersionInput => ({ ...reader, ...subject, snapshotVersion });
     return this.read(reader, BY_VERSIONS[formOf(reader)], [input(versions.from), input(versions.to)]);
   }
 
-  /** Two snapshots by id, of one subject or of two; `snapshot` is null for an id that does not exist. */
+  /** Reads two snapshots by id, of one subject or of two. `snapshot` is null for an id that does not exist. */
   byIds(reader: Reader, ids: { from: string; to: string }): Promise<SnapshotPairRead> {
     const input = (snapshotId: string): IdInput => ({ ...reader, snapshotId });
     return this.read(reader, BY_IDS[formOf(reader)], [input(ids.from), input(ids.to)]);

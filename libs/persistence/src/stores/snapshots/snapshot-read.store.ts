@@ -10,44 +10,44 @@ import { snapshotColumns, type SnapshotRecord, type SnapshotRow } from './snapsh
 
 export type { SnapshotRecord, SnapshotRow, SubjectDisclosure, SubjectRef };
 
-/** What a read found, and the facts by which it is decided whether the caller may see it. */
+/** The result of a read, and the facts that decide whether the caller may see it. */
 export interface SnapshotRead {
   facts: AccessFacts;
-  /** Null also where the caller may not read it. */
+  /** Also null if the caller may not read it. */
   snapshot: SnapshotRow | null;
-  /** Null for the owner, and where there is no subject. */
+  /** Null for the owner, and if there is no subject. */
   disclosure: SubjectDisclosure | null;
 }
 
-/** Which snapshot is read. */
+/** The snapshot to read. */
 export type SnapshotTarget =
   | { kind: 'latest'; subject: SubjectRef }
-  /** `asLatest`: it was the latest version of a moment, which is read by another right. */
+  /** `asLatest`: it was the latest version at some moment, and a read of that needs another right. */
   | { kind: 'version'; subject: SubjectRef; version: number; asLatest?: boolean }
   | { kind: 'id'; snapshotId: string };
 
-/** What of a snapshot is wanted. */
+/** The parts of a snapshot that the caller needs. */
 export interface Wanted {
   envelope: boolean;
-  /** Nothing is wanted of a snapshot with this hash. */
+  /** If the snapshot has this hash, nothing is returned. */
   unlessHash?: Buffer | undefined;
 }
 
-/** `snapshot` is null where there is none, and where there is one with the hash that is known and its text. */
+/** `snapshot` is null if it does not exist, and if it has the hash and a text that the caller knows. */
 export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
-  /** The version that was found, known or not. A caller without the right gets it only by the snapshot's id. */
+  /** The version that was found, known or not. A caller without the right gets it only in a read by snapshot id. */
   version: number | null;
 }
 
-/** What each kind of read takes. */
+/** The rule of each kind of read. */
 export const READ_RULES = {
   latest: RULES.readLatest,
   version: RULES.readVersion,
   id: RULES.readById,
 } as const satisfies Record<SnapshotTarget['kind'], object>;
 
-/** A request as the input row of its statement: with what its target needs. */
+/** A request as an input row of its statement. The optional members depend on its target. */
 interface ReadInput extends Reader, Partial<SubjectRef> {
   withEnvelope: boolean;
   knownHash: Buffer | undefined;
@@ -58,7 +58,7 @@ interface ReadInput extends Reader, Partial<SubjectRef> {
 
 const READER = { ...ACTOR, with_envelope: 'boolean', known_hash: 'bytea' } as const;
 
-/** How each kind of read finds its snapshot `found`: what leads from its input `i` to `s`, and what follows the right `r`. */
+/** The joins of each kind of read: from its input `i` to `s`, and after the right `r` to the snapshot `found`. */
 const TARGETS: Record<SnapshotTarget['kind'], { toSubject: string; toSnapshot: string; or?: OtherRule }> = {
   latest: {
     toSubject: `${inputRows({ ...READER, ...SUBJECT })}
@@ -79,10 +79,10 @@ const TARGETS: Record<SnapshotTarget['kind'], { toSubject: string; toSnapshot: s
   },
 };
 
-/** What was erased is nobody's to have again, whoever knows its hash. */
+/** An erased snapshot is never known, because even a caller with its hash must not use the content again. */
 const IS_KNOWN = '(found.envelope_hash = i.known_hash AND found.erasure_id IS NULL)';
 
-/** A snapshot whose envelope has more bytes than `maxBytes` comes without it. */
+/** Omits an envelope with more bytes than `maxBytes`. */
 type ReadStatement = Statement<
   { inputs: readonly ReadInput[]; maxBytes: number },
   ConditionalRead & { isTooLarge: boolean }
@@ -90,7 +90,7 @@ type ReadStatement = Statement<
 
 function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement {
   const { toSubject, toSnapshot, or } = TARGETS[target];
-  // The length of a text is known without reading it.
+  // PostgreSQL knows the length of a text without reading it.
   const isTooLarge = '(i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE';
   const envelope = `CASE WHEN i.with_envelope AND NOT ${isTooLarge} THEN n.envelope END`;
   return statement(
@@ -120,7 +120,7 @@ type Form = keyof typeof STATEMENTS;
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
 
-/** Reads of single snapshots, each together with its access facts in one statement; concurrent ones share it. */
+/** Reads single snapshots with their access facts in one statement, which concurrent reads share. */
 export class SnapshotReadStore {
   private readonly readers: Record<Form, Coalescer<ReadInput, ConditionalRead>>;
 
@@ -135,7 +135,7 @@ export class SnapshotReadStore {
     };
   }
 
-  /** The snapshot, as far as it is wanted, and whether the reader may see it. */
+  /** Returns the requested parts of the snapshot, and the access facts. */
   read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
     return this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
       principalId: reader.principalId,

@@ -2,8 +2,8 @@ import type { SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
 /**
- * One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for, and where it was
- * erased: then `erasure` says by what and when. Stores give a {@link SnapshotRow}, and `opened` makes this of it.
+ * A stored snapshot. `envelope` is the canonical text that was hashed. It is null if only the header was requested, and after an
+ * erasure, which `erasure` identifies. Stores return a {@link SnapshotRow}, and `opened` converts it to this.
  */
 export interface SnapshotRecord extends SubjectRef {
   snapshotId: string;
@@ -12,7 +12,7 @@ export interface SnapshotRecord extends SubjectRef {
   createdAt: Date;
   envelopeHash: string | null;
   prevHash: string | null;
-  /** The authenticated principal that wrote it, and the request; null where an earlier release wrote it. */
+  /** The authenticated principal that wrote it, and the request. Both are null if an earlier release wrote it. */
   writtenBy: string | null;
   writeRequestId: string | null;
   envelope: string | null;
@@ -21,27 +21,27 @@ export interface SnapshotRecord extends SubjectRef {
 
 declare const unopened: unique symbol;
 
-/** A text as a row has it: `opened` (opened-text.ts) compares it with its hash before anybody gets it. */
+/** A text from a row. `opened` (opened-text.ts) compares it with its hash before anybody may use it. */
 export interface UnopenedText {
   readonly [unopened]: never;
 }
 
-/** A snapshot as a row has it. */
+/** A snapshot as stores return it. */
 export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
   envelope: UnopenedText | null;
 }
 
-/** Of the erasure of snapshot `n`: looked up for erased ones alone. */
+/** Selects a column of the erasure of snapshot `n`. It looks it up for erased snapshots only. */
 const ofErasure = (column: string): string =>
   `CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.${column} FROM erasures er WHERE er.erasure_id = n.erasure_id LIMIT 1) END`;
 
-/** Of the snapshot `n`: by what its content was erased, as `erasure?`. */
+/** Maps the columns of the erasure of snapshot `n`, as `erasure?`. */
 export const ERASURE_OF_SNAPSHOT = {
   'erasure?.erasureId': ofErasure('public_id'),
   'erasure?.erasedAt': ofErasure('erased_at'),
 };
 
-/** Columns of the snapshot `n` of subject `s`, with this envelope. */
+/** Maps the columns of the snapshot `n` of subject `s`, with this envelope. */
 export const snapshotColumns = (
   envelope = 'NULL::text',
 ): Columns<Omit<SnapshotRow, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({

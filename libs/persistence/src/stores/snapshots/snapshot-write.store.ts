@@ -17,7 +17,7 @@ import { FACTS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import { eventIdIfWanted } from '../webhooks/wants';
 
-/** A sealed snapshot, and what is known of the request that wrote it. */
+/** A sealed snapshot, and facts about the request that writes it. */
 export interface SnapshotToWrite extends SubjectRef {
   tenantId: string;
   principalId: string;
@@ -34,51 +34,51 @@ export interface SnapshotToWrite extends SubjectRef {
   traceparent: string | null;
   /** The proposal that this snapshot applies; null for a direct write. */
   updateId: string | null;
-  /** By what the subject is found from now on. */
+  /** The terms by which the subject can be found from now on. */
   terms: SearchTerms;
-  /** What the tenant demands of evidence, as far as this snapshot was held to it. */
+  /** The evidence policy by which this snapshot was checked. */
   evidencePolicy: EvidencePolicy;
-  /** Whether leaves of it have evidence that is missing, or carried. */
+  /** True if leaves of it have missing evidence (`hasMissing`) or carried evidence (`hasCarried`). */
   hasMissing: boolean;
   hasCarried: boolean;
 }
 
-/** A snapshot on a base, and what is kept of where it comes from. */
+/** A snapshot on a base, and its provenance. */
 export interface SnapshotToAppend extends SnapshotToWrite {
-  /** Who made it, as JSON text; null where nothing is known of its base. */
+  /** Its author as JSON text; null if the base has no known provenance. */
   changedBy: string | null;
-  /** See `encodeOrigins`. */
+  /** Encoded by `encodeOrigins`. */
   origins: Buffer | null;
-  /** Who made the first version, where this is the second one. */
+  /** The author of the first version, if this is the second one. */
   firstChangedBy: string | null;
 }
 
 export interface WrittenSnapshot {
   kind: 'written';
   createdAt: Date;
-  /** The event that was written with it, to be announced; null when no subscription wants it. */
+  /** The id of the event that was stored with it and must be announced; null if no subscription wants it. */
   eventId: string | null;
-  /** The same of the event of the update that it applies. */
+  /** The same for the event of the update that it applies. */
   appliedEventId: string | null;
 }
 
-/** Why nothing was written; what the caller may learn of it is decided by the access facts. */
+/** A refused write. The access facts decide what the caller may learn of it. */
 export interface RefusedSnapshot {
   kind: 'refused';
   facts: AccessFacts;
   snapshotIdTaken: boolean;
-  /** What the tenant demands now: nothing is written that was held to another policy. Null where there is no tenant. */
+  /** The tenant's current policy. A snapshot that was checked by another policy is refused. Null if there is no tenant. */
   evidencePolicy: EvidencePolicy | null;
-  /** Version of the newest snapshot; null when the subject does not exist. */
+  /** The version of the newest snapshot; null if the subject does not exist. */
   headVersion: number | null;
 }
 
 export type WriteOutcome = WrittenSnapshot | RefusedSnapshot;
 
 /**
- * Input that may be written as far as membership, by this condition on the role, and `snapshot_id` go, in the order that
- * keeps two statements from waiting for each other's rows. Everything is looked up by subqueries with a limit: for joins
- * and EXISTS a plan made early reads the whole table.
+ * Selects the inputs with the checks of membership, role (by this condition) and `snapshot_id`. Their order prevents deadlocks
+ * between two statements. All look-ups are subqueries with a limit, because an early plan for a join or EXISTS would read the
+ * whole table.
  */
 const asked = (hasRole: string): string => `
 asked AS MATERIALIZED (
@@ -106,14 +106,14 @@ const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken AND tenant_policy = evide
 const EVENT_TYPE: EventType = 'identity.snapshot.created';
 
 const EVENT_ID = `${eventIdIfWanted('eventIds', 'i.tenant_id', EVENT_TYPE)} AS event_id`;
-/** Of an update that is applied. */
+/** The id of the event of an applied update. */
 const APPLIED_EVENT_ID = `CASE WHEN i.update_id IS NOT NULL
               THEN ${eventIdIfWanted('appliedEventIds', 'i.tenant_id', 'update.applied')} END AS applied_event_id`;
 
-/** The identifiers `t` of all input rows, each with the place of its row: what has none takes part in nothing. */
+/** The identifiers `t` of all input rows, each with the number of its row. */
 const IDENTIFIERS = `unnest(:identifiers.ord::int[], :identifiers.scheme::text[], :identifiers.value::text[])
            AS t(ord, scheme, value)`;
-/** Of the input row `i`. */
+/** The name of the input row `i`. */
 const NAME = '(:names::text[])[i.ord]';
 
 const NEW_IDENTIFIER = `
@@ -125,10 +125,12 @@ new_identifier AS (
 ),`;
 
 /**
- * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, since only the
- * statement knows whether anyone wants it. What speaks against a row is looked up only where it was not written. The few
- * written ones are found by their place in an array, since a join of two such lists reads the one anew for each row of
- * the other. What is only passed on comes straight from its array: unnested, it would be copied with every join and sort.
+ * Inserts all rows of `ready`, or the statement fails. It also inserts their events if a subscription wants them, which only the
+ * statement can know.
+ *
+ * The reasons against a row are looked up only if it was not written. The few written rows are found by their place in an array,
+ * because a join of two such lists would read one of them for each row of the other. Large values come directly from their
+ * parameter arrays. If they were unnested, every join and sort would copy them.
  */
 const inserts = (more: string, appliedEventId: string): string => `
 new_snapshot AS (
@@ -177,12 +179,12 @@ type WriteRow = Omit<RefusedSnapshot, 'kind'> & {
 };
 type WriteStatement<Input> = Statement<WriteParameters<Input>, WriteRow>;
 
-/** A subject's identity as one value: a type has no slash in it. */
+/** The identity of a subject as one value. A type contains no slash. */
 const IDENTITY = `subject_type || '/' || subject_id`;
 
 /**
- * Version 1: the subject and its first snapshot, unless someone was first; and `more`, which other tables get. Each of those
- * costs a statement that writes nothing to it a quarter of its time.
+ * Declares the creation of a subject with its first snapshot, unless another write was first. `more` has the inserts into other
+ * tables, each of which adds a quarter to the time of a statement that does not need it.
  */
 const create = (name: string, more: string): WriteStatement<SnapshotToWrite> =>
   statement(
@@ -203,7 +205,7 @@ ready AS MATERIALIZED (
 ${inserts('', 'NULL::uuid')}`,
   );
 
-/** Where no subject has identifiers, or evidence to mend. */
+/** For inputs without identifiers and without evidence to mend. */
 const CREATE_BARE = create('snapshot_create', '');
 
 const CREATE = create(
@@ -217,15 +219,15 @@ new_evidence AS (
 ),${NEW_IDENTIFIER}`,
 );
 
-/** An update that is applied is held to one rule, what is written directly to another. */
+/** The rule for an applied update, or for a direct write. */
 const MAY_APPEND = `CASE WHEN i.update_id IS NULL THEN ${holds(RULES.submitLaterState)}
               ELSE ${holds(RULES.applyUpdate)} END`;
 
 /**
- * Version >= 2: the owner's next snapshot on the head, and with it the proposal's move to `applied`. The proposal's row
- * lock lets one of many appliers through; the unique (subject, version) lets one of many proposals through. Nothing but
- * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed. In a chain
- * times never run backwards, though a clock may: that of a server which another one has taken over from.
+ * Appends the owner's next snapshot to the head (version ≥ 2), and marks its proposal as `applied`. The proposal's row lock
+ * admits one of many appliers, and the unique (subject, version) admits one of many proposals. IS TRUE restricts the search to
+ * the proposal's key, because an early plan would otherwise scan all proposals. Times in a chain never decrease, although the
+ * clock may after a failover.
  */
 const APPEND: WriteStatement<SnapshotToAppend> = statement(
   'snapshot_append',
@@ -302,7 +304,7 @@ applied_event AS (
 const MAX_ROWS = 32;
 const MAX_RUNNING = 3;
 
-/** Writes of snapshots: one statement checks membership, ownership and base, writes the rows, and says which rule failed. */
+/** Writes snapshots. One statement checks membership, ownership and base, writes the rows, and reports the failed rule. */
 export class SnapshotWriteStore {
   private readonly creates: Coalescer<SnapshotToWrite, WriteOutcome>;
   private readonly appends: Coalescer<SnapshotToAppend, WriteOutcome>;
@@ -342,12 +344,12 @@ export class SnapshotWriteStore {
     this.appends = writer(() => APPEND);
   }
 
-  /** Writes a subject's first snapshot and makes the tenant its owner. Throws `conflict` when a concurrent write won. */
+  /** Writes a subject's first snapshot, and makes the tenant its owner. Throws `conflict` if a concurrent write was first. */
   create(snapshot: SnapshotToWrite): Promise<WriteOutcome> {
     return this.creates.submit(snapshot);
   }
 
-  /** Writes the owner's next snapshot, which must follow the head. Throws `conflict` when a concurrent write won. */
+  /** Writes the owner's next snapshot, which must follow the head. Throws `conflict` if a concurrent write was first. */
   append(snapshot: SnapshotToAppend): Promise<WriteOutcome> {
     return this.appends.submit(snapshot);
   }

@@ -15,35 +15,32 @@ import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
 import { snapshotColumns, type SnapshotRow } from './snapshot-record';
 
-/** Who owns a subject, and since when (specification, "Subject"). */
+/** The owner of a subject and the time of its creation (specification, "Subject"). */
 export interface OwnershipRecord extends SubjectRef {
   ownerTenantId: string;
   createdAt: Date;
 }
 
-/** A subject of its owner's list. `latest` comes without its envelope. */
+/** A subject in the list of its owner. `latest` has no envelope. */
 export interface OwnedSubject extends SubjectRef {
   createdAt: Date;
   latest: SnapshotRow;
 }
 
-/** By what its latest version says a subject is found: an identifier, or how its name begins; both folded. */
+/** A search by the latest version: an identifier, or the start of the name. Both are folded. */
 export type ContentSearch = { by: 'identifier'; identifier: Identifier } | { by: 'name'; prefix: string };
 
-/**
- * What a subject is found by: how its id begins, byte for byte (empty: every subject), and the evidence to mend (null:
- * whatever backs it); or by what its latest version says.
- */
+/** A search by the start of the id, byte for byte (empty for all), and by evidence to mend (null for any), or by content. */
 export type SubjectSearch = { by: 'id'; prefix: string; evidence: EvidenceToMend | null } | ContentSearch;
 
 export interface SubjectFilter {
-  /** Null: of every type. */
+  /** Null for every type. */
   subjectType: SubjectType | null;
   search: SubjectSearch;
 }
 
 export const EVIDENCE_TO_MEND = ['missing', 'carried'] as const;
-/** What is wrong with the evidence of leaves of a latest version (docs/provenance.md). */
+/** A fault in the evidence of leaves of a latest version (docs/provenance.md). */
 export type EvidenceToMend = (typeof EVIDENCE_TO_MEND)[number];
 
 type OwnedStatement = Statement<
@@ -52,9 +49,9 @@ type OwnedStatement = Statement<
 >;
 
 /**
- * A page of subjects `s`, by type and id. Each type is a range of the index by itself. What a range holds beyond the
- * prefix is cut off after its limit, so that no upper bound is needed and a page's rows are all that is read. Compared as
- * rows, so that no plan walks through the subjects of all tenants.
+ * Declares a page of subjects `s`, by type and id. Each type is a separate range of the index. Rows of a range that do not match
+ * the prefix are removed after its limit, so no upper bound is needed, and only the page's rows are read. It compares rows, so
+ * that no plan scans the subjects of all tenants.
  */
 const owned = (name: string, table: string, createdAt: string, condition = ''): OwnedStatement =>
   statement(
@@ -86,19 +83,19 @@ const owned = (name: string, table: string, createdAt: string, condition = ''): 
 
 const OWNED = owned('subjects_owned', 'subjects', 's.created_at');
 const CREATED_AT = '(SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1)';
-/** The same list of those that are marked, of which there is a row alone. */
+/** The same list for subjects with evidence to mend. Only these have a row in the table. */
 const TO_MEND: Record<EvidenceToMend, OwnedStatement> = {
   missing: owned('subjects_evidence_missing', 'subject_evidence', CREATED_AT, 'AND s.has_missing'),
   carried: owned('subjects_evidence_carried', 'subject_evidence', CREATED_AT, 'AND s.has_carried'),
 };
 
-/** The columns of a found subject `s` with its newest snapshot `n`. */
+/** Selects a found subject `s` with its newest snapshot `n`. */
 const FOUND = `${FACTS},
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
        s.created_at AS "item?.createdAt",
   ${columns(snapshotColumns(), 'item?.latest')}`;
 
-/** The subject `last` behind which a page begins. */
+/** Joins the subject `last` after which a page starts. */
 const LAST = `LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
                       WHERE s.subject_type = :afterType AND s.subject_id = :afterId LIMIT 1) last ON true`;
 
@@ -109,7 +106,7 @@ interface After {
   rows: number;
 }
 
-/** By type, then the newest first. */
+/** Lists by type, then newest first. */
 const BY_IDENTIFIER = statement<Actor & Identifier & After, ListRow<AccessFacts, OwnedSubject>>(
   'subjects_by_identifier',
   `SELECT ${FOUND},
@@ -137,8 +134,8 @@ const BY_IDENTIFIER = statement<Actor & Identifier & After, ListRow<AccessFacts,
 );
 
 /**
- * By type and name. As in {@link OWNED}, what lies beyond the prefix is cut off after the limit. Owners are found by an
- * expression, with which no other index begins.
+ * Lists by type and name. As in {@link OWNED}, rows that do not match the prefix are removed after the limit. The expression on
+ * the owner matches no other index.
  */
 const BY_NAME = statement<
   Actor & After & { prefix: string; afterName: string | number },
@@ -180,13 +177,14 @@ const OWNER = statement<Actor & SubjectRef, { facts: AccessFacts; ownership: Own
   ${TENANT_ACCESS}`,
 );
 
-/** Subjects as such: whose they are, and the list of one tenant's. */
+/** The owners of subjects, and the list of one tenant's subjects. */
 export class SubjectStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * A page of the subjects that a tenant owns, each with its newest snapshot's header, by type; then by id in byte order,
-   * by name, or of one identifier the newest first; and what the caller may do. Nobody but an active member gets any (contract, "`GET …/subjects` (tenant)").
+   * Returns a page of the subjects that a tenant owns, each with the header of its newest snapshot, and the caller's access
+   * facts. The order is by type, and then by id in byte order or by name; with an identifier, newest first. Only an active member
+   * gets any (contract, "`GET …/subjects` (tenant)").
    */
   async owned(
     actor: Actor,
@@ -210,7 +208,7 @@ export class SubjectStore {
     }
   }
 
-  /** The subject's owner, or null where there is no such subject; and whether the caller may know. */
+  /** Returns the subject's owner, or null if there is no subject, and the caller's access facts. */
   owner(actor: Actor, subject: SubjectRef): Promise<{ facts: AccessFacts; ownership: OwnershipRecord | null }> {
     return this.sql.one(OWNER, { ...actor, ...subject });
   }

@@ -6,7 +6,7 @@ import { DISCLOSURE, FACTS, readAccess, type SubjectDisclosure } from '../facts/
 import { NAMED_SUBJECT, versionsBefore } from '../facts/joins';
 import type { LineageOrder } from './snapshot-list.store';
 
-/** By which time versions are looked for: `recorded` is our clock's (`created_at`), `effective` its writer's (`generated_at`). */
+/** `recorded` is the service's time (`created_at`), and `effective` the writer's time (`generated_at`). */
 export const TIME_BASES = ['recorded', 'effective'] as const;
 export type TimeBasis = (typeof TIME_BASES)[number];
 
@@ -16,34 +16,34 @@ export interface AsOf {
   basis: TimeBasis;
 }
 
-/** From one millisecond to another, both included; null: without a bound. */
+/** From one millisecond to another, both inclusive. Null for no bound. */
 export interface TimeWindow {
   basis: TimeBasis;
   from: Date | null;
   to: Date | null;
 }
 
-/** Which version was the newest at a time, and the facts by which it is decided whether the caller may know. */
+/** The newest version at a time, and the facts that decide whether the caller may know it. */
 export interface VersionAsOf {
   facts: AccessFacts;
-  /** Of a read of the latest version; null for the owner, and where there is no subject. */
+  /** For a read of the latest version; null for the owner, and if there is no subject. */
   disclosure: SubjectDisclosure | null;
-  /** Null where the subject does not exist, or the caller has no right to it. */
+  /** Null if the subject does not exist, or the caller has no right to it. */
   headVersion: number | null;
-  /** Null where there was none yet. */
+  /** Null if there was none yet. */
   version: number | null;
-  /** When the first one was, where there was none yet. */
+  /** The time of the first version, if there was none yet. */
   firstAt: Date | null;
 }
 
-/** Versions of a window of time. */
+/** The versions in a time window. */
 export interface VersionsWithin {
   facts: AccessFacts;
   headVersion: number | null;
   versions: number[];
 }
 
-/** Which of the versions in a window are asked for: `limit` of them at most, those after the version `after` in this order. */
+/** A page of the versions in a window: at most `limit`, after the version `after` in this order. */
 export interface WindowRange {
   order: LineageOrder;
   after: number | null;
@@ -53,21 +53,24 @@ export interface WindowRange {
 type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
-/** A moment from milliseconds since 1970. */
+/** Returns SQL for a moment from milliseconds since 1970. */
 const moment = (milliseconds: string): string => `('epoch'::timestamptz + ${milliseconds} * interval '1 millisecond')`;
 
 const HEAD = `LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
                       ORDER BY n.snapshot_version DESC LIMIT 1) h ON true`;
 
 const EFFECTIVE = 'effective_time(n.generated_at)';
-/** Version 1 of the subject, which the index by effective times leaves out. */
+/** Version 1 of the subject. The index by effective time does not have it. */
 const FIRST = 'FROM snapshots n WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1';
-/** As the index of all others has them. */
+/** The condition of the index that has all other versions. */
 const LATER = 'n.snapshot_version > 1';
 
 type AsOfStatement = Statement<Reader & SubjectRef & { asOf: number }, VersionAsOf>;
 
-/** Any scope is enough here: the caller decides which one the read of the version takes. */
+/**
+ * Declares a search for the version at a moment. It accepts any scope, because the caller checks the rule for the read of the
+ * version.
+ */
 function asOfStatement(basis: TimeBasis, form: Form, found: string): AsOfStatement {
   return statement(
     `version_as_of_${basis}_${form}`,
@@ -85,7 +88,7 @@ function asOfStatement(basis: TimeBasis, form: Form, found: string): AsOfStateme
 const ENDING = moment('(i.as_of + 1)');
 const RECORDED = `${versionsBefore('r.subject_key', 'h.version', ENDING, 'v')}
   LEFT JOIN LATERAL (SELECT n.created_at AS at ${FIRST} AND v.passed = 0 LIMIT 1) first ON true`;
-/** Whatever order its writers gave to the versions: of equal times the highest. */
+/** Ignores the order of the versions. If several have the same time, it returns the highest. */
 const BY_EFFECTIVE_TIME = `
   LEFT JOIN LATERAL (
     SELECT n.snapshot_version AS passed
@@ -119,7 +122,7 @@ const AS_OF: Record<TimeBasis, Record<Form, AsOfStatement>> = {
   },
 };
 
-/** Milliseconds since 1970 of a window: from the first of them on, to before `ending`. */
+/** A window in milliseconds since 1970, with `from` inclusive and `ending` exclusive. */
 interface Bounds {
   from: number | null;
   ending: number | null;
@@ -153,7 +156,7 @@ type EffectiveStatement = Statement<
   { facts: AccessFacts; headVersion: number | null; version: number | null }
 >;
 
-/** In the order of times, then of versions; behind the version `after`, whose own time says where that is. */
+/** Declares a list by time and then version, after the version `after`, whose own time determines the place. */
 function effectiveStatement(order: LineageOrder, form: Form): EffectiveStatement {
   const direction = order === 'asc' ? 'ASC' : 'DESC';
   const [compare, start] = order === 'asc' ? ['>', SINCE] : ['<', UNTIL];
@@ -190,19 +193,22 @@ const EFFECTIVE_WITHIN = {
   desc: { tenant: effectiveStatement('desc', 'tenant'), global: effectiveStatement('desc', 'global') },
 };
 
-/** Which versions of a subject belong to a time, whatever the length of its chain. */
+/** Finds the versions of a subject by time. The cost hardly depends on the length of the chain. */
 export class VersionTimeStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * The version that was the newest at a moment. `recorded`: the newest of those that had been stored; `effective`: the one
-   * with the greatest `generated_at` up to it, of equal ones the highest. Times count to the millisecond, as they are shown.
+   * Returns the newest version at a moment. `recorded` considers the versions that were stored by then. `effective` returns the
+   * version with the greatest `generated_at` up to then, and the highest of equals. Times have milliseconds, as in answers.
    */
   async versionAsOf(reader: Reader, subject: SubjectRef, { at, basis }: AsOf): Promise<VersionAsOf> {
     return this.sql.one(AS_OF[basis][formOf(reader)], { ...reader, ...subject, asOf: at.getTime() });
   }
 
-  /** A part of the versions in a window: `recorded` in the order of versions, `effective` of their times, then versions. */
+  /**
+   * Returns a page of the versions in a window: `recorded` in the order of versions, `effective` in the order of times and then
+   * versions.
+   */
   async within(
     reader: Reader,
     subject: SubjectRef,
@@ -229,7 +235,7 @@ export class VersionTimeStore {
   }
 }
 
-/** Of the versions above `before` up to `last`, which have no gaps, the part that is asked for. */
+/** Returns the requested page of the versions from `before` + 1 to `last`, which have no gaps. */
 function partOf(before: number, last: number, { order, after, limit }: WindowRange): number[] {
   const isAscending = order === 'asc';
   const start = isAscending ? Math.max(before, after ?? 0) + 1 : Math.min(last, (after ?? last + 1) - 1);

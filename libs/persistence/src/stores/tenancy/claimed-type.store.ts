@@ -23,17 +23,17 @@ const FIND = statement<{ principalId: string }, { claimedType: PrincipalType }>(
   'SELECT c.claimed_type AS "claimedType" FROM claimed_types c WHERE c.principal_id = :principalId',
 );
 
-/** What the principal's token said when it last called; `human` where no token ever said another. */
+/** Returns the type in the principal's last token; `human` if no token ever claimed another. */
 export async function findClaimedType(sql: TransactionSql, principalId: string): Promise<PrincipalType> {
   const [found] = await sql.run(FIND, { principalId });
   return found?.claimedType ?? 'human';
 }
 
-/** What tokens said that their principals are. */
+/** The principal types that tokens claimed. */
 export class ClaimedTypeStore {
   constructor(private readonly sql: Sql) {}
 
-  /** For the default, `human`, no row is made: most principals never need one. */
+  /** Stores the claimed type. The default `human` creates no row, because most principals never need one. */
   async remember(principalId: string, claimedType: PrincipalType): Promise<void> {
     await this.sql.run(claimedType === 'human' ? CHANGE : PUT, { principalId, claimedType });
   }

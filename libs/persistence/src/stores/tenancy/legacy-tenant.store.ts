@@ -16,13 +16,13 @@ SELECT :tenantId, member.*
     ON CONFLICT DO NOTHING`,
 );
 
-/** The tenant that owns what is written without naming a tenant. */
+/** The tenant that owns the subjects of writes without a tenant. */
 export class LegacyTenantStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Makes the tenant, the principal who may write there, and its owner where one is named. What is there stays as it is,
-   * whatever became of it, and however many processes ask at once.
+   * Creates the tenant, the principal that may write there, and its owner if one is named. Existing rows stay unchanged, and
+   * concurrent calls are safe.
    */
   async ensure(tenant: { tenantId: string; writerId: string; ownerId: string | null }): Promise<void> {
     await this.sql.run(ENSURE, tenant);

@@ -5,7 +5,7 @@ import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { capOf, countUpTo } from '../limits/caps';
 
-/** One principal's access record in one tenant (specification, "Principal access record"). */
+/** A principal's access record in one tenant (specification, "Principal access record"). */
 export interface MembershipRecord {
   tenantId: string;
   principalId: string;
@@ -19,7 +19,7 @@ export interface MembershipRecord {
 
 export type NewMembership = Omit<MembershipRecord, 'createdAt'>;
 
-/** Columns of the membership `m`. */
+/** Maps the columns of the membership `m`. */
 export const MEMBERSHIP: Columns<MembershipRecord> = {
   principalId: 'm.principal_id',
   tenantId: 'm.tenant_id',
@@ -37,7 +37,7 @@ const FIND = statement<{ tenantId: string; principalId: string }, MembershipReco
   FROM memberships m WHERE m.tenant_id = :tenantId AND m.principal_id = :principalId`,
 );
 
-/** The principal's record, removed or not; null when it never had one. */
+/** Returns the principal's record, removed or not; null if it never had one. */
 export async function findMember(
   sql: TransactionSql,
   tenantId: string,
@@ -47,7 +47,7 @@ export async function findMember(
   return member;
 }
 
-// By tenant first: beside the status, the planner would walk the index of all active members.
+// By tenant first, because with a condition on the status the planner would scan the index of all active members.
 const OTHER_OWNER = statement<{ tenantId: string; principalId: string }, { principalId: string }>(
   'membership_other_owner',
   `WITH others AS MATERIALIZED (
@@ -58,12 +58,15 @@ SELECT principal_id AS "principalId" FROM others
  WHERE api_functional_role = '${OWNER}' AND status = 'active' LIMIT 1`,
 );
 
-/** Whether the tenant has an active owner besides this principal. */
+/** Returns true if the tenant has an active owner other than this principal. */
 export async function hasOtherOwner(sql: TransactionSql, tenantId: string, principalId: string): Promise<boolean> {
   return (await sql.run(OTHER_OWNER, { tenantId, principalId })).length > 0;
 }
 
-/** A member that is active or invited already takes no other place. The tenant is locked: nobody takes one meanwhile. */
+/**
+ * Stores a member. One that is already active or invited needs no further place. The tenant is locked, so no other member takes a
+ * place meanwhile.
+ */
 const PUT = statement<
   NewMembership & Pick<Caps, 'members_per_tenant'> & { actingId: string },
   { member: MembershipRecord | null; cap: number }
@@ -98,8 +101,8 @@ SELECT ${columns(MEMBERSHIP, 'member?')}, cap.value AS cap
 );
 
 /**
- * Replaces the record of the principal, or stores its first one. An invitation keeps its author. Throws `limit_reached` where
- * the tenant has too many active and invited members.
+ * Replaces the record of the principal, or stores its first one. An invitation keeps its author. Throws `limit_reached` if the
+ * tenant has the maximum of active and invited members.
  */
 export async function putMember(
   sql: TransactionSql,

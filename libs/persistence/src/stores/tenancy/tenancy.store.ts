@@ -42,9 +42,9 @@ export interface TenantRecord {
   name: string;
   slug: string | null;
   chainEnforced: boolean;
-  /** What it demands of the evidence in what it writes. */
+  /** The evidence that the tenant demands of its own writes. */
   evidencePolicy: EvidencePolicy;
-  /** Whether a second human has to confirm an erasure. */
+  /** `required` if a second human must confirm an erasure. */
   erasureConfirmation: Confirmation;
   /** `required` if a second human must confirm a grant on all subjects. */
   grantConfirmation: Confirmation;
@@ -56,10 +56,10 @@ export interface TenantRecord {
 /** A request to switch off a setting that demands a second human. Times are RFC 3339. */
 export interface PendingChange {
   setting: ConfirmationSetting;
-  /** Null: the operator. */
+  /** Null for the operator. */
   requestedBy: string | null;
   requestedAt: string;
-  /** When it takes effect unless another human confirms it before. */
+  /** When it takes effect, unless another human confirms it earlier. */
   effectiveAt: string;
 }
 
@@ -68,7 +68,7 @@ export type NewTenant = Omit<
   'createdAt' | 'erasureConfirmation' | 'grantConfirmation' | 'pendingChanges'
 >;
 
-/** What is to change of a tenant; what is undefined stays, and a `slug` of null is taken away. */
+/** The new values of a tenant. An undefined member stays unchanged, and a null `slug` is removed. */
 export interface TenantChange {
   name: string | undefined;
   slug: string | null | undefined;
@@ -83,46 +83,45 @@ const MEMBER_OF: Readonly<Record<ConfirmationSetting, 'erasureConfirmation' | 'g
   grant_confirmation: 'grantConfirmation',
 };
 
-/** Returns the settings that the change sets to this value. */
 export function confirmationsSetTo(value: Confirmation, change: TenantChange): ConfirmationSetting[] {
   return CONFIRMATION_SETTINGS.filter((setting) => change[MEMBER_OF[setting]] === value);
 }
 
-/** A tenant with what the asking principal is in it. */
+/** A tenant with the roles of the asking principal. */
 export interface TenantOfMember {
   tenant: TenantRecord;
   role: Role;
   tenancyRole: TenancyRole;
 }
 
-/** A tenant that a principal was added to, and has not joined yet. */
+/** An invitation of a principal to a tenant that it has not joined yet. */
 export interface InvitationRecord extends Pick<TenantOfMember, 'role' | 'tenancyRole'> {
   tenantId: string;
   tenantName: string;
-  /** Null: it was made by the service, or its operator. */
+  /** Null if the service or its operator made it. */
   invitedBy: string | null;
   invitedAt: Date;
 }
 
-/** A tenant that may not add a principal. */
+/** A tenant that may not add the principal. */
 export interface TenantBlock {
   tenantId: string;
   blockedAt: Date;
 }
 
-/** What a change of one member's record is decided by; it stays so until the change is stored. */
+/** The facts that decide a change of a member's record. They cannot change until the change is stored. */
 export interface MembershipChange {
   caller: MembershipRecord | null;
   target: MembershipRecord | null;
-  /** Whether an active tenant_owner besides the target remains. */
+  /** True if the tenant has an active owner other than the target. */
   hasOtherOwner: boolean;
-  /** What the target's token said when it last called; `human` where none said another. */
+  /** The type in the target's last token; `human` if no token claimed another. */
   claimedType: PrincipalType;
-  /** Whether the target blocks the tenant. */
+  /** True if the target blocks the tenant. */
   isBlocked: boolean;
 }
 
-/** Snapshots that a tenant wrote on one UTC day. */
+/** The number of snapshots that a tenant wrote on one UTC day. */
 export interface UsageDay {
   /** `YYYY-MM-DD` */
   date: string;
@@ -132,7 +131,7 @@ export interface UsageDay {
 const inEffect = (setting: ConfirmationSetting): string =>
   `setting_in_effect(t.${setting}, t.pending_changes -> '${setting}')`;
 
-/** Columns of the tenant `t`. */
+/** Maps the columns of the tenant `t`. */
 const TENANT: Columns<TenantRecord> = {
   tenantId: 't.tenant_id',
   name: 't.name',
@@ -149,7 +148,7 @@ const TENANT: Columns<TenantRecord> = {
 
 const CALLER = `${inputRow(ACTOR)} ${MEMBER_ACCESS}`;
 
-/** A principal founds one tenant after the other, so that each is counted before the next one. */
+/** Serializes the creation of tenants by one principal, so that each is counted before the next one. */
 const LOCK_FOUNDER = statement<ActedBy>(
   'tenant_lock_founder',
   `SELECT pg_advisory_xact_lock(hashtextextended('founder/' || acting.principal_id, 0)) FROM ${ACTING}`,
@@ -231,7 +230,7 @@ const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null
   FROM ${CALLER} LEFT JOIN tenants t ON t.tenant_id = i.tenant_id`,
 );
 
-/** Owners may change everything. Admins may switch a confirmation off only where somebody else requested it. */
+/** Owners may change everything. Admins may switch a confirmation off only if another principal requested it. */
 export interface TenantChangers {
   owners: readonly Role[];
   admins: readonly Role[];
@@ -291,8 +290,8 @@ const MEMBERS = statement<
 );
 
 /**
- * An offer ends with what it stands on: that its maker may hand the tenant over, and the membership that its recipient was
- * removed from. One that was to found the ownership ends when the tenant has an owner.
+ * Cancels offers that lost their basis: the maker may no longer hand the tenant over, or the recipient was removed. The offer of
+ * a first owner ends when the tenant has an owner.
  */
 const CANCEL_OFFERS = statement<{
   tenantId: string;
@@ -310,7 +309,7 @@ const CANCEL_OFFERS = statement<{
          OR :isFirstOwner::boolean)`,
 );
 
-// Bounds are milliseconds and include the last one, as JavaScript's clock gives it.
+// Bounds are in milliseconds and inclusive, as JavaScript's clock gives them.
 const USAGE = statement<
   Actor & { from: Date; to: Date; readers: readonly Role[] },
   { facts: AccessFacts; day: UsageDay | null }
@@ -338,26 +337,26 @@ function isOwner(member: MembershipRecord | null): boolean {
   return member?.status === 'active' && member.role === OWNER;
 }
 
-/** Tenants, their members, and what they wrote. */
+/** Tenants, their members, and the number of their writes. */
 export class TenancyStore {
   constructor(
     private readonly sql: Sql,
     private readonly caps: Caps = DEFAULT_CAPS,
   ) {}
 
-  /** What the principal may do in the tenant, subjects aside. */
+  /** Returns the principal's access facts in the tenant, without a subject. */
   async facts(actor: Actor): Promise<AccessFacts> {
     return (await this.sql.one(MEMBER_FACTS, actor)).facts;
   }
 
-  /** The principal that founded the tenant, or the tenant itself where none is known. It never changes. */
+  /** Returns the principal that founded the tenant, or the tenant's id if unknown. It never changes. */
   async founder(tenantId: string): Promise<string> {
     return (await this.sql.one(FOUNDER, { tenantId })).founderId;
   }
 
   /**
-   * Stores a tenant with its founder as first member, both or neither. Throws `conflict` when the id or the slug is taken,
-   * and `limit_reached` when the principal founded as many as it may.
+   * Stores a tenant with its founder as first member, in one statement. Throws `conflict` if the id or the slug is taken, and
+   * `limit_reached` if the principal founded the maximum number of tenants.
    */
   create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>, requestId: string): Promise<TenantRecord> {
     const { tenants_per_principal } = this.caps;
@@ -369,7 +368,7 @@ export class TenancyStore {
     });
   }
 
-  /** The tenants in which the principal is active, by `tenant_id`. */
+  /** Returns the tenants in which the principal is active, by `tenant_id`. */
   async ofPrincipal(principalId: string, { limit, after }: PageRequest): Promise<Page<TenantOfMember>> {
     const rows = await this.sql.run(OF_PRINCIPAL, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
     return toPage(
@@ -380,7 +379,7 @@ export class TenancyStore {
     );
   }
 
-  /** The tenants that invited the principal, by `tenant_id`. */
+  /** Returns the tenants that invited the principal, by `tenant_id`. */
   async invitations(principalId: string, { limit, after }: PageRequest): Promise<Page<InvitationRecord>> {
     const rows = await this.sql.run(INVITATIONS, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
     return toPage(
@@ -391,14 +390,15 @@ export class TenancyStore {
     );
   }
 
-  /** The tenant as its member sees it, null when there is none; and what the caller may do in it. */
+  /** Returns the tenant with the caller's roles, or null, and the caller's access facts. */
   find(actor: Actor): Promise<{ facts: AccessFacts; found: TenantOfMember | null }> {
     return this.sql.one(FIND, actor);
   }
 
   /**
-   * Changes the tenant if the caller is one of `changers`, and human by its record where a confirmation is sent; null when not.
-   * The database holds back what switches a confirmation off. Throws `conflict` when the slug is taken.
+   * Changes the tenant if the caller has a role of `changers`; returns a null tenant otherwise. A change of a confirmation also
+   * needs a caller that is human by its record. The database delays a change that switches a confirmation off. Throws `conflict`
+   * if the slug is taken.
    */
   change(
     actor: Acting,
@@ -412,7 +412,10 @@ export class TenancyStore {
     return this.sql.one(CHANGE, { ...actor, ...change, ...changers, changesSlug, byHuman, lifted, demanded });
   }
 
-  /** Members' records by `principal_id`, all or those of one status, none to a stranger; and what the caller may do. */
+  /**
+   * Returns the members' records by `principal_id`, optionally of one status, and the caller's access facts. Only an active
+   * member gets any.
+   */
   async members(
     actor: Actor,
     status: MemberStatus | null,
@@ -422,9 +425,9 @@ export class TenancyStore {
   }
 
   /**
-   * Changes or creates one member's record by the rule `decide`, which sees the records as they are and stay until the
-   * change is stored; what `decide` throws ends the change, and it may be called more than once. Pending transfer offers
-   * that lose their ground are cancelled. Throws `limit_reached` for one member too many.
+   * Changes or creates a member's record. `decide` receives the current records, which stay unchanged until the change is stored.
+   * If it throws, nothing changes; it may be called more than once. Pending transfer offers that lose their basis are cancelled.
+   * Throws `limit_reached` if the tenant has the maximum of members.
    */
   async changeMembership(
     acting: Acting,
@@ -439,8 +442,8 @@ export class TenancyStore {
   }
 
   /**
-   * Keeps the tenant from adding the caller, and ends the membership or invitation that there is, as `decide` says; null: there is
-   * none. Returns false where there is no such tenant.
+   * Prevents the tenant from adding the caller, and ends the caller's membership or invitation. `decide` returns the record to
+   * store, or null if there is none. Returns false if there is no such tenant.
    */
   async block(acting: Acting, decide: (current: MembershipChange) => NewMembership | null): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
@@ -453,12 +456,12 @@ export class TenancyStore {
     });
   }
 
-  /** Lets the tenant add the caller again. */
+  /** Allows the tenant to add the caller again. */
   async unblock(actor: Actor): Promise<void> {
     await this.sql.run(UNBLOCK, actor);
   }
 
-  /** The tenants that the principal blocks, by `tenant_id`. */
+  /** Returns the tenants that the principal blocks, by `tenant_id`. */
   async blocks(principalId: string, { limit, after }: PageRequest): Promise<Page<TenantBlock>> {
     const rows = await this.sql.run(BLOCKS, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
     return toPage(
@@ -502,15 +505,15 @@ export class TenancyStore {
   }
 
   /**
-   * Snapshot writes of each UTC day from `from` to `to`, zeros included, if the caller holds one of `readers`, else none.
-   * Both bounds are included, to the millisecond.
+   * Returns the number of snapshot writes per UTC day from `from` to `to`, zeros included, if the caller has one of the roles
+   * `readers`, else no days. Both bounds are inclusive, to the millisecond.
    */
   async usage(
     actor: Actor,
     window: { from: Date; to: Date },
     readers: readonly Role[],
   ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
-    // Counts all that was written in the window.
+    // In turn, because it counts all snapshots of the window.
     const rows = await this.sql.runInTurn(actor.tenantId, USAGE, { ...actor, ...window, readers });
     const [first] = rows;
     if (first === undefined) throw new Error('usage_by_day answered no row');

@@ -9,9 +9,8 @@ const LOCK = statement<Acting>(
 );
 
 /**
- * What a tenant has of members and subscriptions changes one change after the other, to the end of the transaction: each is
- * decided by rows that may not exist yet. What the transaction changes from here on is recorded as this actor's deed.
- * Returns false where there is no such tenant.
+ * Locks the tenant until the end of the transaction, and records the transaction's changes under this actor. The lock serializes
+ * changes of members and subscriptions, which depend on rows that may not exist yet. Returns false if there is no such tenant.
  */
 export async function lockTenant(sql: TransactionSql, acting: Acting): Promise<boolean> {
   return (await sql.run(LOCK, acting)).length > 0;

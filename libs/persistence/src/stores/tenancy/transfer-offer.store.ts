@@ -9,7 +9,7 @@ import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
 import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
 import { lockTenant } from './tenant-lock';
 
-/** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
+/** An offer of a tenant's ownership. Its status is that of the moment it was read. */
 export interface TransferOfferRecord {
   offerId: string;
   tenantId: string;
@@ -19,29 +19,29 @@ export interface TransferOfferRecord {
   status: TransferOfferStatus;
   createdAt: Date;
   expiresAt: Date | null;
-  /** When it left `pending`; null before. */
+  /** When it left the status `pending`; null before. */
   resolvedAt: Date | null;
 }
 
 export type NewTransferOffer = Omit<TransferOfferRecord, 'status' | 'createdAt' | 'resolvedAt'>;
 
-/** One offer, as one principal meets it. */
+/** An offer and the principal that acts on it. */
 export interface TransferOfferRef extends Actor {
   offerId: string;
 }
 
-/** What a move of an offer is decided by; it stays so until the move is stored. */
+/** The facts that decide the end of an offer. They cannot change until the end is stored. */
 export interface TransferOfferMove {
-  /** Null when the tenant has no such offer. */
+  /** Null if the tenant has no such offer. */
   offer: TransferOfferRecord | null;
   caller: MembershipRecord | null;
-  /** Whoever made the offer. */
+  /** The principal that made the offer. */
   offerer: MembershipRecord | null;
-  /** Whether the tenant has an active owner besides the offerer. */
+  /** True if the tenant has an active owner other than the offerer. */
   hasOtherOwner: boolean;
 }
 
-/** How an offer ends, and the members' records that change with it. */
+/** The new status of an offer, and the members' records that change with it. */
 export interface TransferOfferEnd {
   status: Exclude<TransferOfferStatus, 'pending' | 'expired'>;
   members: readonly NewMembership[];
@@ -49,7 +49,7 @@ export interface TransferOfferEnd {
 
 const IS_OVERDUE = `o.status = 'pending' AND o.expires_at <= statement_timestamp()`;
 
-/** Columns of the offer `o`. */
+/** Maps the columns of the offer `o`. */
 const OFFER: Columns<TransferOfferRecord> = {
   offerId: 'o.offer_id',
   tenantId: 'o.tenant_id',
@@ -92,7 +92,7 @@ const END = statement<{ offerId: string; status: TransferOfferStatus }, Transfer
   RETURNING ${columns(OFFER)}`,
 );
 
-/** For the rest of the transaction whoever becomes an owner does so in this one's place: one change, and not two. */
+/** Records the next owner of this transaction as the successor of this principal, so that there is one change and not two. */
 const HANDED_OVER_BY = statement<{ principalId: string }>(
   'transfer_offer_handed_over_by',
   `SELECT set_config('iss.owner_from', :principalId, true)`,
@@ -100,7 +100,7 @@ const HANDED_OVER_BY = statement<{ principalId: string }>(
 
 const LIST = newestFirst('o', 'offer_id');
 
-// Each kind of caller by the index of what it may see: whoever sees few offers does not walk through all.
+// Each kind of caller uses its own index, so a caller that sees few offers does not scan all.
 const OF_TENANT = statement<
   Actor & Before & { admins: readonly string[] },
   ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
@@ -133,8 +133,8 @@ export class TransferOfferStore {
   ) {}
 
   /**
-   * Stores an offer unless `decide`, which sees what its maker stands on, throws; it may be called more than once. Throws
-   * `conflict` while another offer of the tenant is pending; one that is overdue stands in no one's way.
+   * Stores an offer unless `decide` throws. `decide` receives the offerer's record, and may be called more than once. Throws
+   * `conflict` while another offer of the tenant is pending; an overdue one does not count.
    */
   async create(
     offer: NewTransferOffer,
@@ -151,14 +151,14 @@ export class TransferOfferStore {
     });
   }
 
-  /** The tenant's offer with this id, or null; and what the caller may do in the tenant. */
+  /** Returns the tenant's offer with this id, or null, and the caller's access facts. */
   find(ref: TransferOfferRef): Promise<{ facts: AccessFacts; offer: TransferOfferRecord | null }> {
     return this.sql.one(FIND, ref);
   }
 
   /**
-   * The tenant's offers, newest first: all of them if the caller holds one of `admins`, else those made to it. `isOffered`
-   * says whether any ever was.
+   * Returns the tenant's offers, newest first: all if the caller has one of the roles `admins`, else those made to it.
+   * `isOffered` is true if the caller ever received one.
    */
   async list(
     actor: Actor,
@@ -170,9 +170,9 @@ export class TransferOfferStore {
   }
 
   /**
-   * Ends a pending offer by the rule `decide`, together with the members' records that change with it; what `decide`
-   * throws leaves all as it is, and it may be called more than once. It must refuse an offer that is not pending. Throws
-   * `limit_reached` where one of the members would be one too many.
+   * Ends a pending offer with the status and members' records from `decide`. If `decide` throws, nothing changes; it may be
+   * called more than once. It must refuse an offer that is not pending. Throws `limit_reached` if a new member would exceed the
+   * maximum.
    */
   async end(
     ref: TransferOfferRef & Acting,
@@ -188,7 +188,7 @@ export class TransferOfferStore {
       const move = { offer, caller, offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromId) };
       const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
-      // Where the caller owns the tenant already, that the offerer ceases to is a change by itself.
+      // If the caller already owns the tenant, the offerer's loss of ownership is a change by itself.
       const isNewOwner = caller?.role !== OWNER || caller.status !== 'active';
       if (isNewOwner && members.some(({ principalId: id }) => id === fromId)) {
         await sql.run(HANDED_OVER_BY, { principalId: fromId });

@@ -1,7 +1,7 @@
 import type { SubjectRef, UpdateStatus } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
-/** A stored proposal. `patchOps` is canonical JSON text; null where it was erased with a version that it was based on or made. */
+/** A stored update. `patchOps` is canonical JSON text; null if it was erased with its base or the version that it made. */
 export interface UpdateRecord extends SubjectRef {
   updateId: string;
   tenantId: string;
@@ -18,7 +18,7 @@ export interface UpdateRecord extends SubjectRef {
   withdrawnAt: Date | null;
 }
 
-/** Columns of the update `u` of subject `s`. */
+/** Maps the columns of the update `u` of subject `s`. */
 export const updateColumns = (u = 'u', s = 's'): Columns<UpdateRecord> => ({
   updateId: `${u}.update_id`,
   tenantId: `${u}.tenant_id`,

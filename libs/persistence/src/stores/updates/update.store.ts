@@ -26,7 +26,7 @@ import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
 
-/** A proposal as it is to be stored. `patchOps` is canonical JSON text. */
+/** A new proposal. `patchOps` is canonical JSON text. */
 export interface UpdateToPropose extends SubjectRef {
   updateId: string;
   tenantId: string;
@@ -36,73 +36,76 @@ export interface UpdateToPropose extends SubjectRef {
   patchOps: string;
   requestId: string | null;
   initiatedBy: string | null;
-  /** What the tenant demands of evidence, as far as the dry run was held to it. */
+  /** The evidence policy by which the dry run was checked. */
   evidencePolicy: EvidencePolicy;
   trace: EventTrace;
 }
 
-/** The request that an event is of. */
+/** The request that caused an event. */
 export interface EventTrace {
   requestId: string;
   /** W3C Trace Context. */
   traceparent: string;
 }
 
-/** `eventId`: the event to announce, null when no subscription wants it. */
+/** `eventId` is the event to announce, or null if no subscription wants it. */
 export type ProposeOutcome =
   | { kind: 'proposed'; update: UpdateRecord; eventId: string | null }
   | { kind: 'existing'; update: UpdateRecord }
   | ({ kind: 'refused' } & Pick<ProposeRow, 'facts' | 'headVersion' | 'evidencePolicy' | 'reached'>);
 
-/** One update of a tenant, asked for by one of its members. */
+/** An update of a tenant, and the member that acts on it. */
 export interface UpdateRef extends Actor {
   updateId: string;
-  /** The subject that the path names, whose update it must be; null where it names none. */
+  /** The subject in the path, which must be the update's; null if the path has none. */
   subject: SubjectRef | null;
 }
 
-/** The update, null when the tenant (and the named subject) has none with this id; and what the caller may do. */
+/** The update, or null if the tenant (and the named subject) has none with this id, and the caller's access facts. */
 export interface FoundUpdate {
   facts: AccessFacts;
   update: UpdateRecord | null;
 }
 
-/** An update with what applying it needs. */
+/** An update with the data that applying it needs. */
 export interface UpdateToApply extends FoundUpdate {
-  /** Version of the subject's newest snapshot. */
+  /** The version of the subject's newest snapshot. */
   headVersion: number | null;
   base: ApplyBase | null;
   chainEnforced: boolean;
-  /** What the tenant demands of evidence. */
+  /** The evidence that the tenant demands. */
   evidencePolicy: EvidencePolicy;
 }
 
-/** What an update is applied to. */
+/** The snapshot to which an update is applied. */
 export interface ApplyBase extends SnapshotRow {
-  /** See `encodeOrigins`; null for a first version, and where they are not known. */
+  /** Encoded by `encodeOrigins`; null for a first version, and if they are unknown. */
   origins: Buffer | null;
 }
 
 interface ProposeRow {
   facts: AccessFacts;
   headVersion: number | null;
-  /** What the tenant demands now: nothing is stored that was held to another policy. Null where there is no tenant. */
+  /** The tenant's current policy. A proposal that was checked by another policy is refused. Null if there is no tenant. */
   evidencePolicy: EvidencePolicy | null;
   createdAt: Date | null;
   eventId: string | null;
   tenantCap: number;
-  /** What the tenant has proposed before this statement; null where that was not counted. */
+  /** The number of the tenant's proposals before this statement; null if they were not counted. */
   pendingOfTenant: number | null;
   reached: ReachedCap | null;
 }
 
-/** A cap that left no place, and its value. */
+/** A cap without a free place, and its value. */
 export interface ReachedCap {
   name: CapName;
   value: number;
 }
 
-/** Of each row: the cap under which its tenant is known to have room, and how many rows before it are of its subject and tenant. */
+/**
+ * For each row: the cap under which its tenant is known to have a free place, and the number of earlier rows of its subject and
+ * tenant.
+ */
 interface Places {
   eventIds: readonly string[];
   traces: readonly EventTrace[];
@@ -113,11 +116,14 @@ interface Places {
 
 type PendingCaps = Pick<Caps, 'pending_updates_per_subject' | 'pending_updates_per_tenant'>;
 
-/** Rows that share the statement count together: those before a row take their places before it. */
+/** Rows that share the statement count together: earlier rows take their places first. */
 const SUBJECT_IS_FULL = 'f.pending_of_subject + (:aheadOfSubject::int[])[f.ord] >= f.subject_cap';
 const TENANT_IS_FULL = 'f.pending_of_tenant + (:aheadOfTenant::int[])[f.ord] >= f.tenant_cap';
 
-/** A tenant's are counted where its cap is not the one under which the process knows of room ({@link Headroom}). */
+/**
+ * Stores proposals. It counts the tenant's proposals unless the process knows that there is a free place under the current cap
+ * ({@link Headroom}).
+ */
 const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & PendingCaps, ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
@@ -190,15 +196,15 @@ const BY_REQUEST = statement<{ tenantId: string; requestId: string }, UpdateReco
     WHERE u.tenant_id = :tenantId AND u.request_id = :requestId`,
 );
 
-/** An {@link UpdateRef} as statements take it. */
+/** An {@link UpdateRef} as parameters of a statement. */
 type UpdateInput = Actor & { updateId: string; subjectType: string | null; subjectId: string | null };
 
 const INPUT = { update_id: 'uuid', ...ACTOR, ...SUBJECT } as const;
 
 /**
- * From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one.
- * The update is found by its key first and judged after that: a plan made early walks through all of the tenant's. `u` is
- * there for active members of the owner alone.
+ * Joins the update `u` of the input `i`, and the subject `s` on which access is decided: the path's if it has one. The update is
+ * found by its key first and checked afterwards, because an early plan would otherwise scan all updates of the tenant. `u` is
+ * null unless the caller is an active member of the owner.
  */
 const UPDATE = `
   LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
@@ -208,7 +214,7 @@ const UPDATE = `
   ${TENANT_ACCESS}
   LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true`;
 
-// The length of a text is known without reading it.
+// PostgreSQL knows the length of a text without reading it.
 const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(n.envelope) > :maxBytes::int) IS TRUE';
 const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
 
@@ -238,7 +244,10 @@ const FIND = statement<UpdateInput, FoundUpdate>(
   FROM ${inputRow(INPUT)} ${UPDATE}`,
 );
 
-/** The row lock decides between withdrawing and applying: the later one sees then that it is proposed no more. */
+/**
+ * Withdraws an update. The row lock serializes withdrawing and applying, and the later one sees that the update is no longer
+ * proposed.
+ */
 const WITHDRAW = statement<
   UpdateInput & {
     proposers: readonly Role[];
@@ -279,7 +288,10 @@ const LISTED = `${FACTS},
   ${LIST.position}, u.found`;
 type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
-/** A page of these updates `u`. Each status is read from the index by itself, so that a rare one walks no long history. */
+/**
+ * Joins a page of these updates as `u`. It reads each status from the index separately, so that a rare one needs no scan of a
+ * long history.
+ */
 const pageOf = (whose: string): string => `
   LEFT JOIN LATERAL ${fitting(
     'u',
@@ -314,7 +326,7 @@ const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, U
 const MAX_ROWS = 32;
 const MAX_RUNNING = 3;
 
-/** Updates: proposed once a (tenant, request_id), read, withdrawn, and brought together with what applying them needs. */
+/** Updates: proposed once per (tenant, request_id), read, withdrawn, and loaded with the data that applying them needs. */
 export class UpdateStore {
   private readonly proposals: Coalescer<UpdateToPropose, ProposeRow>;
   private readonly applications: Coalescer<UpdateRef, UpdateToApply>;
@@ -367,8 +379,8 @@ export class UpdateStore {
   }
 
   /**
-   * Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. Refused for the
-   * caller's rights, then for a stale base, then for the cap that is `reached`.
+   * Stores a proposal on the head, or returns the one that the tenant stored under the same `requestId`. Reasons for a refusal,
+   * in this order: the caller's rights, a stale base, the cap in `reached`.
    */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
     const { createdAt, eventId, ...refusal } = await this.proposals.submit(update);
@@ -378,14 +390,14 @@ export class UpdateStore {
     return { kind: 'refused', ...refusal };
   }
 
-  /** The tenant's proposal under this `requestId`, or null. */
+  /** Returns the tenant's update with this `requestId`, or null. */
   async byRequestId(tenantId: string, requestId: string | null): Promise<UpdateRecord | null> {
     if (requestId === null) return null;
     const [update = null] = await this.sql.run(BY_REQUEST, { tenantId, requestId });
     return update;
   }
 
-  /** The update, its base and the head, with the access facts, in one statement. */
+  /** Returns the update, its base and the head with the access facts, in one statement. */
   forApply(ref: UpdateRef): Promise<UpdateToApply> {
     return this.applications.submit(ref);
   }
@@ -395,9 +407,9 @@ export class UpdateStore {
   }
 
   /**
-   * Withdraws an update that is still proposed, if the caller holds one of `editors`, or made it and holds one of
-   * `proposers`. `update` is as it was found, or as it became when it `isWithdrawn` by this call; `eventId` is the
-   * event to announce, null when no subscription wants it.
+   * Withdraws a proposed update if the caller has one of the roles `editors`, or made it and has one of the roles `proposers`.
+   * `isWithdrawn` is true if this call withdrew it; otherwise `update` is unchanged. `eventId` is the event to announce, or null
+   * if no subscription wants it.
    */
   async withdraw(
     ref: UpdateRef,
@@ -414,8 +426,8 @@ export class UpdateStore {
   }
 
   /**
-   * Updates of the tenant, or of the one subject that it owns, in these states, newest first; and what the caller may do.
-   * Nobody but an active member of the owner gets any.
+   * Returns updates of the tenant, or of one subject that it owns, with these statuses, newest first, and the caller's access
+   * facts. Only an active member of the owner gets any.
    */
   async list(
     { tenantId, principalId, subject }: Omit<UpdateRef, 'updateId'>,
@@ -430,7 +442,7 @@ export class UpdateStore {
   }
 }
 
-/** How many rows before each one are like it. Plain comparisons: a statement has few rows. */
+/** Returns for each row the number of earlier rows that are like it. Statements are small, so it compares every pair. */
 function aheadOf(
   updates: readonly UpdateToPropose[],
   isLike: (one: UpdateToPropose, other: UpdateToPropose) => boolean,

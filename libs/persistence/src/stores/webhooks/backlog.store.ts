@@ -14,16 +14,16 @@ const OLDEST_DELIVERY = statement<NoParameters, { ageMs: number }>(
                      ORDER BY next_at LIMIT 1), 0)::float8 AS "ageMs"`,
 );
 
-/** How far behind the workers are, as PostgreSQL knows it: for metrics and probes of both apps. */
+/** The backlog of the workers in PostgreSQL, for metrics and probes of both apps. */
 export class BacklogStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Age in milliseconds of the oldest event that has not become its deliveries; 0 when there is none. */
+  /** Returns the age in milliseconds of the oldest event whose deliveries are incomplete; 0 if there is none. */
   async oldestEventMs(): Promise<number> {
     return (await this.sql.one(OLDEST_EVENT, {})).ageMs;
   }
 
-  /** For how many milliseconds the oldest delivery has been due without anybody working on it; 0 when there is none. */
+  /** Returns for how many milliseconds the oldest delivery without a worker has been due; 0 if there is none. */
   async oldestDeliveryMs(): Promise<number> {
     return (await this.sql.one(OLDEST_DELIVERY, {})).ageMs;
   }

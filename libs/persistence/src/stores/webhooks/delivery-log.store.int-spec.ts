@@ -63,7 +63,7 @@ async function fail(deliveryId: string, status: 'pending' | 'dead'): Promise<{ a
     status,
     retryInMs: status === 'pending' ? 0 : null,
   };
-  expect(await deliveries.record(result)).toMatchObject({ held: true });
+  expect(await deliveries.record(result)).toMatchObject({ isRecorded: true });
   return { attempt: claimed.attempt, scheduled: claimed.scheduledAttempt };
 }
 
@@ -103,7 +103,7 @@ it('does not take the late result of an attempt before the redelivery', async ()
     retryInMs: null,
   };
   expect(await deliveries.record({ ...result, deliveryId, attempt: late.attempt, status: 'succeeded' })).toMatchObject({
-    held: false,
+    isRecorded: false,
   });
   expect(await fail(deliveryId, 'pending')).toEqual({ attempt: 2, scheduled: 1 });
 });

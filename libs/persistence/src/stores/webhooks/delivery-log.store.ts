@@ -21,7 +21,7 @@ import { statement } from '../../sql/statement';
 import { FACTS, memberAccess } from '../facts/access-facts';
 import { founderOf } from './pending-delivery';
 
-/** One attempt as it went; `statusCode` is null where no answer came, `errorPhase` and `error` where it succeeded. */
+/** The result of one attempt. `statusCode` is null if there was no answer; `errorPhase` and `error` are null after a success. */
 export interface AttemptRecord {
   attempt: number;
   startedAt: Date;
@@ -31,40 +31,40 @@ export interface AttemptRecord {
   error: string | null;
 }
 
-/** One event on its way to one subscription. Ids are bare UUIDs. */
+/** The delivery of one event to one subscription. Ids are bare UUIDs. */
 export interface DeliveryRecord {
   deliveryId: string;
   eventId: string;
   eventType: string;
   subscriptionId: string;
   status: DeliveryStatus;
-  /** Attempts ever begun, those before a redelivery included. */
+  /** The number of attempts ever started, including those before a redelivery. */
   attemptCount: number;
-  /** When the next attempt is due; null unless pending. */
+  /** When the next attempt is due; null unless the delivery is pending. */
   nextAttemptAt: Date | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** Of the request that caused the event. */
+  /** The id of the request that caused the event. */
   requestId: string | null;
   traceparent: string | null;
-  /** Null unless it is `skipped`, and for what was skipped before reasons were kept. */
+  /** Null unless it is `skipped`, and if an earlier release skipped it without a reason. */
   skippedReason: SkippedReason | null;
   /** The last fifty, oldest first. */
   attempts: AttemptRecord[];
 }
 
-/** Who asks about which subscription. */
+/** A subscription and the principal that reads its log. */
 export interface LogReader {
   subscriptionId: string;
   principalId: string;
 }
 
-/** The subscription whose log is asked for, or null, and what the caller may do in its tenant. */
+/** The subscription or null, and the caller's access facts in its tenant. */
 export interface LogAccess {
   facts: AccessFacts;
   subscription: {
     tenantId: string;
-    /** As a delivery that waits names them. */
+    /** As in {@link PendingDelivery}. */
     founderId: string;
     targetUrl: string;
     status: SubscriptionStatus;
@@ -72,7 +72,7 @@ export interface LogAccess {
   } | null;
 }
 
-/** Null: any. Both times are inclusive, to the millisecond. */
+/** A null member selects all. Both times are inclusive, to the millisecond. */
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
   eventType: string | null;
@@ -84,15 +84,15 @@ export interface Replay {
   from: Date;
   to: Date | null;
   statuses: readonly FinishedDeliveryStatus[];
-  /** Deliveries at most. */
+  /** The maximum number of deliveries to replay. */
   limit: number;
-  /** It looks at so many at most, whatever their status. */
+  /** The maximum number of deliveries to examine, whatever their status. */
   look: number;
 }
 
 export interface Replayed {
   deliveryIds: string[];
-  /** When the first delivery was made that did not fit, or was not looked at; null when there is none. */
+  /** The creation time of the first delivery that was not replayed for lack of room, or not examined; null if there is none. */
   nextFrom: Date | null;
 }
 
@@ -115,7 +115,7 @@ const ACCESS_COLUMNS = `${FACTS},
        ${founderOf('s.tenant_id')} AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
-/** Columns of the delivery `d` with its attempts `t`. */
+/** Maps the columns of the delivery `d` with its attempts `t`. */
 const DELIVERY: Columns<DeliveryRecord> = {
   deliveryId: 'd.delivery_id',
   eventId: 'd.event_id',
@@ -132,12 +132,12 @@ const DELIVERY: Columns<DeliveryRecord> = {
   attempts: 't.attempts',
 };
 
-/** A delivery as its row holds it: times in JSON are texts. */
+/** A delivery from a row, in which the times within JSON are strings. */
 type Stored<Delivery extends DeliveryRecord> = Omit<Delivery, 'attempts'> & {
   attempts: (Omit<AttemptRecord, 'startedAt'> & { startedAt: string })[] | null;
 };
 
-/** Attempts `t` of the delivery `d`. Each redelivery adds some, without end; nobody reads more than the last ones. */
+/** Joins the last attempts of the delivery `d` as `t`. Redeliveries can add any number of attempts. */
 const ATTEMPTS = `
   LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
@@ -154,10 +154,13 @@ const ACCESS = statement<LogReader, LogAccess>(
 );
 
 const LIST = newestFirst('d', 'delivery_id');
-/** A page that keeps some looks at so many deliveries at most, and says how far it came. */
+/** The maximum number of deliveries that one page examines with a filter. The page says where it ended. */
 const LOOK = 10_000;
 
-/** What a page looks at, of the subscription given as SQL. The bounds stand there in any case: a scan starts at them. */
+/**
+ * Selects the deliveries of a page for the subscription given as SQL. The bounds are always present, so that a scan starts at
+ * them.
+ */
 const looked = (subscriptionId: string): string => `
          d.subscription_id = ${subscriptionId}
      AND d.created_at >= coalesce(:from::timestamptz, '-infinity')
@@ -169,7 +172,7 @@ const PAGE = statement<
   LogReader & DeliveryFilter & Before,
   ListRow<AccessFacts, Stored<DeliveryRecord>> &
     Pick<LogAccess, 'subscription'> & {
-      /** The last delivery that was looked at, where the page is short although there may be more. */
+      /** The last examined delivery, if the page is short although there may be more. */
       lookedTo: PagePosition | null;
     }
 >(
@@ -211,10 +214,13 @@ const FIND = statement<
      ) d ON true ${ATTEMPTS}`,
 );
 
-/** A finished delivery begins again: due now, its attempts numbered on, its retry schedule from the start. */
+/** Restarts a finished delivery: due now, with consecutive attempt numbers, and with the retry schedule from its start. */
 const BEGIN_AGAIN = `status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, skipped_reason = NULL, retries_from = d.attempt`;
 
-/** Whether the subscription gets deliveries. Found by its key and judged after that, in no index of all that are live. */
+/**
+ * True if the subscription gets deliveries. It is found by its key and checked afterwards, so that the index of live ones is not
+ * used.
+ */
 const IS_ACTIVE = `(SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
               WHERE s.subscription_id = :subscriptionId) = 'active'`;
 
@@ -226,7 +232,10 @@ const REDELIVER = statement<{ subscriptionId: string; deliveryId: string }, { de
    RETURNING d.delivery_id AS "deliveryId"`,
 );
 
-/** Rows are locked in one order, so that of two replays at once the second finds what the first one left. */
+/**
+ * Restarts deliveries of a period. Rows are locked in one order, so the second of two concurrent replays sees the result of the
+ * first.
+ */
 const REPLAY = statement<Replay & { subscriptionId: string }, Replayed>(
   'delivery_replay',
   `WITH looked AS MATERIALIZED (
@@ -252,7 +261,7 @@ const REPLAY = statement<Replay & { subscriptionId: string }, Replayed>(
                                               (SELECT until FROM looked))) AS "nextFrom"`,
 );
 
-/** The event is marked as fanned out, so that it reaches this one subscription and no other. */
+/** Stores a test event. It is marked as fanned out, so it reaches only this subscription. */
 const TEST = statement<TestDelivery & { subscriptionId: string }, { deliveryId: string }>(
   'delivery_test',
   `WITH target AS MATERIALIZED (
@@ -268,25 +277,25 @@ const TEST = statement<TestDelivery & { subscriptionId: string }, { deliveryId: 
    RETURNING delivery_id AS "deliveryId"`,
 );
 
-/** Deliveries of one subscription as its tenant sees them, and what the tenant may have done again. */
+/** Deliveries of one subscription for its tenant, with redelivery, replay and tests. */
 export class DeliveryLogStore {
   constructor(private readonly sql: Sql) {}
 
-  /** The subscription and the caller's right, without any delivery. */
+  /** Returns the subscription and the caller's access facts, without deliveries. */
   access(reader: LogReader): Promise<LogAccess> {
     return this.sql.one(ACCESS, reader);
   }
 
   /**
-   * A page of the subscription's deliveries, newest first; of a deleted subscription too. It may have fewer than were asked
-   * for, or none, and a next page: a filter keeps some of a bounded number.
+   * Returns a page of the subscription's deliveries, newest first, even if it is deleted. With a filter, a page may be short or
+   * empty and still have a next page, because the number of examined deliveries is limited.
    */
   async page(
     reader: LogReader,
     filter: DeliveryFilter,
     request: PageRequest,
   ): Promise<LogAccess & { page: Page<DeliveryRecord> }> {
-    // Walks past what the filter leaves out.
+    // In turn, because it may read many deliveries that the filter removes.
     const rows = await this.sql.runInTurn(reader.principalId, PAGE, { ...reader, ...filter, ...before(request) });
     const { facts, page } = toList(rows, request.limit);
     const subscription = rows[0]?.subscription ?? null;
@@ -294,7 +303,7 @@ export class DeliveryLogStore {
     return { facts, subscription, page: { items: page.items.map(withAttempts), next } };
   }
 
-  /** One delivery of the subscription with the exact text that is sent, or null. */
+  /** Returns one delivery of the subscription with the exact text that is sent, or null. */
   async find(
     reader: LogReader,
     deliveryId: string,
@@ -303,19 +312,22 @@ export class DeliveryLogStore {
     return { ...access, delivery: delivery === null ? null : { ...withAttempts(delivery), body: delivery.body } };
   }
 
-  /** Makes a finished delivery of an active subscription due again; false when it is none. One of many callers gets true. */
+  /**
+   * Makes a finished delivery of an active subscription due again. Returns true for one of many concurrent callers, and false
+   * otherwise.
+   */
   async redeliver(subscriptionId: string, deliveryId: string): Promise<boolean> {
     return (await this.sql.run(REDELIVER, { subscriptionId, deliveryId })).length > 0;
   }
 
-  /** Makes finished deliveries of an active subscription due again, oldest first, as many as the limit allows. */
+  /** Makes finished deliveries of an active subscription due again, oldest first, up to the limit. */
   async replay(subscriptionId: string, replay: Replay): Promise<Replayed> {
     const [replayed] = await this.sql.runInTurn(subscriptionId, REPLAY, { subscriptionId, ...replay });
     if (replayed === undefined) throw new Error('delivery_replay answered no row');
     return replayed;
   }
 
-  /** Stores an event and its delivery to this one subscription; false when that is not active. */
+  /** Stores an event and its delivery to this subscription only. Returns false if the subscription is not active. */
   async addTest(subscriptionId: string, test: TestDelivery): Promise<boolean> {
     return (await this.sql.run(TEST, { subscriptionId, ...test })).length > 0;
   }

@@ -167,7 +167,7 @@ describe('DeliveryStore.claim', () => {
       },
     );
     expect(await store.claim(deliveryId)).toMatchObject({ attempt: 2 });
-    expect(await store.record(result(first, success))).toEqual({ held: false, disabledReason: null });
+    expect(await store.record(result(first, success))).toEqual({ isRecorded: false, disabledReason: null });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 2, leased: true });
   });
 
@@ -207,8 +207,8 @@ describe('DeliveryStore.record', () => {
   it('records a result once', async () => {
     const deliveryId = await addDelivery(await addSubscription());
     const outcome = result(await claimed(deliveryId), {});
-    expect(await store.record(outcome)).toMatchObject({ held: true });
-    expect(await store.record(outcome)).toMatchObject({ held: false });
+    expect(await store.record(outcome)).toMatchObject({ isRecorded: true });
+    expect(await store.record(outcome)).toMatchObject({ isRecorded: false });
     expect(await database.sql.run(ATTEMPTS, { deliveryId })).toHaveLength(1);
   });
 
@@ -216,7 +216,7 @@ describe('DeliveryStore.record', () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     expect(await store.record(result(await claimed(deliveryId), success))).toEqual({
-      held: true,
+      isRecorded: true,
       disabledReason: null,
     });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'succeeded', finished: true });
@@ -250,7 +250,7 @@ describe('DeliveryStore.record', () => {
     const subscriptionId = await addSubscription();
     const attempt = await claimed(await addDelivery(subscriptionId));
     expect(await store.record(result(attempt, { status: 'dead', statusCode: 410, retryInMs: null }))).toEqual({
-      held: true,
+      isRecorded: true,
       disabledReason: 'gone',
     });
     expect(await subscription(subscriptionId)).toEqual({
@@ -298,7 +298,7 @@ describe('DeliveryStore.record', () => {
       `UPDATE webhook_subscriptions SET failing_since = now() - interval '121 hours' WHERE subscription_id = :subscriptionId`,
       { subscriptionId },
     );
-    expect(await next(notOut)).toMatchObject({ held: true, disabledReason: null });
+    expect(await next(notOut)).toMatchObject({ isRecorded: true, disabledReason: null });
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
     expect(await next({})).toMatchObject({ disabledReason: null });
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: true });

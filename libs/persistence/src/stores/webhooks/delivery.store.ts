@@ -7,7 +7,7 @@ import { statement } from '../../sql/statement';
 import { scopesFollowedBy } from '../facts/access-facts';
 import { founderOf, hostOf, type Look, type OverdueDelivery, targetOf } from './pending-delivery';
 
-/** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
+/** A claimed attempt with all the data that it needs, from the moment of the claim. */
 export interface DeliveryAttempt {
   deliveryId: string;
   subscriptionId: string;
@@ -20,19 +20,19 @@ export interface DeliveryAttempt {
   traceparent: string | null;
   /** The exact text to sign and send. */
   body: string;
-  /** From 1. Also the fence: only this attempt's result counts. */
+  /** From 1. It is also the fence: only the result of the current attempt is accepted. */
   attempt: number;
-  /** The attempt's place in the retry schedule, from 1: a redelivery starts the schedule anew, not the numbers. */
+  /** The attempt's place in the retry schedule, from 1. A redelivery restarts the schedule, but not the numbers. */
   scheduledAttempt: number;
   targetUrl: string;
-  /** Its host and port. */
+  /** Host and port of the URL. */
   targetHost: string;
   secretSealed: string;
-  /** The secret before the last rotation, while its grace lasts. */
+  /** The previous secret during the grace period of a rotation, else null. */
   previousSecretSealed: string | null;
 }
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export interface AttemptResult {
   deliveryId: string;
   attempt: number;
@@ -42,34 +42,36 @@ export interface AttemptResult {
   errorPhase: FailurePhase | null;
   error: string | null;
   status: 'succeeded' | 'pending' | 'dead';
-  /** For `pending`: milliseconds from now. */
+  /** Milliseconds from now, if the status is `pending`. */
   retryInMs: number | null;
 }
 
-/** What recording a result did. */
+/** The effect of recording a result. */
 export interface Recorded {
-  /** False when nothing was written: another attempt has begun since, or the result was recorded before. */
-  held: boolean;
-  /** Set when this result disabled the subscription. */
+  /** False if nothing was written: a later attempt has started, or the result was already recorded. */
+  isRecorded: boolean;
+  /** Set if this result disabled the subscription. */
   disabledReason: DisabledReason | null;
 }
 export type DisabledReason = 'gone' | 'failing';
 
 export interface DeliverySettings {
-  /** How long an attempt may take, recording included, before another worker may repeat it. */
+  /** The maximum duration of an attempt, including its recording. After it, another worker may repeat the attempt. */
   leaseMs: number;
-  /** A subscription that has failed for this long, without a success or a failure of our own way out, is disabled. */
+  /**
+   * A subscription is disabled after it has failed for this long. A success or a failure of our own proxy interrupts the period.
+   */
   disableAfterMs: number;
 }
 
 const SHARED: EventType = 'shared.snapshot.created';
 
-/** The receiver was not asked. Whatever it would have answered, it has not failed all the time. */
+/** The phase of a failure in which the receiver was not contacted. It does not count as the receiver's failure. */
 const NOT_ASKED: FailurePhase = 'proxy';
 
 /**
- * Whether the tenant of delivery `d` may know of it at this moment: of what others own only while it may read that, however
- * long ago the event was made, and each time that it is sent again.
+ * True if the tenant of delivery `d` may know of the event now. For an event about another tenant's subject, it needs a current
+ * right. This is checked for each attempt, whenever the event was created.
  */
 const MAY_KNOW = `CASE d.event_type WHEN '${SHARED}' THEN (
        SELECT true FROM outbox_events o
@@ -82,9 +84,9 @@ const MAY_KNOW = `CASE d.event_type WHEN '${SHARED}' THEN (
 const IS_SENT = `s.status = 'active' AND s.deleted_at IS NULL AND due.may_know`;
 
 /**
- * A subscription that is no longer active gets nothing, nor does a tenant that may not know: the delivery becomes `skipped` here, at the last moment. The rows
- * are found by their key first and judged after that: beside the key, a condition on the status would let the planner
- * scan the index of all that is due instead.
+ * Claims attempts. If the subscription is inactive or the tenant may not know of the event, the delivery becomes `skipped` here,
+ * at the last moment. The rows are found by their key first and checked afterwards, because with a condition on the status the
+ * planner could scan the index of all due deliveries.
  */
 const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, Omit<DeliveryAttempt, 'targetHost'>>(
   'delivery_claim',
@@ -117,12 +119,12 @@ const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, Omi
     WHERE c.status = 'pending'`,
 );
 
-/** A result as its statement takes it. */
+/** A result as an input row of the statement. */
 type ResultInput = Omit<AttemptResult, 'startedAt'> & { startedAt: string };
 
 /**
- * The attempt, what becomes of the delivery, and what becomes of the subscription. A subscription's row is only touched
- * when it changes (first failure, first success after one, disabled), so that deliveries don't queue for it.
+ * Records attempts, and updates deliveries and subscriptions. A subscription's row is written only if it changes (first failure,
+ * first success after a failure, disabled), so that deliveries do not queue for its lock.
  */
 const RECORD = statement<
   { inputs: readonly ResultInput[]; disableAfterMs: number },
@@ -182,8 +184,8 @@ const RECORD = statement<
 );
 
 /**
- * The position stands there in any case, so that a plan made for every request starts its scan at it. Founders take turns,
- * and the subscriptions of one, so that the many of one hide nobody: neither another nor what works of its own.
+ * Selects overdue deliveries. The position is always present, so that a generic plan starts its scan there. Founders take turns,
+ * and so do the subscriptions of one founder, so that many deliveries of one do not hide the others.
  */
 const OVERDUE = statement<
   {
@@ -224,7 +226,7 @@ const OVERDUE = statement<
 const MAX_ROWS = 100;
 const MAX_RUNNING = 2;
 
-/** Deliveries and their attempts: PostgreSQL owns their state, whatever becomes of queues and workers. */
+/** Deliveries and their attempts. Their state is in PostgreSQL, independent of queues and workers. */
 export class DeliveryStore {
   private readonly claims: Coalescer<string, DeliveryAttempt | null>;
   private readonly results: Coalescer<AttemptResult, Recorded>;
@@ -242,7 +244,7 @@ export class DeliveryStore {
         const claimed = new Map(attempts.map((attempt) => [attempt.deliveryId, attempt]));
         return deliveryIds.map((deliveryId) => {
           const attempt = claimed.get(deliveryId);
-          // An id that was asked for twice is given once.
+          // An id that occurs twice in the batch is claimed once.
           claimed.delete(deliveryId);
           return { value: attempt === undefined ? null : { ...attempt, targetHost: hostOf(attempt.targetUrl) } };
         });
@@ -256,7 +258,7 @@ export class DeliveryStore {
         const recorded = new Map(rows.map((row) => [row.deliveryId, row]));
         return results.map(({ deliveryId }) => {
           const row = recorded.get(deliveryId);
-          return { value: { held: row !== undefined, disabledReason: row?.disabledReason ?? null } };
+          return { value: { isRecorded: row !== undefined, disabledReason: row?.disabledReason ?? null } };
         });
       },
       ...limits,
@@ -264,23 +266,23 @@ export class DeliveryStore {
   }
 
   /**
-   * Claims the delivery's next attempt, or null when there is nothing to do now: not due, done, in another worker's
-   * hands, or its subscription disabled or deleted, or of what the tenant may no longer read (it is `skipped` then). Concurrent claims share a statement.
+   * Claims the delivery's next attempt. Returns null if there is nothing to do: it is not due, finished, claimed by another
+   * worker, or `skipped` because its subscription is inactive or its tenant lost the right. Concurrent claims share a statement.
    */
   claim(deliveryId: string): Promise<DeliveryAttempt | null> {
     return this.claims.submit(deliveryId);
   }
 
   /**
-   * Records the attempt, settles or reschedules the delivery, and notes in the subscription when it starts or stops
-   * failing; a 410, or `disableAfterMs` of nothing but failures of the receiver, disables it. One statement, fenced on the attempt's number; concurrent
-   * results share it.
+   * Records the attempt, finishes or reschedules the delivery, and notes in the subscription when failures start or stop. A 410
+   * disables the subscription, as do only failures of the receiver for `disableAfterMs`. It is one statement that only accepts
+   * the current attempt's number, and concurrent results share it.
    */
   record(result: AttemptResult): Promise<Recorded> {
     return this.results.submit(result);
   }
 
-  /** Deliveries that nobody works on although they were due long ago; founders take turns. */
+  /** Returns deliveries that have been overdue without a worker. Founders take turns. */
   async overdue({ overdueMs, rows, limit, after }: Look): Promise<Page<OverdueDelivery>> {
     const [nextAt = null, deliveryId = null] = after ?? [];
     const found = await this.sql.run(OVERDUE, { overdueMs, nextAt, deliveryId, rows, limit });

@@ -3,19 +3,25 @@ import { inputRows } from '../../sql/input';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 
-/** What happened, for the subscriptions that a tenant had then. */
+/** An event for the subscriptions that a tenant had at that time. */
 export type EventFor<Type extends EventType = EventType> = {
   [One in Type]: {
     tenantId: string;
     type: One;
     at: Date;
     data: EventData[One];
-    /** What it tells of: whether the tenant may still read that is asked before it is sent. Null: it always may know. */
+    /**
+     * The snapshot that the event is about. The tenant's right to it is checked before each attempt. Null if the tenant may
+     * always know of the event.
+     */
     snapshotId: string | null;
   };
 }[Type];
 
-/** A live subscription of the tenant to the type of event that was there at that time, or none: all as SQL. */
+/**
+ * Selects true if the tenant already had a live subscription to the type of event at that time, else null. All parameters are
+ * SQL.
+ */
 export const wantedAt = (tenantId: string, eventType: string, at: string): string =>
   `(SELECT true FROM webhook_subscription_types y
      WHERE y.tenant_id = ${tenantId} AND y.event_type = ${eventType} AND y.created_at <= ${at} LIMIT 1)`;
@@ -43,7 +49,7 @@ SELECT i.event_id, i.tenant_id, i.type, i.body, i.snapshot_id, i.at::timestamptz
   FROM ${inputRows({ event_id: 'uuid', tenant_id: 'text', type: 'text', body: 'text', snapshot_id: 'uuid', at: 'text' })}`,
 );
 
-/** Those of the events that a subscription wants. */
+/** Returns the events that a subscription wants. */
 export async function wanted<Event extends EventFor>(sql: TransactionSql, events: readonly Event[]): Promise<Event[]> {
   if (events.length === 0) return [];
   const inputs = events.map(({ tenantId, type, at }) => ({ tenantId, type, at: at.toISOString() }));
@@ -51,7 +57,7 @@ export async function wanted<Event extends EventFor>(sql: TransactionSql, events
   return events.filter((_, place) => answers[place]?.isWanted === true);
 }
 
-/** Writes the events in the transaction of what they tell of; their ids, for a wake-up after the commit. */
+/** Writes the events in the transaction of the change. Returns their ids, for a wake-up after the commit. */
 export async function writeEvents(sql: TransactionSql, events: readonly EventFor[]): Promise<string[]> {
   if (events.length === 0) return [];
   const rows = events.map((event) => rowOf(event));
@@ -59,17 +65,17 @@ export async function writeEvents(sql: TransactionSql, events: readonly EventFor
   return rows.map(({ eventId }) => eventId);
 }
 
-/** What one step of announcing deadlines did. */
+/** The result of one step that announces deadlines. */
 export interface Announced {
-  /** The ids of the events, which exist only where a subscription wants them. */
+  /** The ids of the stored events. An event is stored only if a subscription wants it. */
   eventIds: string[];
-  /** Whether there may be more. */
+  /** True if there may be more. */
   isMore: boolean;
 }
 
 /**
- * Announces up to `limit` deadlines that have come, in one transaction. `due` claims its rows, so that each is announced
- * once, whoever else looks for them.
+ * Announces up to `limit` deadlines that have passed, in one transaction. `due` claims its rows, so each is announced once, even
+ * with concurrent calls.
  */
 export function announceDue<Row extends object>(
   sql: Sql,

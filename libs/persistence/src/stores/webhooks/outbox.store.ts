@@ -11,21 +11,21 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
-/** What one step of a fan-out did. */
+/** The result of one step of a fan-out. */
 export interface FanOutStep {
-  /** Deliveries that were created and are due now. */
+  /** New deliveries, which are due now. */
   pending: PendingDelivery[];
-  /** Deliveries recorded for disabled subscriptions, which get nothing until replayed. */
+  /** The number of deliveries to disabled subscriptions. They are not sent unless replayed. */
   skipped: number;
-  /** Events of the request that may have further subscriptions: they need another step. */
+  /** Events that may have further subscriptions and need another step. */
   unfinished: string[];
 }
 
-/** Deliveries of each event that a step makes at most. */
+/** The maximum number of deliveries per event in one step. */
 export interface StepSizes {
-  /** Of an event that has none yet. */
+  /** For an event without deliveries. */
   first: number;
-  /** Of one that has some. */
+  /** For an event with deliveries. */
   next: number;
 }
 
@@ -35,7 +35,7 @@ interface FanOutRow {
   unfinished: string[];
 }
 
-/** An event of which the body is not built yet, and the snapshot, or the update, that it tells of. */
+/** An event without a body, and the snapshot or update that it is about. */
 interface UnbuiltEvent {
   eventId: string;
   tenantId: string;
@@ -46,8 +46,8 @@ interface UnbuiltEvent {
 }
 
 /**
- * What a body says is of rows that are never changed, and of an update of what is never changed but once, before its event;
- * whoever builds it, one is stored.
+ * Reads the data of bodies. All workers build the same body, and one is stored. The rows never change, except that an update
+ * changes once, before its event.
  */
 const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
   'outbox_unbuilt',
@@ -66,17 +66,18 @@ const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
 );
 
 /**
- * An event goes through its subscriptions in the order of their ids, so that the last delivery that is there says how
- * far it came, to whichever worker takes the next step. It is done when a step finds fewer than it may take.
+ * Creates the next deliveries of events.
  *
- * Events are claimed by their row locks, so that two workers never take the same step; the unique key of deliveries is
- * the second, independent assertion. A statement that began before another worker's step was committed repeats that
- * step, and creates nothing.
+ * An event takes its subscriptions in the order of their ids, so its last delivery tells any worker where to continue. It is done
+ * when a step finds fewer subscriptions than it may take.
  *
- * Rows are found by their key first and judged after that: otherwise the planner may scan the index of all that waits.
- * For the same reason the last delivery is asked for as the one before the end of the event's place in the key.
+ * Row locks claim the events, so that two workers never take the same step. The unique key of deliveries is a second, independent
+ * safeguard: a statement that began before another worker's step was committed repeats that step, and creates nothing.
  *
- * The body that was built is frozen with the first deliveries: no attempt finds an event without one, and none another.
+ * Rows are found by their key first and checked afterwards; otherwise the planner may scan the index of all waiting events. For
+ * the same reason, the last delivery is found as the largest key of the event.
+ *
+ * The body is stored with the first deliveries, so every attempt finds one, and always the same.
  */
 const FAN_OUT = statement<
   { eventIds: readonly string[]; bodies: readonly (string | null)[]; first: number; next: number },
@@ -134,8 +135,8 @@ const FAN_OUT = statement<
 );
 
 /**
- * The position stands there in any case, so that a plan made for every request starts its scan at it. Events of one founder
- * are given one at a time, so that the many of one hide nobody.
+ * Selects waiting events. The position is always present, so that a generic plan starts its scan there. Founders take turns, so
+ * that many events of one do not hide the others.
  */
 const WAITING = statement<
   {
@@ -163,15 +164,15 @@ const WAITING = statement<
     LIMIT :limit::int`,
 );
 
-/** Events that were committed with the change they tell of, until each has become its deliveries. */
+/** Events that were committed with their changes, until all of their deliveries exist. */
 export class OutboxStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Takes one step with each of these events (bare UUIDs), in one statement: makes the next of its deliveries, one for
-   * each subscription of its tenant to its type that was there when it was committed. Before the first step its body is
-   * built, and stored by it. Events that are unknown, done, or in another worker's hands are passed over. An event is done
-   * once, and only when its last delivery is made: until then anybody may go on with it.
+   * Takes one step with each of these events (bare UUIDs), in one statement. A step creates the next deliveries: one for each
+   * subscription that the tenant had to this type when the event was committed. The first step also builds and stores the body.
+   * Events that are unknown, done or claimed by another worker are skipped. An event is done once, when its last delivery exists;
+   * until then any worker can continue.
    */
   async fanOut(eventIds: readonly string[], { first, next }: StepSizes): Promise<FanOutStep> {
     const unbuilt = await this.sql.run(UNBUILT, { eventIds });
@@ -182,7 +183,7 @@ export class OutboxStore {
     return { ...step, pending };
   }
 
-  /** Ids of events that wait since their wake-up was lost, or is far behind in the queue; founders take turns. */
+  /** Returns the ids of events whose wake-up was lost or is late. Founders take turns. */
   async waiting({ overdueMs, rows, limit, after }: Look): Promise<Page<string>> {
     const [createdAt = null, eventId = null] = after ?? [];
     const found = await this.sql.run(WAITING, { overdueMs, createdAt, eventId, rows, limit });

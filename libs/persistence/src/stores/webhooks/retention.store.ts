@@ -2,7 +2,10 @@ import type { PageRequest, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
-/** Their attempts go with them. One that is made due again meanwhile is looked at anew under its lock, and stays. */
+/**
+ * Deletes deliveries with their attempts. A delivery that was concurrently made due again is checked again under its lock, and
+ * stays.
+ */
 const DELETE_DELIVERIES = statement<{ days: number; limit: number }, { deleted: number }>(
   'retention_delete_deliveries',
   `WITH deleted AS (
@@ -14,7 +17,7 @@ const DELETE_DELIVERIES = statement<{ days: number; limit: number }, { deleted: 
    SELECT count(*)::int AS deleted FROM deleted`,
 );
 
-// The position stands there in any case, so that a plan made for every request starts its scan at it.
+// The position is always present, so that a generic plan starts its scan there.
 const DELETE_EVENTS = statement<
   { days: number; limit: number; fannedOutAt: string | number | null; eventId: string | number | null },
   { position: PagePosition; isDeleted: boolean }
@@ -38,7 +41,9 @@ const DELETE_EVENTS = statement<
     ORDER BY old.fanned_out_at, old.event_id`,
 );
 
-/** Nobody counts in a window that ended long ago: the longest is a day, the margin for clocks and statements under way. */
+/**
+ * Deletes old rate-limit windows. The longest window is a day, and the margin covers clock differences and running statements.
+ */
 const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>(
   'retention_delete_rate_windows',
   `WITH deleted AS (
@@ -51,21 +56,21 @@ const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>(
 );
 
 /**
- * Deletes what has been kept for long enough, in batches that are found by index and locked row by row: rows that
- * somebody else has locked are passed over, so that writers never wait for it and any number of processes may delete.
+ * Deletes expired rows in batches that are found by index. Rows that are locked are skipped, so writers never wait, and any
+ * number of processes may delete.
  */
 export class RetentionStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes at most `limit` deliveries that ended more than `days` ago, with their attempts; answers how many. */
+  /** Deletes at most `limit` deliveries that ended more than `days` ago, with their attempts. Returns their number. */
   async deleteDeliveries(days: number, limit: number): Promise<number> {
     return (await this.sql.one(DELETE_DELIVERIES, { days, limit })).deleted;
   }
 
   /**
-   * Looks at `limit` events that were fanned out more than `days` ago, oldest first, and deletes those that have no
-   * delivery any more: a delivery needs its event's body for as long as it may be sent again. Answers how many, and
-   * where to look next, or null at the end.
+   * Examines `limit` events that were fanned out more than `days` ago, oldest first, and deletes those without deliveries. A
+   * delivery needs its event's body while it may be sent again. Returns the number of deleted events and the next position, or
+   * null at the end.
    */
   async deleteEvents(
     days: number,
@@ -79,7 +84,7 @@ export class RetentionStore {
     };
   }
 
-  /** Deletes at most `limit` rate-limit windows that are over; answers how many. */
+  /** Deletes at most `limit` old rate-limit windows. Returns their number. */
   async deleteRateWindows(limit: number): Promise<number> {
     return (await this.sql.one(DELETE_RATE_WINDOWS, { limit })).deleted;
   }

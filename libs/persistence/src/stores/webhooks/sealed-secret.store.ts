@@ -2,20 +2,20 @@ import { inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
-/** The sealed secrets of one webhook subscription, a deleted one too. */
+/** The sealed secrets of one webhook subscription, deleted or not. */
 export interface SealedSecrets {
   /** Bare UUID; the associated data of both secrets. */
   subscriptionId: string;
   secret: string;
-  /** The secret before the last rotation, while its grace lasts. */
+  /** The previous secret during the grace period of a rotation, else null. */
   previousSecret: string | null;
-  /** A previous secret is stored of which the grace is over. */
+  /** True if a previous secret is stored after its grace period. */
   hasExpiredSecret: boolean;
 }
 
 export interface ResealedSecrets {
   subscriptionId: string;
-  /** As it was read: another one by now means that the secrets were rotated meanwhile. */
+  /** The secret that was read. If it has changed since, the secrets were rotated. */
   oldSecret: string;
   secret: string;
   previousSecret: string | null;
@@ -42,16 +42,16 @@ const RESEAL = statement<{ inputs: readonly ResealedSecrets[] }, { subscriptionI
    RETURNING s.subscription_id AS "subscriptionId"`,
 );
 
-/** Webhook secrets as they stand sealed, for changing the key under which they do. */
+/** Sealed webhook secrets, for a change of the sealing key. */
 export class SealedSecretStore {
   constructor(private readonly sql: Sql) {}
 
-  /** The secrets of the `limit` subscriptions that follow an id (null: the first ones). */
+  /** Returns the secrets of the `limit` subscriptions after an id, or of the first ones if it is null. */
   page(afterSubscriptionId: string | null, limit: number): Promise<SealedSecrets[]> {
     return this.sql.run(PAGE, { afterSubscriptionId, limit });
   }
 
-  /** Puts these in the place of the old ones; answers how many. Ones that were rotated meanwhile stay as they are. */
+  /** Replaces the old secrets, unless they were rotated meanwhile. Returns the number of replaced ones. */
   async reseal(secrets: readonly ResealedSecrets[]): Promise<number> {
     return (await this.sql.run(RESEAL, { inputs: secrets })).length;
   }

@@ -8,7 +8,7 @@ import { capOf, countUpTo } from '../limits/caps';
 import { ACTING, type ActedBy } from '../records/acting';
 import { lockTenant } from '../tenancy/tenant-lock';
 
-/** Where a tenant wants its events sent, without the secret. */
+/** A webhook subscription without its secret. */
 export interface WebhookSubscriptionRecord {
   /** Bare UUID. */
   subscriptionId: string;
@@ -33,7 +33,7 @@ export interface NewWebhookSubscription {
   secretFingerprint: string;
 }
 
-/** What may be changed; what is undefined stays. */
+/** The new values. An undefined member stays unchanged. */
 export interface WebhookSubscriptionChange {
   targetUrl?: string | undefined;
   eventTypes?: EventType[] | undefined;
@@ -43,11 +43,11 @@ export interface WebhookSubscriptionChange {
 export interface SecretRotation {
   secretSealed: string;
   secretFingerprint: string;
-  /** For so long the secret before this one signs too; 0: it stops at once. */
+  /** The time for which the previous secret also signs; 0 ends it immediately. */
   graceSeconds: number;
 }
 
-/** Columns of the subscription `s`. */
+/** Maps the columns of the subscription `s`. */
 const SUBSCRIPTION: Columns<WebhookSubscriptionRecord> = {
   subscriptionId: 's.subscription_id',
   tenantId: 's.tenant_id',
@@ -93,7 +93,7 @@ const FIND = statement<ById, WebhookSubscriptionRecord>(
   `SELECT ${COLUMNS} FROM webhook_subscriptions s WHERE ${BY_ID}`,
 );
 
-// The row of a deleted subscription stays, so that its place does too.
+// The row of a deleted subscription stays, so a page can continue after it.
 const PAGE = statement<{ tenantId: string; last: string | number | null; rows: number }, WebhookSubscriptionRecord>(
   'webhook_subscriptions_of_tenant',
   `SELECT ${COLUMNS}
@@ -106,7 +106,7 @@ const PAGE = statement<{ tenantId: string; last: string | number | null; rows: n
  ORDER BY s.created_at, s.subscription_id LIMIT :rows`,
 );
 
-// Why and since when is told once: disabling what is disabled changes nothing.
+// Reason and time are set once: disabling a disabled subscription does not change them.
 const CHANGE = statement<ActedBy & ById & Record<keyof WebhookSubscriptionChange, unknown>, WebhookSubscriptionRecord>(
   'webhook_subscription_change',
   `UPDATE webhook_subscriptions s
@@ -141,8 +141,8 @@ const DELETE = statement<ActedBy & ById, ById>(
 );
 
 /**
- * Webhook subscriptions as their tenant sees them: never with the secret. Deleted ones are gone. Each change is one
- * statement, so that of many changes at once each finds the subscription as the one before it left it.
+ * Webhook subscriptions of a tenant, never with the secret and without deleted ones. Each change is one statement, so concurrent
+ * changes follow one another.
  */
 export class WebhookSubscriptionStore {
   constructor(
@@ -150,7 +150,7 @@ export class WebhookSubscriptionStore {
     private readonly caps: Caps = DEFAULT_CAPS,
   ) {}
 
-  /** Throws `limit_reached` when the tenant has as many as it may. */
+  /** Creates a subscription. Throws `limit_reached` if the tenant has the maximum number. */
   create(by: ActedBy, subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
     const { subscriptions_per_tenant } = this.caps;
     return this.sql.transaction(async (sql) => {
@@ -166,7 +166,7 @@ export class WebhookSubscriptionStore {
     return found;
   }
 
-  /** A page of the tenant's subscriptions, oldest first. Its position is the id of the last one. */
+  /** Returns a page of the tenant's subscriptions, oldest first. Its position is the id of the last one. */
   async page(tenantId: string, { limit, after }: PageRequest): Promise<Page<WebhookSubscriptionRecord>> {
     return toPage(
       await this.sql.run(PAGE, { tenantId, last: after?.[0] ?? null, rows: limit + 1 }),
@@ -176,7 +176,7 @@ export class WebhookSubscriptionStore {
     );
   }
 
-  /** Answers the subscription after the change, or null when there is none. */
+  /** Changes the subscription. Returns its new state, or null if there is none. */
   async update(
     by: ActedBy,
     subscriptionId: string,
@@ -186,7 +186,7 @@ export class WebhookSubscriptionStore {
     return changed;
   }
 
-  /** Gives the subscription another secret, or answers null when there is none. */
+  /** Replaces the secret of the subscription. Returns its new state, or null if there is none. */
   async rotate(
     by: ActedBy,
     subscriptionId: string,
@@ -196,7 +196,9 @@ export class WebhookSubscriptionStore {
     return rotated;
   }
 
-  /** Ends the subscription; false when there is none. Nothing is sent to it from then on, its deliveries stay readable. */
+  /**
+   * Deletes the subscription. Returns false if there is none. Nothing is sent to it any more, and its deliveries stay readable.
+   */
   async delete(by: ActedBy, subscriptionId: string): Promise<boolean> {
     return (await this.sql.run(DELETE, { ...by, subscriptionId })).length === 1;
   }
