@@ -35,6 +35,10 @@ withConsole('the frame', (scene) => {
     await page.getByRole('dialog').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to see' }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);

@@ -28,7 +28,9 @@ const isWriting = process.env['UPDATE_SCREENSHOTS'] === 'true';
 const SIZE = { width: 1280, height: 860 };
 /** As `waitFor` looks, some 300 ms. */
 const SAME_LOOKS = 10;
-const NARROW = { width: 360, height: 800 };
+const NARROW = { width: 360, height: 640 };
+/** How far down the page the actions of a view end. */
+const END_OF_ACTIONS = `Math.max(0, ...[...document.querySelectorAll('main [class*=pageHead] [class*=actions]')].slice(0, 1).map((one) => one.getBoundingClientRect().bottom + scrollY))`;
 
 withConsole('every view', (scene) => {
   const pictureOf = (name: string): string => join(FOLDER, `console-${name}.png`);
@@ -53,7 +55,7 @@ withConsole('every view', (scene) => {
     ['alice', 'dark', NARROW],
     ['bob', 'dark', NARROW],
   ] as const)(
-    'of %s, %s, %j: nothing fails, nothing is too wide, nothing that axe finds',
+    'of %s, %s, %j: nothing fails, nothing is too wide, actions are in sight, nothing that axe finds',
     async (user, colorScheme, viewport) => {
       const views = VIEWS.filter((one) => one.user === user);
       const page = await scene.open(user, views[0]?.view ?? '', { viewport, colorScheme });
@@ -68,7 +70,9 @@ withConsole('every view', (scene) => {
         const alerts = await page.getByRole('alert').allInnerTexts();
         const width = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
         const tooWide = (await page.evaluate(width)) === true ? ['too wide'] : [];
-        const all = [...alerts, ...tooWide, ...(await accessibilityFindings(page))];
+        const end: number = await page.evaluate(END_OF_ACTIONS);
+        const tooLow = end > NARROW.height ? [`its actions end at ${end}`] : [];
+        const all = [...alerts, ...tooWide, ...tooLow, ...(await accessibilityFindings(page))];
         if (all.length > 0) found[name] = all;
       }
       expect(found).toEqual({});

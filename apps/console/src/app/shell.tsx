@@ -27,6 +27,10 @@ export function Shell() {
   const { tenantId } = useParams({ strict: false });
   const view = useRouterState({ select: ({ location }) => location.pathname });
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [menuOf, setMenuOf] = useState<string | null>(null);
+  // A menu that was opened on another view is closed.
+  const isMenuOpen = menuOf === view;
+  const isOfTenant = tenantId !== undefined && state !== 'signed_out';
   const search = useRef<HTMLInputElement>(null);
   useKeys({
     '/': () => search.current?.focus(),
@@ -40,33 +44,41 @@ export function Shell() {
       <Offline tenantId={tenantId ?? ''} />
       <header className={styles.header}>
         <Link to="/" className={styles.brand}>
-          <img src={icon} alt="" />
-          {TEXT.product}
+          <img src={icon} alt="" width={27} height={27} />
+          <span>{TEXT.product}</span>
         </Link>
-        {tenantId !== undefined && state !== 'signed_out' && (
-          <>
-            <TenantChoice tenantId={tenantId} />
-            <Search tenantId={tenantId} input={search} />
-          </>
-        )}
-        <Button kind="plain" small onClick={() => setPaletteOpen(true)}>
-          {TEXT.commands} <kbd>{TEXT.commandsHint}</kbd>
-        </Button>
-        {state !== 'signed_out' && !OPEN_VIEWS.includes(view) && <TenantsLink />}
-        {session.subject !== '' && state !== 'signed_out' && (
-          <>
-            <span className={styles.who} title={TEXT.whoIs(session.principalId)}>
-              {session.subject}
-            </span>
-            <Copy text={session.principalId} name={TEXT.copyPrincipal} />
-            <Button kind="plain" small onClick={() => void session.signOut()}>
-              {TEXT.signOut}
-            </Button>
-          </>
-        )}
+        {isOfTenant && <TenantChoice tenantId={tenantId} />}
+        <div className={styles.menuButton}>
+          <Button
+            small
+            aria-expanded={isMenuOpen}
+            aria-controls="account navigation"
+            onClick={() => setMenuOf(isMenuOpen ? null : view)}
+          >
+            {TEXT.menu}
+          </Button>
+        </div>
+        {isOfTenant && <Search tenantId={tenantId} input={search} />}
+        <div id="account" className={styles.account} data-open={isMenuOpen}>
+          <Button kind="plain" small onClick={() => setPaletteOpen(true)}>
+            {TEXT.commands} <kbd>{TEXT.commandsHint}</kbd>
+          </Button>
+          {state !== 'signed_out' && !OPEN_VIEWS.includes(view) && <TenantsLink />}
+          {session.subject !== '' && state !== 'signed_out' && (
+            <>
+              <span className={styles.who} title={TEXT.whoIs(session.principalId)}>
+                {session.subject}
+              </span>
+              <Copy text={session.principalId} name={TEXT.copyPrincipal} />
+              <Button kind="plain" small onClick={() => void session.signOut()}>
+                {TEXT.signOut}
+              </Button>
+            </>
+          )}
+        </div>
       </header>
       <div className={styles.frame}>
-        <nav className={styles.nav} aria-label={TEXT.navigation}>
+        <nav id="navigation" className={styles.nav} data-open={isMenuOpen} aria-label={TEXT.navigation}>
           {tenantId === undefined ? (
             <Link to="/log" className={styles.link}>
               {TEXT.nav.log}

@@ -29,6 +29,7 @@ export const TEXT = {
   broken: 'This page broke',
   offline: 'No connection: what is shown may be old.',
   outage: 'The service does not answer: what is shown may be old. This page reconnects by itself.',
+  menu: 'Menu',
   navigation: 'Views',
   whoIs: (name: string) => `Signed in as ${name}`,
   copyPrincipal: 'Copy your principal id',

@@ -36,7 +36,6 @@ export function VerifyView() {
     };
   return (
     <Page title={TEXT.title} note={TEXT.note}>
-      <Trust />
       {keys === null ? (
         <Empty title={TEXT.noKeys}>
           <p>{TEXT.noKeysText}</p>
@@ -76,6 +75,7 @@ export function VerifyView() {
           <Button onClick={() => take(file.blob, file.name)}>{TEXT.again}</Button>
         </div>
       )}
+      <Trust />
     </Page>
   );
 }
