@@ -1,4 +1,7 @@
-/** One problem in the caller's input. `path` is an RFC 6901 JSON Pointer into the request body, or `/query/…`, `/path/…`. */
+/**
+ * One problem in the caller's input. `path` is an RFC 6901 JSON Pointer into the request body, or `/query/…`,
+ * `/path/…`.
+ */
 export interface ErrorDetail {
   path: string;
   message: string;
@@ -28,8 +31,8 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * A failure that the caller can act on. It carries the specification's code and knows nothing of HTTP;
- * one table at the edge maps codes to statuses. `message` says what the caller should do next.
+ * A failure that the caller can act on. It has a code of the specification and no HTTP status; the gateway maps codes
+ * to statuses in one table. `message` says what the caller should do next.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
@@ -38,7 +41,7 @@ export class DomainError extends Error {
     readonly code: ErrorCode,
     message: string,
     readonly details?: readonly ErrorDetail[],
-    /** `cause`: what failed below it, for the log. No answer shows it. */
+    /** `cause` is the underlying failure, for the log. No response shows it. */
     options?: ErrorOptions,
   ) {
     super(message, options);

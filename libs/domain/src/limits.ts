@@ -1,36 +1,39 @@
 /**
- * The bounds of this room, so that no document, however it is shaped, takes more than its share of a process. Each with its
- * reason; `docs/limits.md` says what a caller sees of them. What a deployment sets is in `libs/platform/src/limits.ts`.
+ * The limits of this library, so that no document can take more than its share of a process. `docs/limits.md` describes
+ * them for callers. `libs/platform/src/limits.ts` has the limits that a deployment sets.
  */
 
-/** How many arrays and objects may lie inside one another unless the caller says otherwise (contract, "Numbers"). */
+/** The default for the nesting depth of arrays and objects (contract, "Numbers"). */
 export const DEFAULT_MAX_DEPTH = 64;
 
 /**
- * How deep functions that call themselves follow a document; what lies deeper is read and written with a stack of its own,
- * and diffed as a whole. More than a deployment may let in (512) with what an envelope's `diff` puts around it, and a
- * fraction of what the stack of a thread holds.
+ * The nesting depth up to which recursive functions process a document. Deeper documents are read and written with an
+ * explicit stack, and diffed as a whole. A deployment may accept documents of depth 512, and an envelope's `diff` adds
+ * some levels. A thread's stack has room for several times this depth.
  */
 export const MAX_RECURSION = 640;
 
-/** A caller who got this many things wrong learns nothing from more, and the answer stays small. */
+/** Further problems would not help the caller, and the response stays small. */
 export const MAX_PROBLEMS = 100;
 
-/** Characters of a JSON Pointer in a message or a detail: what is longer names no place that a person would look for. */
+/** Characters of a JSON Pointer in a message or a detail. Longer pointers are not readable. */
 export const MAX_POINTER_SHOWN = 256;
 
-/** What a patch may do to the size of the result, and how much it may move about. */
+/** Limits for the size of a patched document and for the work that a patch causes. */
 export interface PatchLimits {
-  /** How many arrays and objects may lie inside one another where the patch puts something. */
+  /** The maximum nesting depth of arrays and objects where the patch adds or moves something. */
   maxDepth: number;
-  /** How much all `copy` operations together may copy: one for each value, and one for each character of keys and strings. */
+  /**
+   * How much all `copy` operations together may copy: each value counts one, and so does each character of keys and
+   * strings.
+   */
   maxCopied: number;
-  /** How many elements all operations together may shift in arrays that they insert into or take from. */
+  /** How many array elements all operations together may shift by inserting and removing. */
   maxShifted: number;
 }
 
 /**
- * `maxCopied`: copies may add about as much as the largest request body (1 MiB) holds. `maxShifted`: some 50 ms, and a
+ * `maxCopied`: copies can add about as much as the largest request body (1 MiB) holds. `maxShifted`: about 50 ms, or a
  * thousand operations in the middle of an array of half a million elements.
  */
 export const DEFAULT_PATCH_LIMITS: PatchLimits = {
@@ -40,11 +43,11 @@ export const DEFAULT_PATCH_LIMITS: PatchLimits = {
 };
 
 /**
- * What the operations of a diff may cost together before places are replaced whole, in bytes: an operation costs its value,
- * twice its path (which the attribution repeats) and {@link DIFF_OPERATION_COST}. Four times the largest request body, or
- * some 16,000 operations: more than anybody reads.
+ * The maximum total cost of a diff's operations, in bytes, before values are replaced as a whole. An operation costs
+ * its value, twice its path (which the attribution repeats) and {@link DIFF_OPERATION_COST}. The budget is four times
+ * the largest request body, or about 16,000 operations, which is more than anyone reads.
  */
 export const DIFF_BUDGET = 4_194_304;
 
-/** What an operation costs beside value and path: it has members of its own, is sorted, counted, hashed and attributed. */
+/** The cost of an operation besides its value and path: its own members, sorting, counting, hashing and attribution. */
 export const DIFF_OPERATION_COST = 256;

@@ -1,4 +1,4 @@
-// What browsers run too: nothing here, nor what it stands on, knows Node (dependency-cruiser.cjs).
+// Exports that also run in browsers. Neither they nor their imports may use Node (dependency-cruiser.cjs).
 export * from './errors';
 export * from './json/value';
 export * from './json/parse';

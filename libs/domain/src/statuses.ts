@@ -1,4 +1,4 @@
-/** The states of everything that has some (specification, "States and transitions"; contract). */
+/** The states of all objects (specification, "States and transitions"; contract). */
 
 /** A `pending` member was invited, and has no rights until it accepts. */
 export const MEMBER_STATUSES = ['pending', 'active', 'removed'] as const;
@@ -10,7 +10,7 @@ export type TransferOfferStatus = (typeof TRANSFER_OFFER_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
-/** The states of a request for a grant on all subjects where a second human has to confirm it. */
+/** The states of a request for a grant on all subjects that a second human has to confirm. */
 export const PENDING_GRANT_STATUSES = ['pending', 'confirmed', 'cancelled', 'expired'] as const;
 export type PendingGrantStatus = (typeof PENDING_GRANT_STATUSES)[number];
 
@@ -20,35 +20,38 @@ export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
 export const REFRESH_REQUEST_STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'] as const;
 export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
 
-/** On whose behalf a refresh is asked for: the subject's owner's, or a counterparty's. */
+/** On whose behalf a refresh is requested: the subject's owner or a counterparty. */
 export const REFRESH_REQUEST_ORIGINS = ['owner', 'counterparty'] as const;
 export type RefreshRequestOrigin = (typeof REFRESH_REQUEST_ORIGINS)[number];
 
-/** Why no further request of a series is opened: the requesting tenant cancelled it, or may no longer ask. */
+/** Why no further request of a series is opened: the requesting tenant cancelled the series, or lost its access. */
 export const REFRESH_SERIES_ENDS = ['cancelled', 'access_lost'] as const;
 export type RefreshSeriesEnd = (typeof REFRESH_SERIES_ENDS)[number];
 
 export const ERASURE_STATUSES = ['pending', 'erased', 'cancelled', 'expired'] as const;
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 
-/** Says if a second human has to confirm, for example an erasure. */
+/** Says whether a second human has to confirm, for example, an erasure. */
 export const CONFIRMATIONS = ['required', 'off'] as const;
 export type Confirmation = (typeof CONFIRMATIONS)[number];
-/** The settings of a tenant that demand a second human. */
+/** The settings of a tenant that require a second human. */
 export const CONFIRMATION_SETTINGS = ['erasure_confirmation', 'grant_confirmation'] as const;
 export type ConfirmationSetting = (typeof CONFIRMATION_SETTINGS)[number];
 
 export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** Why a delivery was not made. */
+/** Why a delivery was skipped. */
 export const SKIPPED_REASONS = ['subscription_inactive', 'no_grant'] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** How far an attempt came before it failed. `proxy`: not out of the deployment; `status`: an answer other than 2xx. */
+/**
+ * The phase in which an attempt failed. `proxy`: the request did not get past the proxy. `status`: the response was not
+ * 2xx.
+ */
 export const FAILURE_PHASES = [
   'signing',
   'target',
@@ -62,5 +65,5 @@ export const FAILURE_PHASES = [
   'status',
 ] as const;
 export type FailurePhase = (typeof FAILURE_PHASES)[number];
-/** Of those, the ones in which nothing more happens by itself. */
+/** The statuses after which nothing more happens automatically. */
 export type FinishedDeliveryStatus = Exclude<DeliveryStatus, 'pending'>;

@@ -1,8 +1,11 @@
-/** An individual, an organization or an entity, named by its type and its id within that type (specification, "Subject"). */
+/**
+ * An individual, an organization or an entity, identified by its type and its id within that type (specification,
+ * "Subject").
+ */
 export interface SubjectRef {
   subjectType: string;
   subjectId: string;
 }
 
-/** How a grant names all subjects that its grantor owns, now or later: by this type and this id. */
+/** The type and id by which a grant names all present and future subjects of its grantor. */
 export const ALL_SUBJECTS = { subjectType: '*', subjectId: '*' } as const satisfies SubjectRef;

@@ -1,7 +1,7 @@
-/** A grant is in the trails of both tenants; an accepted one in that of the grantee. */
+/** Grant actions are recorded in the audit trails of both tenants; `grant.accepted` only in the grantee's. */
 const GRANT = ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'] as const;
 
-/** What the audit trail of a tenant records, and which of its ids the `target` names. */
+/** Actions in a tenant's audit trail, each with the ids that its `target` contains. */
 export const AUDIT_ACTIONS = {
   'tenant.founded': [],
   'tenant.changed': [],

@@ -3,22 +3,23 @@ import type { MemberStatus } from '../statuses';
 import { isAtLeast, type Role } from './roles';
 import type { Scope } from './scopes';
 
-/** What is known, at this moment, about one principal acting for one tenant on at most one subject. Never cached. */
+/** The current facts about one principal that acts for one tenant on at most one subject. Never cached. */
 export interface AccessFacts {
-  /** The principal's record in the acting tenant; null when there is none. */
+  /** The principal's membership of the acting tenant; null without one. */
   membership: { role: Role; status: MemberStatus; allowCounterpartyAccess: boolean } | null;
-  /** Whether the acting tenant owns the subject. False for a subject that does not exist. */
+  /** False if the subject does not exist. */
   ownsSubject: boolean;
-  /** Scopes of the acting tenant's live grant on the subject; null when it holds none. */
+  /** Scopes of the acting tenant's active grant on the subject; null without a grant. */
   grantScopes: readonly Scope[] | null;
 }
 
-/** What an operation demands. `subject` is absent where the operation concerns the tenant alone. */
+/** The requirements of an operation. `subject` is absent if the operation concerns only the tenant. */
 export interface AccessRule {
   role: Role;
   /**
-   * `owner`: only the owner. `owner_or_grantee`: the owner, or any live grant, for what reads nothing of the subject.
-   * A list: the owner, or a grant with any one of these scopes, used by a principal whose counterparty flag is on.
+   * `owner`: only the owner. `owner_or_grantee`: the owner or the holder of any active grant, for operations that read
+   * nothing of the subject. A list: the owner, or a principal whose counterparty flag is on and whose tenant holds a
+   * grant with at least one of these scopes.
    */
   subject?: 'owner' | 'owner_or_grantee' | readonly Scope[];
 }
@@ -41,9 +42,9 @@ const ALLOWED: Verdict = { allowed: true };
 const deny = (reason: DenyReason): Verdict => ({ allowed: false, reason });
 
 /**
- * The one place where access is decided: membership, then role, then ownership or grant
- * (specification, "Authentication" 6). Pure; says the same for a subject that does not exist
- * and for one on which the tenant has no right, so that it is no existence oracle.
+ * Decides access, and is the only function that does: membership first, then role, then ownership or grant
+ * (specification, "Authentication" 6). The verdict is the same for a subject that does not exist and for one on which
+ * the tenant has no rights, so it does not reveal which subjects exist.
  */
 export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   const { membership } = facts;
@@ -60,7 +61,7 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   return membership.allowCounterpartyAccess ? ALLOWED : deny('counterparty_access_off');
 }
 
-const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
+const REMEDIES: Record<DenyReason, (rule: AccessRule) => string> = {
   not_a_member: () =>
     'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use one of ' +
     'your own tenants.',
@@ -83,8 +84,8 @@ const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
     'tenant to set it.',
 };
 
-/** The verdict as an exception: 403 `forbidden` whose message names what is missing and how to get it. */
+/** Throws 403 `forbidden` unless the rule allows access. The message names what is missing and how to get it. */
 export function requireAccess(facts: AccessFacts, rule: AccessRule): void {
   const verdict = decideAccess(facts, rule);
-  if (!verdict.allowed) throw new DomainError('forbidden', WAY_OUT[verdict.reason](rule));
+  if (!verdict.allowed) throw new DomainError('forbidden', REMEDIES[verdict.reason](rule));
 }

@@ -1,6 +1,6 @@
 /**
- * The ways in which a version is shown to a tenant that does not own it, and whether its content is shown, or only that it
- * exists, and its hashes.
+ * The ways in which a tenant that does not own a version can be shown it. Without content, it sees only that the
+ * version exists, and its hashes.
  */
 export const DISCLOSURE_WAYS = {
   summary: { showsContent: true },

@@ -1,10 +1,10 @@
 import type { MemberStatus } from '../statuses';
 import type { PrincipalType, Role, TenancyRole } from './roles';
 
-/** The role that names what a tenant may never be without again, once it has it (specification, "Roles"). */
+/** Once a tenant has a member with this role, it must always keep one (specification, "Roles"). */
 export const OWNER = 'tenant_owner' satisfies Role;
 
-/** What of a member's record decides whether it may hand its tenant over. */
+/** The properties of a member that decide whether it can hand over its tenant. */
 export interface PossibleOfferer {
   role: Role;
   tenancyRole: TenancyRole;
@@ -13,8 +13,9 @@ export interface PossibleOfferer {
 }
 
 /**
- * Whether a member may hand over its tenant, by its record: a human owner; or, where nobody owns the tenant, its account_admin, of whatever
- * type, so that a tenant that a machine founded comes to a human owner (contract, "Founding by a non-human").
+ * Checks whether a member can hand over its tenant. A human owner can. In a tenant without an owner its `account_admin`
+ * can, of any principal type, so that a tenant founded by a machine can get a human owner (contract, "Founding by a
+ * non-human").
  */
 export function mayHandOver(member: PossibleOfferer, hasOtherOwner: boolean): boolean {
   if (member.status !== 'active') return false;

@@ -1,6 +1,6 @@
 import type { AccessRule } from './decide-access';
 
-/** What each operation demands of its caller: specification "Roles" and the contract's scope table, as data. */
+/** The access rule of each operation: specification "Roles" and the contract's table of scopes. */
 export const RULES = {
   submitFirstState: { role: 'tenant_editor' },
   submitLaterState: { role: 'tenant_editor', subject: 'owner' },

@@ -1,3 +1,3 @@
-/** What a grant lets its grantee read of one subject (specification, "Grant"). */
+/** The rights that a grant can give its grantee on a subject (specification, "Grant"). */
 export const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'] as const;
 export type Scope = (typeof SCOPES)[number];

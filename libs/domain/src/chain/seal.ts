@@ -6,19 +6,21 @@ import type { JsonObject } from '../json/value';
 export const CANONICALIZATION_METHOD = 'json-canonicalize-rfc8785';
 export const HASH_ALGORITHM = 'sha-256';
 
-/** An envelope as it is stored and served: its RFC 8785 text, and the lowercase hex SHA-256 of that text's UTF-8 bytes. */
+/**
+ * An envelope as it is stored and returned: its RFC 8785 text, and the lowercase hex SHA-256 of the text's UTF-8 bytes.
+ */
 export interface Sealed {
   text: string;
   hash: string;
 }
 
-/** Seals an envelope. The same JSON value gives the same text and hash, however its members were ordered. */
+/** Seals an envelope. Equal JSON values give the same text and hash, regardless of the order of their members. */
 export function seal(envelope: JsonObject): Sealed {
   const text = canonicalize(envelope);
   return { text, hash: hashText(text) };
 }
 
-/** Lowercase hex SHA-256 (64 characters) of a text's UTF-8 bytes. */
+/** Returns the lowercase hex SHA-256 (64 characters) of a text's UTF-8 bytes. */
 export function hashText(text: string): string {
   return hash('sha256', text, 'hex');
 }

@@ -5,9 +5,9 @@ import { isEvidenceMissing } from '../provenance/trace';
 import type { SubjectRef } from '../subject-ref';
 import { seal, type Sealed } from './seal';
 
-/** What an envelope says of itself. */
+/** The members of an envelope that identify its snapshot. */
 export interface EnvelopeHeader extends SubjectRef {
-  /** In lower case: UUIDs are equal whatever their case. The text keeps the one that was sent. */
+  /** In lower case, because UUIDs are compared without regard to case. The stored text is unchanged. */
   snapshotId: string;
   snapshotVersion: number;
   generatedAt: string;
@@ -18,19 +18,21 @@ export interface SealedEnvelope extends Sealed {
   terms: SearchTerms;
 }
 
-/** An envelope as it was sent. */
+/** An envelope that a caller sent. */
 export interface SentEnvelope extends SealedEnvelope {
-  /** Whether evidence is `missing` for one of its leaves: all that a first version may lack. */
+  /** True if at least one leaf is `missing`, which is the only problem that a first version's evidence can have. */
   isEvidenceMissing: boolean;
 }
 
-/** A body as an envelope, sealed. Throws `validation_error` as {@link parseJson} and {@link validateEnvelope} do. */
+/**
+ * Parses and validates a request body and seals it. Throws `validation_error` as {@link parseJson} and {@link
+ * validateEnvelope} do.
+ */
 export function readEnvelope({ bytes, maxDepth }: { bytes: Uint8Array; maxDepth: number }): SentEnvelope {
   const envelope = parseJson(bytes, { maxDepth });
   return { ...sealEnvelope(validateEnvelope(envelope)), isEvidenceMissing: isEvidenceMissing(envelope) };
 }
 
-/** A valid envelope, sealed. */
 export function sealEnvelope(envelope: Envelope): SealedEnvelope {
   const { subject, snapshot_id, snapshot_version, generated_at } = envelope;
   return {

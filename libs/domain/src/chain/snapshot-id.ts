@@ -2,7 +2,7 @@ import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '../json/canonicalize';
 import type { JsonObject } from '../json/value';
 
-/** What an applied update's snapshot id is made of. The base makes A→B→A→B give distinct ids. */
+/** The input of an applied update's snapshot id. The base is included so that A→B→A→B gives distinct ids. */
 export interface SnapshotIdInput extends JsonObject {
   subject_type: string;
   subject_id: string;
@@ -11,14 +11,15 @@ export interface SnapshotIdInput extends JsonObject {
 }
 
 /**
- * The snapshot id that applying a patch gives, contract "Apply's `snapshot_id`": UUIDv5 of the input's RFC 8785 text.
- * The namespace comes from the deployment's secret, so that nobody outside can compute, and take, a subject's next id.
+ * Derives the id of the snapshot that a patch creates: the UUIDv5 of the input's RFC 8785 text (contract, "Apply's
+ * `snapshot_id`"). The namespace is derived from a secret of the deployment, so that no outsider can compute a
+ * subject's next id and use it first.
  */
 export function deriveSnapshotId(namespaceSecret: string | Uint8Array, input: SnapshotIdInput): string {
   return uuidV5(namespaceOf(namespaceSecret), canonicalize(input));
 }
 
-/** The last one made: a deployment has one secret. */
+/** The namespace that was computed last. A deployment has only one secret. */
 let known: { secret: string | Uint8Array; namespace: Uint8Array } | undefined;
 
 function namespaceOf(secret: string | Uint8Array): Uint8Array {
@@ -28,7 +29,7 @@ function namespaceOf(secret: string | Uint8Array): Uint8Array {
   return namespace;
 }
 
-/** The UUIDv5 (RFC 9562 section 5.5) of a name's UTF-8 bytes in a namespace of 16 bytes, in lower case. */
+/** Returns the UUIDv5 (RFC 9562 section 5.5) of a name's UTF-8 bytes, in lower case. The namespace has 16 bytes. */
 export function uuidV5(namespace: Uint8Array, name: string): string {
   const bytes = hash('sha1', Buffer.concat([namespace, Buffer.from(name)]), 'buffer').subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

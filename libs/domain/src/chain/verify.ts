@@ -4,7 +4,9 @@ import { parseStoredJson } from '../json/parse';
 import { isJsonObject, type JsonValue } from '../json/value';
 import { HASH_ALGORITHM, hashText } from './seal';
 
-/** A snapshot as its row holds it. `envelopeHash` is null where an import left it out, the text where it was erased. */
+/**
+ * A row of a snapshot. `envelopeHash` is null if an import did not hash the snapshot, `envelopeText` if it was erased.
+ */
 export interface StoredSnapshot {
   snapshotId: string;
   snapshotVersion: number;
@@ -16,13 +18,13 @@ export interface StoredSnapshot {
 export const VERIFY_MODES = ['none', 'hash', 'chain'] as const;
 export type VerifyMode = (typeof VERIFY_MODES)[number];
 
-/** Contract row `verification`. `valid` is null for what the mode did not look at or had nothing to compare with. */
+/** Contract row `verification`. `valid` is null if the mode does not check it or nothing is stored to compare with. */
 export interface Verification {
   mode: 'hash' | 'chain';
-  /** False where an import left the snapshot unhashed: there is no chain through it yet. */
+  /** False if an import did not hash the snapshot: no chain can lead through it yet. */
   chain_supported: boolean;
   hash: HashVerification & { alg: typeof HASH_ALGORITHM };
-  /** `depth` is the number of links that were followed; `complete`, whether they reach version 1. */
+  /** `depth` is the number of links that were followed. `complete` says whether they reach version 1. */
   chain: ChainVerification;
 }
 export interface ChainVerification {
@@ -30,11 +32,13 @@ export interface ChainVerification {
   valid: boolean | null;
   depth: number;
   complete: boolean | null;
-  /** Versions that were walked and had been erased: their links hold or not, their texts are gone. Absent where none was. */
+  /**
+   * The erased versions on the way. Their links are checked, but their texts no longer exist. Absent if there are none.
+   */
   erased?: number[];
 }
 export interface HashVerification {
-  /** What the stored envelope hashes to now; null when it is no JSON any more, or was erased. */
+  /** The hash of the stored envelope, computed now. Null if the text was erased or is not JSON. */
   value: string | null;
   stored: string | null;
   valid: boolean | null;
@@ -46,29 +50,30 @@ export interface DiffVerification {
   chain: ChainVerification & { from: ChainVerification; to: ChainVerification };
 }
 
-/** What a check found of a snapshot's text, and its links: enough to walk a chain without keeping the texts. */
+/** The result of checking a snapshot's text, with its links. A chain can be walked without keeping the texts. */
 export interface CheckedLink {
   snapshotVersion: number;
   envelopeHash: string | null;
   prevHash: string | null;
-  /** Whether the text is the one that was sealed; null where no hash was stored, and where the text was erased. */
+  /** True if the text is the one that was sealed. Null if no hash was stored or the text was erased. */
   valid: boolean | null;
   isErased: boolean;
 }
-/** The same with the hash that was computed anew. */
+/** A checked link with the computed hash. */
 export interface CheckedSnapshot extends CheckedLink {
   hash: HashVerification;
 }
 
 /**
- * Recomputes from stored rows what their writer claims; trusts nothing that was stored beside the text.
+ * Verifies a stored snapshot by recomputing everything from its text.
  *
- * A hash is valid when the stored text is canonical (RFC 8785), names the row's own id and version, and its SHA-256 is
- * the stored one. A chain is valid when that is so for the snapshot and each parent walked, versions have no gap, each
- * `prev_hash` is the parent's `envelope_hash`, and version 1 has none. Of an erased one its links alone are looked at.
+ * A hash is valid if the stored text is canonical (RFC 8785), contains the id and version of its row, and has the
+ * stored SHA-256. A chain is valid if this is true of the snapshot and of each parent that was walked, no version is
+ * skipped, each `prev_hash` is the parent's `envelope_hash`, and version 1 has none. For an erased snapshot only the
+ * links are checked.
  *
- * @param parents the preceding snapshots, newest first; only looked at in the mode `chain`.
- * @param depth the links to follow, ≥ 1. Fewer parents than that are a gap, unless they reach version 1.
+ * @param parents the preceding snapshots, newest first; used only in the mode `chain`.
+ * @param depth the number of links to follow, ≥ 1. Fewer parents are a gap, unless they reach version 1.
  */
 export function verifySnapshot(
   mode: 'hash' | 'chain',
@@ -79,7 +84,7 @@ export function verifySnapshot(
   return verifyChecked(mode, checkSnapshot(snapshot), mode === 'chain' ? parents.map(checkLink) : [], depth);
 }
 
-/** {@link verifySnapshot} for what was checked before. */
+/** Does the same as {@link verifySnapshot} with snapshots that were already checked. */
 export function verifyChecked(
   mode: 'hash' | 'chain',
   snapshot: CheckedSnapshot,
@@ -102,9 +107,9 @@ export function checkSnapshot(snapshot: StoredSnapshot): CheckedSnapshot {
 }
 
 /**
- * Checks a snapshot as a link of a chain, as fast as hashing: bytes that have the stored hash, to which a child's
- * `prev_hash` is compared, are those that were sealed, and are not parsed again. Whatever the quick look does not
- * confirm gets the full one.
+ * Checks a snapshot as a link of a chain, in little more time than hashing takes. If the bytes have the stored hash,
+ * they are the bytes that were sealed, and need not be parsed again; a child's `prev_hash` is compared with that hash.
+ * If this quick check does not succeed, the full check decides.
  */
 export function checkLink(snapshot: StoredSnapshot): CheckedLink {
   const { envelopeText, envelopeHash, snapshotId, snapshotVersion } = snapshot;
@@ -117,9 +122,8 @@ export function checkLink(snapshot: StoredSnapshot): CheckedLink {
 }
 
 /**
- * Follows up to `depth` links from a snapshot to its parents (newest first). `valid` is as {@link verifySnapshot} says of
- * a chain; `depth` is the number of links that were followed. `complete`: they reach version 1, so that what is valid is so
- * from the first version on.
+ * Follows up to `depth` links from a snapshot to its parents (newest first). `valid` is defined in {@link
+ * verifySnapshot}, and `depth` is the number of links that were followed. `complete` says whether they reach version 1.
  */
 export function walkChain(
   snapshot: CheckedLink,
@@ -145,7 +149,7 @@ export function walkChain(
   return { valid, depth: followed, complete, ...unlessNone(erased) };
 }
 
-/** Of what was erased on purpose nothing is left to hold against its hash: its links decide. */
+/** Treats an erased snapshot as valid: it has no text, so only its links are checked. */
 function ownVerdict({ valid, isErased }: CheckedLink): boolean | null {
   return isErased ? true : valid;
 }
@@ -154,13 +158,16 @@ function unlessNone(erased: number[]): { erased?: number[] } {
   return erased.length === 0 ? {} : { erased };
 }
 
-/** One verdict from several: false wins over null (unknown), null over true. */
+/** Combines verdicts: false wins over null (unknown), and null over true. */
 export function allValid(verdicts: readonly (boolean | null)[]): boolean | null {
   if (verdicts.includes(false)) return false;
   return verdicts.includes(null) ? null : true;
 }
 
-/** The verification of a diff, from those of its two snapshots: `chain` is that of `to`, and both must hold and be complete. */
+/**
+ * Combines the verifications of the two snapshots of a diff. `chain` is that of `to`; it is valid and complete only if
+ * both chains are.
+ */
 export function verificationOfDiff(from: Verification, to: Verification): DiffVerification {
   return {
     mode: to.mode,

@@ -3,48 +3,48 @@ import { MAX_PROBLEMS } from '../limits';
 import { formatPointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
-/** A JSON Schema (2020-12) as data. */
+/** A JSON Schema (2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What a value has to be: the rule, its JSON Schema, and its type, in one. */
+/** A validation rule with its JSON Schema and its TypeScript type. */
 export interface Check<T = unknown> {
   /**
-   * What is wrong with a value, with paths relative to it; null when nothing is. The caller puts its own key before the
-   * paths, so that a valid value costs no allocation at all.
+   * Returns the problems of a value, with paths relative to it, or null if there are none. The caller prepends its own
+   * key to the paths, so that a valid value costs no allocation.
    */
   readonly problemsOf: (value: JsonValue) => ErrorDetail[] | null;
   readonly schema: Schema;
-  /** Of an object's member: it may be left out. */
+  /** Set if an object may lack this member. */
   readonly isOptional?: true;
-  /** Never there: tells the compiler what a value that passes is. */
+  /** Never set. Tells the compiler the type of a value that passes the check. */
   readonly type?: T;
 }
 
-/** What a value is that passes a check. */
+/** The type of a value that passes a check. */
 export type TypeOf<C> = C extends Check<infer T> ? T : never;
 
 type Members = Readonly<Record<string, Check>>;
 type OptionalNames<M extends Members> = {
   [Name in keyof M]: M[Name] extends { readonly isOptional: true } ? Name : never;
 }[keyof M];
-/** The object that has these members, and may have others. */
+/** An object with these members, and possibly others. */
 type ObjectOf<M extends Members> = { [Name in Exclude<keyof M, OptionalNames<M>>]: TypeOf<M[Name]> } & {
   [Name in OptionalNames<M>]?: TypeOf<M[Name]>;
 };
 
 type Problems = ErrorDetail[] | null;
 
-/** A check of one rule. */
+/** Makes a check of one rule. */
 export function rule<T>(schema: Schema, code: string, message: string, holds: (value: JsonValue) => boolean): Check<T> {
   return { schema, problemsOf: (value) => (holds(value) ? null : [{ path: '', message, code }]) };
 }
 
-/** The second check where the first finds nothing. Its schema has to say what both do. */
+/** Applies the second check only if the first finds no problem. The schema of the second must describe both. */
 export function inTurn<T>(first: Check, second: Check<T>): Check<T> {
   return { ...second, problemsOf: (value) => first.problemsOf(value) ?? second.problemsOf(value) };
 }
 
-/** A string, and one of which `holds` is true; `schema` is what there is to say beside `type: string`. */
+/** Checks that a value is a string for which `holds` returns true. `schema` is added to `type: string`. */
 export function textThat(
   schema: Schema,
   code: string,
@@ -57,7 +57,7 @@ export function textThat(
   );
 }
 
-/** One of some strings. */
+/** Checks that a value is one of these strings. */
 export function enumOf<const T extends string>(options: readonly T[]): Check<T> {
   const known: readonly unknown[] = options;
   const schema = { type: 'string', ...(options.length === 1 ? { const: options[0] } : { enum: options }) };
@@ -68,7 +68,10 @@ export function enumOf<const T extends string>(options: readonly T[]): Check<T> 
   );
 }
 
-/** An object with these members; others are not looked at. Own properties only: what `__proto__` offers is not there. */
+/**
+ * Checks the members of an object. Other members are allowed. Only own properties count, so that nothing is read from
+ * the prototype.
+ */
 export function objectOf<M extends Members>(members: M): Check<ObjectOf<M>> {
   const entries = Object.entries(members);
   const schema = {
@@ -90,7 +93,7 @@ export function objectOf<M extends Members>(members: M): Check<ObjectOf<M>> {
   return { schema, problemsOf };
 }
 
-/** An array, each item checked. */
+/** Checks an array and each of its items. */
 export function arrayOf<T>(item: Check<T>): Check<T[]> {
   const problemsOf = (value: JsonValue): Problems => {
     if (!Array.isArray(value)) return anyArray.problemsOf(value);
@@ -106,7 +109,7 @@ export function arrayOf<T>(item: Check<T>): Check<T[]> {
   return { schema: { type: 'array', items: item.schema }, problemsOf };
 }
 
-/** An object as a map, each key and each value checked. */
+/** Checks an object that is used as a map: each key and each value. */
 export function mapOf<T>(key: Check<string>, member: Check<T>): Check<Record<string, T>> {
   const problemsOf = (value: JsonValue): Problems => {
     if (!isJsonObject(value)) return anyObject.problemsOf(value);
@@ -122,7 +125,7 @@ export function mapOf<T>(key: Check<string>, member: Check<T>): Check<Record<str
   return { schema: { type: 'object', additionalProperties: member.schema }, problemsOf };
 }
 
-/** A member that may be left out, which null in its place says too (contract, "null"). */
+/** Makes a member optional. Null in its place means the same as its absence (contract, "null"). */
 export function optional<T>(check: Check<T>): Check<T | null> & { readonly isOptional: true } {
   return {
     schema: orNull(check.schema),
@@ -131,7 +134,7 @@ export function optional<T>(check: Check<T>): Check<T | null> & { readonly isOpt
   };
 }
 
-/** The schema with null beside its values. */
+/** Returns the schema extended by null. */
 export function orNull(schema: Schema): Schema {
   const { type, enum: options } = schema;
   if (Array.isArray(type) && type.includes('null')) return schema;
@@ -142,12 +145,12 @@ export function orNull(schema: Schema): Schema {
   return { ...schema, type: [type, 'null'], ...(Array.isArray(options) ? { enum: [...options, null] } : {}) };
 }
 
-/** The check under the name that its schema has in a document. */
+/** Names a check's schema in the OpenAPI document. */
 export function named<T>(title: string, check: Check<T>): Check<T> {
   return { ...check, schema: { title, ...check.schema } };
 }
 
-/** The check with words about what it is. */
+/** Adds a description to a check's schema. */
 export function described<T>(description: string, check: Check<T>): Check<T> {
   return { ...check, schema: { ...check.schema, description } };
 }
@@ -166,13 +169,13 @@ export const anyObject: Check<JsonObject> = rule(
   isJsonObject,
 );
 export const anyArray: Check<JsonValue[]> = rule({ type: 'array' }, 'invalid_type', 'must be an array', Array.isArray);
-/** Of a key in a path, in UTF-16 units; the rest is cut. */
+/** UTF-16 code units of a key in a path. Longer keys are cut. */
 const MAX_KEY_SHOWN = 256;
 const MISSING: readonly ErrorDetail[] = [{ path: '', message: 'is required', code: 'required' }];
 
 function withBelow(problems: Problems, key: string, below: readonly ErrorDetail[] | null): Problems {
   if (below === null) return problems;
-  // A problem below a key of a megabyte must not cost a megabyte.
+  // Cut the key, so that a problem below a key of a megabyte does not cost a megabyte.
   const here = formatPointer([key.length > MAX_KEY_SHOWN ? `${key.slice(0, MAX_KEY_SHOWN)}…` : key]);
   const placed = below.map((problem) => ({ ...problem, path: here + problem.path }));
   return problems === null ? placed : problems.concat(placed);

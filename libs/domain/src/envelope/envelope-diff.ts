@@ -9,11 +9,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { Attribution, type Cover } from '../provenance/attribution';
 import { type Covers, coversOf, isOlder, type Places, stepTo } from '../provenance/covers';
 
-/** What of an envelope a diff may look at; `/` is all of it. */
+/** The parts of an envelope that can be compared; `/` is the whole envelope. */
 export const DIFF_ROOTS = ['/', '/attributes', '/subject'] as const;
 export type DiffRoot = (typeof DIFF_ROOTS)[number];
 
-/** Specification "Diff result", `change_summary`. A path that several operations name is one path. */
+/**
+ * Specification "Diff result", `change_summary`. `paths_changed` counts a path once even if several operations name it.
+ */
 export interface ChangeSummary {
   total_ops: number;
   adds: number;
@@ -22,33 +24,37 @@ export interface ChangeSummary {
   paths_changed: number;
 }
 
-/** The evidence that stands for one changed path before and after; null where `attribute_paths` does not name it. */
+/** The evidence of one changed path before and after. Null if `attribute_paths` does not have exactly this path. */
 export interface PathAttribution {
   path: string;
   from: JsonValue;
   to: JsonValue;
-  /** There where the value changed, and neither the references that cover it nor the items that they name did. */
+  /** Set if the value changed, but neither the references that cover it nor the evidence that they name changed. */
   evidence_unchanged?: true;
-  /** The paths whose references cover the value, where that is not this path: around it, or where its element stood. */
+  /**
+   * The paths whose references cover the value, if they are not this path: an enclosing path, or the previous path of
+   * its array element.
+   */
   inherited?: { from: string | null; to: string | null };
 }
 
 /** The attribution of a diff. */
 export interface DiffAttribution {
   attribution: PathAttribution[];
-  /** The references of each path that `inherited` names; absent where none does. */
+  /** The references of each path in `inherited`. Absent if there is none. */
   inherited_evidence?: { from: JsonObject; to: JsonObject };
 }
 
 /**
- * The JSON Patch that turns one envelope into the other within the included roots: applied to {@link withinRoots} of
- * `from` it gives that of `to`, in canonical form byte for byte; applied to `from` it touches nothing else. Paths are JSON
- * Pointers into the envelope. Coarser where it would be too long, as {@link diff} says. Specification "Diff result", `ops`.
+ * Computes the JSON Patch that turns one envelope into the other within the included roots (specification, "Diff
+ * result", `ops`). Applied to {@link withinRoots} of `from`, it gives {@link withinRoots} of `to`, byte for byte in
+ * canonical form. Applied to `from`, it changes nothing outside these roots. Paths are JSON Pointers into the envelope.
+ * A patch that would be too long is coarser, as described at {@link diff}.
  */
 export function diffEnvelopes(from: JsonValue, to: JsonValue, include: readonly DiffRoot[]): DiffOperation[] {
   const operations = diff(withinRoots(from, include), withinRoots(to, include));
   if (operations[0]?.path !== '' || include.includes('/')) return operations;
-  // The roots that are not included would go with the whole.
+  // A replacement of the whole envelope would also remove the roots that are not included.
   return DIFF_ROOTS.filter((root) => include.includes(root)).flatMap((root) => replaceRoot(from, to, root));
 }
 
@@ -60,7 +66,7 @@ function replaceRoot(from: JsonValue, to: JsonValue, path: DiffRoot): DiffOperat
   return canonicalize(before) === canonicalize(value) ? [] : [{ op: 'replace', path, value }];
 }
 
-/** The envelope with only the included roots that it has; the envelope itself when `/` is among them. */
+/** Returns the envelope with only the included roots that it has, or the envelope itself if `/` is included. */
 export function withinRoots(envelope: JsonValue, include: readonly DiffRoot[]): JsonValue {
   if (include.includes('/')) return envelope;
   const restricted: JsonObject = {};
@@ -72,12 +78,12 @@ export function withinRoots(envelope: JsonValue, include: readonly DiffRoot[]): 
   return restricted;
 }
 
-/** The distinct paths that the operations name, in the order of their UTF-16 code units. */
+/** Returns the distinct paths of the operations, sorted by their UTF-16 code units. */
 export function changedPaths(operations: readonly DiffOperation[]): string[] {
   return [...new Set(operations.map((operation) => operation.path))].sort();
 }
 
-/** The figures of a diff. Specification "Diff result", `change_summary`. */
+/** Counts the operations of a diff by kind (specification, "Diff result", `change_summary`). */
 export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSummary {
   const summary: ChangeSummary = { total_ops: operations.length, adds: 0, removes: 0, replaces: 0, paths_changed: 0 };
   for (const { op } of operations) summary[COUNTS[op]]++;
@@ -87,9 +93,9 @@ export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSu
 const COUNTS = { add: 'adds', remove: 'removes', replace: 'replaces' } as const;
 
 /**
- * Returns the attribution of each changed path: what the `attribute_paths` of both envelopes say of exactly that path, which
- * other paths cover it, and whether the references nearest to it and their items stayed the same. An element of an array is
- * compared with the element that it was, as provenance does. Specification "Diff", `attribution`.
+ * Returns the attribution of each changed path (specification, "Diff", `attribution`): the references of exactly this
+ * path in both envelopes, the other paths that cover it, and whether the nearest references and their evidence stayed
+ * the same. An array element is compared with its counterpart in the earlier envelope, as in provenance.
  */
 export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): DiffAttribution {
   const evidenceFrom = evidenceIn(from);
@@ -120,7 +126,7 @@ export function attributeChanges(paths: readonly string[], from: JsonValue, to: 
   return hasInherited ? { attribution, inherited_evidence: inheritedEvidence } : { attribution };
 }
 
-/** Finds what covers a place of an envelope, and what covered the same value in an earlier one. */
+/** Finds the references that cover a place in an envelope, and those that covered the same value in an earlier one. */
 class Counterparts {
   private readonly alignments = new Map<JsonValue, readonly number[]>();
   private readonly root: Places;
@@ -163,13 +169,13 @@ class Counterparts {
   }
 }
 
-/** What `attribute_paths` says of exactly a path; null where it says nothing. */
+/** Returns a function that looks up the references of exactly one path in `attribute_paths`; null without an entry. */
 function evidenceIn(envelope: JsonValue): (path: string) => JsonValue {
   const evidence = getMember(envelope, 'attribute_paths');
   return (path) => (isJsonObject(evidence) ? (getMember(evidence, path) ?? null) : null);
 }
 
-/** Two stored envelopes, and what of their diff is asked for. */
+/** Two stored envelopes and the options of their diff. */
 export interface DiffOfTexts {
   from: string;
   to: string;
@@ -177,18 +183,20 @@ export interface DiffOfTexts {
   withAttribution: boolean;
 }
 
-/** A diff as it is answered. */
+/** A diff as it is returned. */
 export interface EnvelopeDiff {
   /** The operations as RFC 8785 text. */
   opsText: string;
-  /** The SHA-256 of that. */
+  /** The SHA-256 of `opsText`. */
   opsHash: string;
   summary: ChangeSummary;
-  /** The members of {@link attributeChanges} as JSON text; null where they are not asked for. */
+  /**
+   * The members of {@link attributeChanges} as JSON text, without the outer braces. Null if they were not requested.
+   */
   attributionText: string | null;
 }
 
-/** The diff of two stored envelopes. */
+/** Computes the diff of two stored envelopes. */
 export function diffTexts({ from: fromText, to: toText, include, withAttribution }: DiffOfTexts): EnvelopeDiff {
   const from = parseStoredJson(fromText);
   const to = parseStoredJson(toText);

@@ -2,16 +2,16 @@ import { canonicalize } from '../json/canonicalize';
 import { parseStoredJson } from '../json/parse';
 import { isJsonObject, type JsonValue } from '../json/value';
 
-/** What a subject's current state shows of its envelope (specification, "Snapshot reads"). */
+/** The parts of an envelope that a subject's current state shows (specification, "Snapshot reads"). */
 export interface EnvelopeSummary {
-  /** The attributes as RFC 8785 text: the very text that was hashed, since what is canonical in an envelope is so by itself. */
+  /** The attributes as RFC 8785 text. This is exactly the part of the envelope's text that was hashed. */
   attributes: string;
   evidenceCount: number;
   hasAttributePaths: boolean;
   hasAudit: boolean;
 }
 
-/** The summary of a stored envelope. */
+/** Summarizes a stored envelope. */
 export function summarizeEnvelope({ text }: { text: string }): EnvelopeSummary {
   const stored = parseStoredJson(text);
   const [attributes, evidence, paths, audit] = ['attributes', 'evidence', 'attribute_paths', 'audit'].map((name) =>

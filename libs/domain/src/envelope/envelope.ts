@@ -60,7 +60,6 @@ const pointer = textThat(
   isPointer,
 );
 const nonEmptyText = textThat({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
-/** A snapshot's version. */
 export const snapshotVersion: Check<number> = inTurn(
   rule({}, 'invalid_type', 'must be an integer', Number.isInteger),
   rule(
@@ -71,11 +70,15 @@ export const snapshotVersion: Check<number> = inTurn(
   ),
 );
 const subjectType = enumOf(SUBJECT_TYPES);
-/** The characters of `\p{Cc}`, within brackets, for readers of a schema that know no Unicode properties. */
+/**
+ * The characters of `\p{Cc}` as a character class without brackets, for schema tools that do not support Unicode
+ * properties.
+ */
 export const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
-// With the u flag the count is of code points. No URL reaches `.` and `..`: they are steps of its path, percent-encoded too.
+// The u flag makes the length count code points. URLs cannot contain the ids `.` and `..`, even percent-encoded: they
+// are resolved as path segments.
 const SUBJECT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,512}$/u;
-/** A subject's id, compared byte for byte. */
+/** A subject's id. Ids are compared byte for byte. */
 export const subjectId: Check<string> = textThat(
   { minLength: 1, maxLength: 512, pattern: `^(?!\\.{1,2}$)[^${CONTROLS}]*$` },
   'invalid_value',
@@ -107,7 +110,7 @@ const referenceRole = optional(
   described('The way in which the evidence supports the value.', enumOf(['primary', 'corroborating', 'conflicting'])),
 );
 
-/** What backs a value: specification, "EvidenceRef". */
+/** A reference from a value to its evidence (specification, "EvidenceRef"). */
 export const evidenceRef = named(
   'EvidenceRef',
   objectOf({
@@ -117,7 +120,7 @@ export const evidenceRef = named(
   }),
 );
 
-/** An item of evidence as it backs a value. */
+/** An item of evidence together with its role for a value. */
 export const backingEvidence = named('BackingEvidence', objectOf({ ...evidenceMembers, role: referenceRole }));
 
 const PATCH_OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
@@ -127,7 +130,7 @@ const path = described('The target: a JSON Pointer (RFC 6901) into the envelope.
 const from = described('For `move` and `copy`: the source, as a JSON Pointer (RFC 6901).', pointer);
 const value = described('For `add`, `replace` and `test`: any JSON.', anyValue);
 
-/** The schema of an operation of RFC 6902, out of `ops`: which other members it must have depends on its `op`. */
+/** Returns the schema of an RFC 6902 operation, restricted to `ops`. The required members depend on `op`. */
 export function patchOperationSchema(title: string, ops: readonly PatchOp[]): Schema {
   const moving = ops.filter((one) => one === 'move' || one === 'copy');
   const telling = ops.filter((one) => one === 'add' || one === 'replace' || one === 'test');
@@ -150,7 +153,7 @@ const operationWithPath = objectOf(operation);
 const operationWithValue = objectOf({ ...operation, value });
 const operationWithFrom = objectOf({ ...operation, from });
 
-/** One operation of RFC 6902: which other members it must have depends on its `op`. */
+/** Checks one RFC 6902 operation. The required members depend on `op`. */
 export const patchOperation: Check<JsonObject> = {
   schema: patchOperationSchema('PatchOperation', PATCH_OPS),
   problemsOf: (sent) => {
@@ -189,7 +192,9 @@ const name = inTurn(
     hasNamePart,
   ),
 );
-/** What the canonical groups must hold where they are present, specification "Canonical attribute groupings". */
+/**
+ * The required content of the canonical groups, if they are present (specification, "Canonical attribute groupings").
+ */
 const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
   organization: attributesWith(
     'legal',
@@ -208,7 +213,10 @@ const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
   entity: anyValue,
 };
 
-/** What an envelope is, but for its required content: specification, "Snapshot envelope". Extra keys are allowed everywhere. */
+/**
+ * The structure of an envelope without the required content of its groups (specification, "Snapshot envelope"). Extra
+ * members are allowed everywhere.
+ */
 const structure = objectOf({
   envelope_version: described('The version of this format.', enumOf([ENVELOPE_VERSION])),
   snapshot_id: described('The id of the snapshot, chosen by its writer.', uuidText),
@@ -253,7 +261,7 @@ const structure = objectOf({
   ),
 });
 
-/** The snapshot envelope; its schema tells of the required content too, which `validateEnvelope` looks at. */
+/** The snapshot envelope. Its schema also describes the required content, which `validateEnvelope` checks. */
 export const envelope: typeof structure = named('Envelope', {
   ...structure,
   schema: {
@@ -263,16 +271,16 @@ export const envelope: typeof structure = named('Envelope', {
   },
 });
 
-/** A snapshot envelope, with whatever else its writer put into it. */
+/** A snapshot envelope, including any extra members. */
 export type Envelope = TypeOf<typeof envelope>;
 
 /**
- * The value as an `Envelope`, itself and unchanged, when it satisfies the specification's sections "Snapshot envelope",
- * "Evidence", "EvidenceRef" and "Audit" and the contract's rows on subjects and required content. Evidence ids are not
- * checked against one another.
+ * Returns the value itself, unchanged, if it is a valid `Envelope`: specification "Snapshot envelope", "Evidence",
+ * "EvidenceRef" and "Audit", and the contract's rows on subjects and required content. Does not check whether
+ * references name existing evidence.
  *
- * @throws DomainError `validation_error` with every problem (the first 100) in `details`: a JSON Pointer into the
- *   envelope and a code, one of `required`, `invalid_type`, `invalid_value`, `invalid_format`, `conflict`.
+ * @throws DomainError `validation_error` with the first 100 problems in `details`. Each has a JSON Pointer into the
+ *   envelope and a code: `required`, `invalid_type`, `invalid_value`, `invalid_format` or `conflict`.
  */
 export function validateEnvelope(value: JsonValue): Envelope {
   const structural = envelope.problemsOf(value);
@@ -284,13 +292,13 @@ export function validateEnvelope(value: JsonValue): Envelope {
       problems.slice(0, MAX_PROBLEMS),
     );
   }
-  // The checks have seen every member that the type declares.
+  // The checks cover every member that the type declares.
   return value as Envelope;
 }
 
 /**
- * What is wrong with a subject's type and id, which arrive in paths and bodies alike; empty when nothing is. The paths
- * are `{at}/subject_type` and `{at}/subject_id`. Contract rows `subject_type`, `subject_id`.
+ * Returns the problems of a subject's type and id, which can come from a path or a body. The paths are
+ * `{at}/subject_type` and `{at}/subject_id`. Contract rows `subject_type`, `subject_id`.
  */
 export function subjectProblems(type: unknown, id: unknown, at: string): ErrorDetail[] {
   return [...problemsAt(`${at}/subject_type`, type, subjectType), ...problemsAt(`${at}/subject_id`, id, subjectId)];
@@ -298,7 +306,7 @@ export function subjectProblems(type: unknown, id: unknown, at: string): ErrorDe
 
 function problemsAt(path: string, value: unknown, check: Check): ErrorDetail[] {
   if (value === undefined) return [{ path, message: 'is required', code: 'required' }];
-  // Anything that is no string fails alike.
+  // Every value that is not a string fails in the same way.
   const problems = check.problemsOf(typeof value === 'string' ? value : null) ?? [];
   return problems.map((problem) => ({ ...problem, path }));
 }
@@ -310,7 +318,7 @@ function contentProblems(value: JsonValue): ErrorDetail[] | null {
   return type === undefined ? null : REQUIRED_CONTENT[type].problemsOf(value);
 }
 
-/** Says which members of `attributes.identifiers` are a second spelling of a scheme: a search would find only one of the two. */
+/** Reports members of `attributes.identifiers` that spell the same scheme differently: a search would find only one. */
 function schemeProblems(value: JsonValue): ErrorDetail[] {
   return schemesSpeltTwice(isJsonObject(value) ? value : {}).map(([key, again]) => ({
     path: formatPointer(['attributes', 'identifiers', again]),
@@ -319,13 +327,13 @@ function schemeProblems(value: JsonValue): ErrorDetail[] {
   }));
 }
 
-/** What the schema of an envelope asks of subjects of a type. */
+/** Returns the conditional schema of the required content for subjects of a type. */
 function ofType(type: SubjectType): Schema {
   const subject = described(SUBJECT, objectOf({ subject_type: subjectWith(enumOf([type])) }));
   return { if: objectOf({ subject }).schema, then: REQUIRED_CONTENT[type].schema };
 }
 
-/** `attributes` that are no object are the structural check's to report. */
+/** Checks a group in `attributes`. If `attributes` is not an object, the structural check reports it. */
 function attributesWith(group: string, check: Check): Check {
   const attributes = described(ATTRIBUTES, objectOf({ [group]: optional(check) }));
   const problemsOf: Check['problemsOf'] = (value) => (isJsonObject(value) ? attributes.problemsOf(value) : null);

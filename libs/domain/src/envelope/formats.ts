@@ -8,22 +8,22 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Whether `text` is a UUID in the textual form of RFC 9562 section 4 (8-4-4-4-12 hexadecimal digits, either case, any
- * version, Nil and Max included). Two texts that differ in case only are the same UUID: see `sameUuid`.
+ * Checks whether `text` is a UUID in the textual form of RFC 9562 section 4: 8-4-4-4-12 hexadecimal digits, either
+ * case, any version, including Nil and Max. Compare UUIDs with `sameUuid`, which ignores case.
  */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Whether two UUID texts name the same UUID (RFC 9562 section 4: case does not matter). */
+/** Compares two UUIDs without regard to case (RFC 9562 section 4). */
 export function sameUuid(left: string, right: string): boolean {
   return left === right || left.toLowerCase() === right.toLowerCase();
 }
 
 /**
- * Whether `text` is an RFC 3339 section 5.6 date-time with its timezone. Strict: days that exist in the Gregorian
- * calendar, offsets up to 23:59, at most 30 digits of a fraction, no year 0000 (there was none). A leap second (`:60`)
- * only where section 5.7 allows one: at 23:59:60 UTC on 30 June or 31 December.
+ * Checks whether `text` is an RFC 3339 section 5.6 date-time with a timezone. The day must exist in the Gregorian
+ * calendar, the offset is at most 23:59, a fraction has at most 30 digits, and the year is not 0000. A leap second
+ * (`:60`) is accepted only where section 5.7 allows one: at 23:59:60 UTC on 30 June or 31 December.
  */
 export function isDateTime(text: string): boolean {
   if (!DATE_TIME.test(text)) return false;
@@ -34,8 +34,8 @@ export function isDateTime(text: string): boolean {
 }
 
 /**
- * The instant that an RFC 3339 date-time names, to the millisecond, or null where `isDateTime` says no. A leap second
- * is the instant after it, as PostgreSQL reads it (JavaScript's own `Date` refuses one).
+ * Returns the instant of an RFC 3339 date-time, to the millisecond, or null if `isDateTime` refuses the text. A leap
+ * second is read as the following instant, as PostgreSQL does. (JavaScript's `Date` refuses it.)
  */
 export function parseDateTime(text: string): Date | null {
   if (!isDateTime(text)) return null;
@@ -44,8 +44,8 @@ export function parseDateTime(text: string): Date | null {
 }
 
 /**
- * The first and the last millisecond of what bounds a window of time: those of the UTC day where it is a date
- * (`YYYY-MM-DD`), the same moment twice where it is an RFC 3339 date-time. Null where it is neither.
+ * Returns the first and last millisecond that a bound of a period of time covers. A date (`YYYY-MM-DD`) covers a UTC
+ * day, and an RFC 3339 date-time a single instant. Returns null for any other text.
  */
 export function parsePeriod(text: string): { first: Date; last: Date } | null {
   const isDate = PLAIN_DATE.test(text);
@@ -59,10 +59,10 @@ function isLeapSecond(text: string): boolean {
   return isJuneOrDecember && new Date(last.getTime() + MINUTE_MS).getUTCDate() === 1 && last.getUTCDate() !== 1;
 }
 
-/** Epoch milliseconds of the minute that a well-formed date-time lies in. */
+/** Returns the minute of a well-formed date-time, in milliseconds since the epoch. */
 function minuteOf(text: string): number {
   const date = new Date(0);
-  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // Date.UTC would read the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(digits(text, 0, 4), digits(text, 5, 2) - 1, digits(text, 8, 2));
   date.setUTCHours(digits(text, 11, 2), digits(text, 14, 2));
   if (/[Zz]$/.test(text)) return date.getTime();
@@ -81,12 +81,12 @@ function digits(text: string, start: number, length: number): number {
   return number;
 }
 
-/** Years, months, weeks and days of an ISO 8601 duration, in whole numbers. */
+/** An ISO 8601 duration in whole years, months, weeks and days. */
 export const RECURRENCE = /^P(?:(\d{1,2})Y)?(?:(\d{1,2})M)?(?:(\d{1,3})W)?(?:(\d{1,4})D)?$/;
 const RECURRENCE_UNIT_DAYS = [365.25, 30.4375, 7, 1];
 const MAX_RECURRENCE_DAYS = 5 * 365.25;
 
-/** Whether a text is an ISO 8601 duration of whole days, from `P1D` to `P5Y`, as `P1Y`, `P3M` or `P1Y6M`. */
+/** Checks whether a text is an ISO 8601 duration of whole days from `P1D` to `P5Y`, such as `P1Y`, `P3M` or `P1Y6M`. */
 export function isRecurrence(text: string): boolean {
   const counts = RECURRENCE.exec(text)?.slice(1);
   if (counts === undefined) return false;
@@ -95,14 +95,14 @@ export function isRecurrence(text: string): boolean {
 }
 
 /**
- * When something that is made now shall end: the moment of an RFC 3339 date-time, or null for never. Throws
- * `validation_error` under `/expires_at` when it is none, or has passed.
+ * Parses the `expires_at` of a new object: an RFC 3339 date-time in the future, or null for never. Throws
+ * `validation_error` under `/expires_at` otherwise.
  */
 export function requireExpiry(text: string | null): Date | null {
   return requireFuture(text, 'expires_at');
 }
 
-/** The same of another member of the body. */
+/** Does the same as {@link requireExpiry} for any member of the body. */
 export function requireFuture(text: string | null, member: string): Date | null {
   if (text === null) return null;
   const date = parseDateTime(text);

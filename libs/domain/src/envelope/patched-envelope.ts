@@ -12,50 +12,50 @@ import { traceVersion, type TracedVersion } from '../provenance/trace';
 import { type Envelope, validateEnvelope } from './envelope';
 import { requirePatchAllowed } from './protected-roots';
 
-/** The operations of a patch as its caller sent them. */
+/** The operations of a patch as the caller sent them. */
 export interface SentPatch {
   ops: JsonValue;
-  /** JSON Pointer of the operations in the request's body, which faults are named under. */
+  /** JSON Pointer to the operations in the request body. Errors use it as a prefix. */
   at: string;
-  /** Operations that the path family takes; absent: all six. */
+  /** The operations that the route accepts. Absent: all six. */
   allowedOps?: readonly PatchOperation['op'][];
   maxOperations: number;
 }
 
-/** A patch that was accepted, on its base. */
+/** An accepted patch and the envelope that it is applied to. */
 export interface PatchOnBase {
-  /** The envelope of the base, RFC 8785 text. */
+  /** The base envelope as RFC 8785 text. */
   base: string;
-  /** The operations, as {@link readPatch} gives them. */
+  /** The operations as returned by {@link readPatch}. */
   patchOps: string;
   at: string;
   limits: PatchedLimits;
-  /** What the tenant demands of the evidence in the result. */
+  /** The tenant's policy for the evidence in the result. */
   policy: EvidencePolicy;
 }
 
-/** What a patch may do to an envelope: not make one that could not have been sent. */
+/** The limits of a patched envelope. They are those of an envelope that is sent. */
 export interface PatchedLimits {
   maxOperations: number;
   maxDepth: number;
-  /** Bytes of the result without its `diff`. */
+  /** Size of the result without its `diff`, in bytes. */
   maxBytes: number;
 }
 
-/** What the server sets of the envelope that an update leads to (contract, "Apply"). */
+/** The members that the server sets in the envelope of an applied update (contract, "Apply"). */
 export interface NextEnvelope {
   snapshotVersion: number;
   generatedAt: string;
   audit: JsonObject;
-  /** Of which, with the operations, the snapshot's id is made. */
+  /** The snapshot's id is derived from this and the operations. */
   id: { subject_type: string; subject_id: string; base_snapshot_id: string };
   /** See {@link deriveSnapshotId}. */
   idSecret: string;
 }
 
 /**
- * The operations as RFC 8785 text, none of which touches what the server alone sets. Throws `validation_error` naming each
- * that is wrong.
+ * Validates a patch and returns its operations as RFC 8785 text. Throws `validation_error` that names each invalid
+ * operation, including those that change a member which only the server may set.
  */
 export function readPatch({ ops, ...options }: SentPatch): string {
   const operations = parsePatch(ops, options);
@@ -63,7 +63,9 @@ export function readPatch({ ops, ...options }: SentPatch): string {
   return canonicalize(plain(operations));
 }
 
-/** Throws `validation_error`, naming the operations, unless the patch makes an envelope that could have been sent. */
+/**
+ * Throws `validation_error` that names the operations, unless the patched envelope would be accepted if it were sent.
+ */
 export function tryPatch(patch: PatchOnBase): void {
   const applied = apply(patch);
   requireValid(applied.result, applied, patch);
@@ -72,16 +74,16 @@ export function tryPatch(patch: PatchOnBase): void {
 /** A patch that becomes a version. */
 export interface UpdateToMake extends PatchOnBase {
   next: NextEnvelope;
-  /** Null where nothing is known of the base, so that nothing can be said of what follows it. */
+  /** Null if the provenance of the base is unknown. That of the new version is unknown then, too. */
   baseOrigins: KnownOrigins | null;
 }
 
-/** A version that is to be written. */
+/** A version that is ready to be stored. */
 export interface MadeVersion extends SealedEnvelope {
   traced: TracedVersion | null;
 }
 
-/** The envelope that a patch leads to with the server's own members, sealed and traced. Throws as {@link tryPatch}. */
+/** Applies a patch and sets the server's members; seals and traces the result. Throws as {@link tryPatch} does. */
 export function applyUpdate({ next, baseOrigins, ...patch }: UpdateToMake): MadeVersion {
   const applied = apply(patch);
   const ops = plain(applied.operations);
@@ -114,7 +116,10 @@ function apply({ base: baseText, patchOps, at, limits }: PatchOnBase): Applied {
   return { base, operations, result };
 }
 
-/** The envelope, if it could have been sent and the policy allows it; else each problem at the operation behind it. */
+/**
+ * Returns the envelope if it is valid and satisfies the policy. Otherwise reports each problem at the operation that
+ * caused it.
+ */
 function requireValid(
   envelope: JsonObject,
   { base, operations }: Applied,
@@ -140,7 +145,7 @@ function plain(operations: readonly PatchOperation[]): JsonObject[] {
   return operations.map((operation) => ({ ...operation }));
 }
 
-/** Where an operation fails whose pointer would name something below `/attributes`, says so. */
+/** Adds a hint to an error if the operation's pointer lacks the prefix `/attributes`. */
 function withHints<T>(base: JsonValue, operations: readonly PatchOperation[], at: string, act: () => T): T {
   try {
     return act();
@@ -156,13 +161,16 @@ function withHints<T>(base: JsonValue, operations: readonly PatchOperation[], at
   }
 }
 
-/** Whether the pointer begins with nothing that the envelope has, and with a member of its `attributes`. */
+/** Checks whether the first token of the pointer is a member of `attributes` and not of the envelope. */
 function isBelowAttributes(base: JsonValue, pointer: string): boolean {
   const [root = '', ...rest] = parsePointer(pointer);
   return getAt(base, [root]) === undefined && rest.length > 0 && getAt(base, ['attributes', root]) !== undefined;
 }
 
-/** False where all that the base and the patch hold, of which only a copy makes more, is within the limit. */
+/**
+ * Returns false if the result is certainly within the limit, because base and patch together are. Only `copy` can make
+ * the result larger than both.
+ */
 function mayExceed(maxBytes: number, base: string, patchOps: string, operations: readonly PatchOperation[]): boolean {
   if (operations.some(({ op }) => op === 'copy')) return true;
   // A UTF-16 code unit takes at most three bytes of UTF-8.
@@ -170,7 +178,7 @@ function mayExceed(maxBytes: number, base: string, patchOps: string, operations:
 }
 
 function requireSize(maxBytes: number, result: JsonObject, at: string): void {
-  // The diff of the base says nothing of the next snapshot, which gets its own.
+  // The base's `diff` is not counted: the next snapshot gets its own.
   const lasting = { ...result };
   delete lasting['diff'];
   if (Buffer.byteLength(canonicalize(lasting)) <= maxBytes) return;

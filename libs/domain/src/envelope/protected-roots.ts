@@ -2,7 +2,7 @@ import { DomainError, type ErrorDetail } from '../errors';
 import type { PatchOperation } from '../json/patch';
 import { MAX_PROBLEMS } from '../limits';
 
-/** The members of an envelope that the server alone sets, contract "What a patch may touch". */
+/** The members of an envelope that only the server sets (contract, "What a patch may touch"). */
 export const PROTECTED_ROOTS: readonly string[] = [
   'envelope_version',
   'snapshot_id',
@@ -14,11 +14,11 @@ export const PROTECTED_ROOTS: readonly string[] = [
 ];
 
 /**
- * Stops a patch that would change a protected root of the envelope or the envelope as a whole (the pointer ""). A move
- * also removes what its `from` names; `test`, and `copy` from a protected root, only read.
+ * Refuses a patch that changes a protected root or the whole envelope (the pointer ""). A move also changes the place
+ * named by its `from`. A `test` and a `copy` from a protected root only read.
  *
- * @param at JSON Pointer of the operations in the request body, as `/patch_ops`.
- * @throws DomainError `validation_error`, `details` naming each such operation (`/patch_ops/3`).
+ * @param at JSON Pointer to the operations in the request body, for example `/patch_ops`.
+ * @throws DomainError `validation_error`; `details` names each such operation (`/patch_ops/3`).
  */
 export function requirePatchAllowed(operations: readonly PatchOperation[], at: string): void {
   const problems: ErrorDetail[] = [];
@@ -37,7 +37,7 @@ export function requirePatchAllowed(operations: readonly PatchOperation[], at: s
   );
 }
 
-/** The places that an operation changes: where it puts something, and what it takes away. */
+/** Returns the places that an operation changes: its target, and the source of a move. */
 export function changedPointers(operation: PatchOperation): string[] {
   switch (operation.op) {
     case 'test':
@@ -56,7 +56,7 @@ function isProtected(pointer: string): boolean {
   return pointer === '' || PROTECTED_ROOTS.includes(rootOf(pointer).slice(1));
 }
 
-/** The first token as written: no protected name has a character that a pointer escapes. */
+/** Returns the first token without unescaping it: no protected name contains a character that a pointer escapes. */
 function rootOf(pointer: string): string {
   const end = pointer.indexOf('/', 1);
   return end === -1 ? pointer : pointer.slice(0, end);

@@ -1,29 +1,29 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
-/** A member of `attributes.identifiers`, folded: two ways to write one identifier are one. */
+/** A member of `attributes.identifiers`, folded, so that different spellings of an identifier are equal. */
 export interface Identifier {
   scheme: string;
   value: string;
 }
 
-/** By what a subject is found. */
+/** The terms by which a subject can be found. */
 export interface SearchTerms {
-  /** The legal name, else the name of the individual, folded; null where there is none. */
+  /** The legal name, or else the name of the individual, folded. Null without a name. */
   name: string | null;
   identifiers: readonly Identifier[];
 }
 
-/** Identifiers of a subject that are found; further ones, in the order of their schemes' names, are not. */
+/** The number of identifiers of a subject that can be found. Further ones, sorted by scheme, cannot. */
 export const MAX_IDENTIFIERS = 64;
-/** Characters of a folded scheme and of a folded value: a longer one is not found. */
+/** Characters of a folded scheme and of a folded value. A longer identifier cannot be found. */
 export const MAX_SCHEME = 64;
 export const MAX_IDENTIFIER = 256;
-/** Characters of a folded name by which it is found: the first of them. */
+/** Characters of a folded name. The rest of a longer name is not searched. */
 export const MAX_NAME = 128;
 
 const CONTROL = /\p{Cc}/u;
 
-/** The terms of an envelope: of its name, and of the members of `attributes.identifiers` that are strings. */
+/** Returns the search terms of an envelope: its name, and the members of `attributes.identifiers` that are strings. */
 export function searchTermsOf(envelope: JsonObject): SearchTerms {
   const attributes = at(envelope, 'attributes');
   const { identifiers } = identifiersOf(attributes);
@@ -33,7 +33,7 @@ export function searchTermsOf(envelope: JsonObject): SearchTerms {
   };
 }
 
-/** Returns the keys of `attributes.identifiers` that are two spellings of one scheme, of which a search finds one alone. */
+/** Returns pairs of keys in `attributes.identifiers` that spell the same scheme. A search finds only one of them. */
 export function schemesSpeltTwice(envelope: JsonObject): readonly [key: string, again: string][] {
   return identifiersOf(at(envelope, 'attributes')).twice;
 }
@@ -54,26 +54,29 @@ function identifiersOf(attributes: JsonValue | undefined) {
   return { identifiers, twice };
 }
 
-/** `scheme:value`, folded as what it is to find; null where nothing can be found by it. */
+/** Parses and folds `scheme:value`. Returns null if no identifier can match it. */
 export function parseIdentifier(text: string): Identifier | null {
   const colon = text.indexOf(':');
   return colon < 0 ? null : foldIdentifier(text.slice(0, colon), text.slice(colon + 1));
 }
 
-/** Folds case as Unicode's full case folding does, and NFKC: `ß`, `ẞ` and `SS` become `ss`, a final sigma becomes `σ`. */
+/** Folds case as Unicode full case folding does, and applies NFKC: `ß`, `ẞ` and `SS` become `ss`, a final sigma `σ`. */
 const folded = (text: string): string =>
   text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 
-/** NFKC, with case folded, with one space where there was any; its first {@link MAX_NAME} characters. */
+/** Folds a name: NFKC, folded case, single spaces, and at most the first {@link MAX_NAME} characters. */
 export function foldName(text: string): string {
-  // What is cut off first cannot come into the result: folding makes no two characters one but for combining ones.
+  // Text beyond this limit cannot reach the result, because folding merges no characters except combining ones.
   const name = folded(text.slice(0, 16 * MAX_NAME))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return [...name].slice(0, MAX_NAME).join('').trimEnd();
 }
 
-/** Schemes in lower case, values in upper case without spaces, hyphens and dots; both with case folded, and NFKC. */
+/**
+ * Folds an identifier. Both parts get NFKC and folded case. Schemes are lower case; values are upper case without
+ * spaces, hyphens and dots.
+ */
 function foldIdentifier(key: string, given: JsonValue | undefined): Identifier | null {
   if (typeof given !== 'string' || key.length > 4 * MAX_SCHEME || given.length > 4 * MAX_IDENTIFIER) return null;
   const scheme = folded(key).trim();

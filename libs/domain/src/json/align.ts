@@ -3,33 +3,41 @@ import { jsonEquals } from './equals';
 import { getMember } from './pointer';
 import { isJsonObject, type JsonValue } from './value';
 
-/** How the elements of an array go together with those of an earlier one: for each an index in the earlier array, or -1. */
+/**
+ * Maps the elements of an array to those of an earlier array. Each list has an index into the earlier array, or -1, for
+ * every element.
+ */
 export interface Alignment {
-  /** The element that it was, wherever that stood; -1 for a new element. */
+  /** The element's counterpart, wherever it was; -1 for a new element. */
   was: number[];
-  /** Whether it is unchanged. */
+  /** True if the element is equal to its counterpart. */
   isSame: boolean[];
-  /** The element that it stays or replaces where elements keep their order; -1 for an element that comes in between. */
+  /** The earlier element that this one keeps or replaces if the order is kept; -1 for an inserted element. */
   stays: number[];
 }
 
-/** Arrays that lie deeper than this in one another have their elements compared by class, so that each is looked at once. */
+/** Elements of arrays nested more deeply are compared by class, so that each value is read only once. */
 const MAX_LEVELS_COMPARED = 2;
 
-/** A member that more elements share tells none of them apart. */
+/** A member that more elements share does not help to tell them apart. */
 const MAX_ALIKE = 8;
 
 /**
- * Aligns two arrays. `level` is 1 for arrays that lie in no other. Equal elements go together. So do objects that have one
- * `id`, or that share half of their members, if that is more than any other shares; then what is left between two that
- * stay, by position. Elements with different `id`s are never the same. Takes time in proportion to the arrays.
+ * Aligns two arrays in linear time. `level` is 1 for arrays that are in no other array. Elements are matched in this
+ * order:
+ *
+ * 1. equal elements;
+ * 2. objects with the same `id`, or that share at least half of their members, if no other shares more;
+ * 3. the remaining elements between two that keep their order, by position.
+ *
+ * Elements with different `id`s never match.
  */
 export function align(from: JsonValue[], to: JsonValue[], level: number, classes: ValueClasses): Alignment {
   const areEqual = (one: JsonValue, other: JsonValue): boolean =>
     level > MAX_LEVELS_COMPARED ? classes.of(one) === classes.of(other) : jsonEquals(one, other);
   const membersOf = (value: JsonValue): string[] =>
     isJsonObject(value) ? Object.keys(value).map((key) => `${key} ${classes.of(value[key]!)}`) : [];
-  /** Whether both have the same id; undefined where one has none. */
+  /** Returns undefined if one of them has no id. */
   const haveSameId = (one: JsonValue, other: JsonValue): boolean | undefined => {
     const [id, otherId] = [getMember(one, 'id'), getMember(other, 'id')];
     return id === undefined || otherId === undefined ? undefined : classes.of(id) === classes.of(otherId);
@@ -48,7 +56,7 @@ export function align(from: JsonValue[], to: JsonValue[], level: number, classes
   for (; start < fromEnd && start < toEnd && areEqual(from[start]!, to[start]!); start++) keep(start, start);
   while (fromEnd > start && toEnd > start && areEqual(from[fromEnd - 1]!, to[toEnd - 1]!)) keep(--toEnd, --fromEnd);
 
-  // Elements before that are not known to be any of those after.
+  // The earlier elements that have no counterpart yet.
   const rest = new Set<number>();
   const byClass = new Map<number, number[]>();
   for (let index = fromEnd; index-- > start;) push(byClass, classes.of(from[index]!), index);
@@ -100,7 +108,7 @@ export function align(from: JsonValue[], to: JsonValue[], level: number, classes
   return { was, isSame, stays };
 }
 
-/** The places from `start` on of the longest series of ascending values, without negative ones. */
+/** Returns the positions, from `start` on, of the longest ascending subsequence. Negative values are skipped. */
 function longestRise(values: readonly number[], start: number, end: number): number[] {
   const ends: number[] = [];
   const before: (number | undefined)[] = [];

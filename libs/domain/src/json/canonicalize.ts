@@ -5,10 +5,10 @@ import { hasEscapedSurrogate } from './surrogates';
 import { type JsonObject, type JsonValue, sortKeys } from './value';
 
 /**
- * The RFC 8785 (JSON Canonicalization Scheme) text of a JSON value: own members only, sorted by UTF-16 code units;
- * numbers as ECMAScript writes them, `-0` as `0`; strings with the fewest escapes; no space. A `toJSON` in it is a member
- * like any other. Throws `DomainError('validation_error')` for what is not JSON: a number that is not finite, half of a
- * surrogate pair.
+ * Returns the RFC 8785 (JSON Canonicalization Scheme) text of a JSON value: own members only, sorted by UTF-16 code
+ * units; numbers as ECMAScript writes them, `-0` as `0`; strings with as few escapes as possible; no whitespace. A
+ * member named `toJSON` is treated like any other. Throws `DomainError('validation_error')` for anything that is not
+ * JSON, such as a number that is not finite or half of a surrogate pair.
  */
 export function canonicalize(value: JsonValue): string {
   const ordered = inOrder(value, MAX_RECURSION);
@@ -20,10 +20,10 @@ export function canonicalize(value: JsonValue): string {
 }
 
 /**
- * The value with its members in the order of RFC 8785, section 3.2.3: what `JSON.stringify` makes of it is the canonical
- * text, since section 3.2.2 writes everything else as ECMAScript does. What is in order is not copied. Undefined for what
- * no object holds in order, since integer keys always come first in one, for what is nested more than `levels` deep, and
- * for what is not JSON.
+ * Returns the value with its members in the order of RFC 8785, section 3.2.3. `JSON.stringify` then gives the canonical
+ * text, because section 3.2.2 writes everything else as ECMAScript does. Parts that are in order are not copied.
+ * Returns undefined if the value is not JSON, if it is nested more than `levels` deep, or if no object can have this
+ * order because integer keys always come first.
  */
 function inOrder(value: JsonValue, levels: number): JsonValue | undefined {
   switch (typeof value) {
@@ -55,7 +55,7 @@ function elementsInOrder(array: JsonValue[], levels: number): JsonValue[] | unde
 
 function membersInOrder(object: JsonObject, levels: number): JsonObject | undefined {
   const keys = Object.keys(object);
-  // An integer key would be the first.
+  // An integer key comes first.
   if (/^[0-9]/.test(keys[0] ?? '')) return undefined;
   let copy: JsonObject | undefined = sortKeys(keys) ? {} : undefined;
   for (let at = 0; at < keys.length; at++) {
@@ -72,12 +72,12 @@ function membersInOrder(object: JsonObject, levels: number): JsonObject | undefi
   return copy ?? object;
 }
 
-/** An array or object that is being written: what it holds, and how much of that is. */
+/** An array or object that is being written, with the number of its children that have been written. */
 type Open = { at: number } & (
   { elements: JsonValue[]; members?: never } | { members: JsonObject; keys: string[]; elements?: never }
 );
 
-/** Writes the text itself, whatever the keys and however deep, and says what is not JSON. */
+/** Writes the canonical text for any keys and any depth, and throws for anything that is not JSON. */
 function write(value: JsonValue): string {
   const open: Open[] = [];
   let text = writeStart(value, open);
@@ -101,7 +101,7 @@ function write(value: JsonValue): string {
   return text;
 }
 
-/** A value that holds nothing, or the bracket of one that does, which is then the innermost that is open. */
+/** Writes a scalar, or the opening bracket of an array or object, which then becomes the innermost open one. */
 function writeStart(value: JsonValue, open: Open[]): string {
   switch (typeof value) {
     case 'string':

@@ -1,12 +1,15 @@
 import { canonicalize } from './canonicalize';
 import type { JsonValue } from './value';
 
-/** Gives equal values the same number, and different ones different numbers. */
+/** Assigns a number to each value. Two values get the same number if and only if they are equal. */
 export interface ValueClasses {
   of(value: JsonValue): number;
 }
 
-/** By the canonical text of a value, which is made at each asking: short, and slow for arrays in arrays. */
+/**
+ * Compares values by their canonical text, which is computed at every call. The code is short, but slow for nested
+ * arrays.
+ */
 export class TextClasses implements ValueClasses {
   private readonly known = new Map<string, number>();
 
@@ -19,9 +22,9 @@ export class TextClasses implements ValueClasses {
 }
 
 /**
- * Gives values numbers: equal values the same, whatever the order of their keys, and different values different ones. Each
- * value is looked at once, however often it is asked for, so that whole subtrees are compared by their numbers. The numbers are
- * given in the order of asking. Depth is the caller's to bound.
+ * Assigns numbers to values. Equal values get the same number, whatever the order of their keys. Each value is read
+ * only once, so that whole subtrees can be compared by number. Numbers are assigned in the order of the calls. The
+ * caller must limit the depth.
  */
 export class Classes implements ValueClasses {
   private count = 0;
@@ -29,7 +32,7 @@ export class Classes implements ValueClasses {
   private readonly contents = new Map<string, number>();
   private readonly strings = new Map<string, number>();
   private readonly numbers = new Map<number | string, number>();
-  // Not beside the class: edge workers let no module ask for random values while it is loaded.
+  // Not at module level: edge workers do not allow random values while a module is loaded.
   private readonly secret = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
   of(value: JsonValue): number {
@@ -44,7 +47,7 @@ export class Classes implements ValueClasses {
     return known;
   }
 
-  /** A text of the classes of what a value holds, the same for the same classes alone. */
+  /** Returns a text that identifies the content of a value by the classes of its children. */
   private contentOf(value: object & JsonValue): string {
     if (Array.isArray(value)) {
       const codes: number[] = [ARRAY];
@@ -69,11 +72,11 @@ export class Classes implements ValueClasses {
   }
 }
 
-// First in a content. Nothing else begins with them: `null`, `true` and `false`.
+// First code of a content. The other contents are `null`, `true` and `false`.
 const ARRAY = 0x5b;
 const OBJECT = 0x7b;
 
-/** One code unit, or a mark and two. */
+/** Appends a number as one code unit, or as a marker and two code units. */
 function pushClass(codes: number[], number: number): void {
   if (number < 0xffff) codes.push(number);
   else codes.push(0xffff, number & 0xffff, number >>> 16);
@@ -91,7 +94,7 @@ function textOf(codes: number[]): string {
   return text;
 }
 
-/** The indexes of different numbers by number; undefined where that is the order they are in. */
+/** Returns the indexes sorted by their numbers, or undefined if the numbers are already in order. */
 function orderOf(numbers: number[]): number[] | undefined {
   for (let at = 1; at < numbers.length; at++) {
     if (numbers[at - 1]! > numbers[at]!) return [...numbers.keys()].sort((a, b) => numbers[a]! - numbers[b]!);
@@ -100,12 +103,12 @@ function orderOf(numbers: number[]): number[] | undefined {
 }
 
 /**
- * A key for a number that nobody outside can foresee. V8 spreads numbers over a `Map` by a function that everybody knows, so that
- * 30,000 of them could be sent that all meet in one place; strings it spreads by a secret.
+ * Returns a key for a number that no outsider can predict. V8 hashes numbers in a `Map` with a public function, so an
+ * attacker could send 30,000 numbers that collide. V8 hashes strings with a secret.
  */
 function scattered(value: number, secret: number): number | string {
   if ((value | 0) !== value) return `#${value}`;
-  // One to one (the last steps of MurmurHash3).
+  // A bijection (the last steps of MurmurHash3).
   let key = value ^ secret;
   key = Math.imul(key ^ (key >>> 16), 0x85ebca6b);
   key = Math.imul(key ^ (key >>> 13), 0xc2b2ae35);

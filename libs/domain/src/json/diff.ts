@@ -5,20 +5,21 @@ import { Classes, TextClasses, type ValueClasses } from './classes';
 import { formatPointer } from './pointer';
 import { isJsonObject, isWithinDepth, type JsonObject, type JsonValue, sortKeys } from './value';
 
-/** An operation of a diff: a JSON Patch operation (RFC 6902 section 4) of the kinds that need no other value's place. */
+/** A JSON Patch operation (RFC 6902 section 4) of a kind that a diff uses. */
 export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonValue } | { op: 'remove'; path: string };
 
 /**
- * The JSON Patch (RFC 6902) that turns `from` into `to` exactly. The same two values give the same operations: keys are
- * visited in the order of their UTF-16 code units. An element inserted into an array is one `add`, one taken out is one
- * `remove`, and one changed where it stands is described inside, unless to replace it is shorter. The values in the
- * result are those of `to`, not copies.
+ * Computes the JSON Patch (RFC 6902) that turns `from` into `to` exactly. The same values always give the same
+ * operations: keys are visited in the order of their UTF-16 code units. An inserted array element is one `add`, and a
+ * removed one is one `remove`. An element that changed in place is described by operations inside it, unless replacing
+ * it is shorter. Values in the result are those of `to`, not copies.
  *
- * With |x| for the bytes of x as JSON text, an operation costs |value| + 2 |path| + 256. Operations that would cost more
- * than `budget` together are coarser: each place is described inside or replaced whole, whichever costs less, so that
- * they cost max(`budget`, |to| + 256) at most. With n values in both documents together, members and elements are looked at
- * 48 n times at most, whatever the shape; memory is in proportion to n and `budget`.
- * Documents that are nested more than 640 deep are replaced whole.
+ * With |x| for the bytes of x as JSON text, an operation costs |value| + 2 |path| + 256. If all operations together
+ * would cost more than `budget`, each place gets the cheaper of two forms: operations inside it, or its replacement.
+ * The patch then costs at most max(`budget`, |to| + 256).
+ *
+ * With n values in both documents, at most 48 n members and elements are read, whatever the shape. Memory is
+ * proportional to n and `budget`. Documents that are nested more than 640 levels deep are replaced as a whole.
  */
 export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): DiffOperation[] {
   return diffBy(new Classes(), from, to, (change) => {
@@ -27,7 +28,10 @@ export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): Diff
   });
 }
 
-/** As {@link diff}, without a budget, in as little code as a browser may be asked to load: for documents that one trusts. */
+/**
+ * Does the same as {@link diff} without a budget, in as little code as possible for browsers. For trusted documents
+ * only.
+ */
 export function plainDiff(from: JsonValue, to: JsonValue): DiffOperation[] {
   return diffBy(new TextClasses(), from, to, (change) => change);
 }
@@ -47,30 +51,30 @@ function diffBy(
   return operations;
 }
 
-/** What becomes of a place, which `token` names in the value around it. */
+/** The change at a place. `token` is its reference token in the enclosing value. */
 type Change = Operation | Inside;
-/** The place comes or becomes another value, `to`, or goes. */
+/** The place is added, removed or replaced by `to`. */
 interface Operation {
   op: DiffOperation['op'];
   token: string | number;
   to: JsonValue;
 }
-/** The place stays, and becomes `to` by what changes inside. */
+/** The place becomes `to` by changes inside it. */
 interface Inside {
   op: 'inside';
   token: string | number;
   to: JsonValue;
   changes: Change[];
-  /** How many operations that makes. */
+  /** The number of operations. */
   count: number;
-  /** What they are to a reader, once it was asked for. */
+  /** The weight of the changes for a reader, once it has been computed. */
   weight: number | undefined;
 }
 
-/** What an operation is to a reader beside its value, counted in values. */
+/** The weight of an operation for a reader besides its value, counted in values. */
 const OPERATION_WEIGHT = 2;
 
-/** Finds what changed. Pointers are not written here: the way from the root may be long, and shared by thousands of changes. */
+/** Finds the changes. Does not write pointers, because thousands of changes may share a long path. */
 class Differ {
   readonly #sizes = new Map<JsonValue, number>();
   #arraysAround = 0;
@@ -133,7 +137,7 @@ class Differ {
     return changes;
   }
 
-  /** An element that became another one reads better as one replacement than as a list of changes inside. */
+  /** Replaces an element if this reads better than a list of changes inside it. */
   #elements(from: JsonValue, to: JsonValue, token: number): Change | undefined {
     const change = this.between(from, to, token);
     if (change?.op !== 'inside' || change.count === 1) return change;
@@ -152,7 +156,7 @@ class Differ {
     }
   }
 
-  /** How many values there are in a value, itself included. */
+  /** Counts the values in a value, including itself. */
   #size(value: JsonValue): number {
     if (value === null || typeof value !== 'object') return 1;
     let size = this.#sizes.get(value);
@@ -164,7 +168,7 @@ class Differ {
   }
 }
 
-/** Prices of changes in bytes, as {@link diff} says. `at` is what the pointer of the place takes. */
+/** Computes the cost of changes in bytes, as defined at {@link diff}. `at` is the size of the pointer of the place. */
 class Prices {
   readonly #sizes = new Map<JsonValue, number>();
 
@@ -173,7 +177,7 @@ class Prices {
     return sum(change.changes, (one) => this.of(one, at + tokenSize(one.token)));
   }
 
-  /** The change with each place in it described inside or replaced whole, whichever costs less. */
+  /** Returns the cheapest form of a change: each place in it is described inside or replaced as a whole. */
   cheapest(change: Change, at: number): { change: Change; price: number } {
     if (change.op !== 'inside') return { change, price: this.of(change, at) };
     const { token, to } = change;
@@ -188,7 +192,7 @@ class Prices {
     return value + 2 * at + DIFF_OPERATION_COST;
   }
 
-  /** The bytes of a value as JSON text. */
+  /** Returns the size of a value as JSON text, in bytes. */
   #size(value: JsonValue): number {
     if (value === null || typeof value !== 'object') return textSize(value);
     let size = this.#sizes.get(value);
@@ -198,14 +202,14 @@ class Prices {
     } else {
       size = 1 + sum(Object.keys(value), (key) => 2 + textSize(key) + this.#size(value[key]!));
     }
-    // An empty one has no comma less.
+    // An empty array or object has no comma to subtract.
     size = Math.max(size, 2);
     this.#sizes.set(value, size);
     return size;
   }
 }
 
-/** What JSON writes as it is, in a byte a character. */
+/** Strings that JSON writes unescaped, with one byte per character. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function textSize(value: null | boolean | number | string): number {
@@ -213,20 +217,20 @@ function textSize(value: null | boolean | number | string): number {
   return PLAIN.test(value) ? value.length + 2 : utf8Size(JSON.stringify(value));
 }
 
-/** The bytes of a text in UTF-8: the platform's own counter is not the same in browsers and in Node. */
+/** Returns the size of a text in UTF-8. The built-in counters of browsers and Node differ. */
 function utf8Size(text: string): number {
   let size = text.length;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code < 0x80) continue;
     size += code < 0x800 ? 1 : 2;
-    // Both halves of a pair: four bytes, of which the two units count two already.
+    // A surrogate pair takes four bytes. Its two code units already count two.
     if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) at++;
   }
   return size;
 }
 
-/** The bytes that a token adds to a pointer. */
+/** Returns the number of bytes that a token adds to a pointer. */
 function tokenSize(token: string | number): number {
   return typeof token === 'number' ? 1 + String(token).length : textSize(formatPointer([token])) - 2;
 }

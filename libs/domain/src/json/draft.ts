@@ -12,13 +12,13 @@ import {
 } from './pointer';
 import { isWithinDepth, type JsonObject, type JsonValue } from './value';
 
-/** One operation of a JSON Patch (RFC 6902 section 4); `path` and `from` are JSON Pointers. */
+/** One operation of a JSON Patch (RFC 6902 section 4). `path` and `from` are JSON Pointers. */
 export type PatchOperation =
   | { op: 'add' | 'replace' | 'test'; path: string; value: JsonValue }
   | { op: 'remove'; path: string }
   | { op: 'move' | 'copy'; from: string; path: string };
 
-/** Why an operation fails. */
+/** The reason why an operation fails. */
 export class PatchFault extends Error {
   constructor(
     readonly code: string,
@@ -28,7 +28,7 @@ export class PatchFault extends Error {
   }
 }
 
-/** What an operation changed: what `tokens` name came, went or became another, in an array or in an object. */
+/** A recorded change: the value at `tokens` was added, removed or replaced, in an array or in an object. */
 interface Change {
   kind: 'add' | 'remove' | 'replace';
   tokens: readonly string[];
@@ -36,10 +36,12 @@ interface Change {
   operation: number;
 }
 
-/** A document under change: an array or object is copied before its first change, and changed in place from then on. */
+/**
+ * A document that is being patched. An array or object is copied before its first change, and later changed in place.
+ */
 export class Draft {
   private readonly owned = new Set<JsonValue>();
-  /** Arrays and objects that an operation put where they are. */
+  /** Arrays and objects that an operation put in their place. */
   private readonly placed = new Set<JsonValue>();
   private readonly changes: Change[] = [];
   private operation = 0;
@@ -52,7 +54,10 @@ export class Draft {
     private readonly limits: PatchLimits,
   ) {}
 
-  /** Throws {@link PatchFault}; the draft is of no use then. `index` is what {@link operationBehind} calls the operation. */
+  /**
+   * Applies an operation. Throws {@link PatchFault}; the draft cannot be used afterwards. {@link operationBehind}
+   * returns `index` for this operation.
+   */
   apply(operation: PatchOperation, index: number): void {
     this.operation = index;
     const tokens = pointer(operation.path, 'path');
@@ -80,11 +85,11 @@ export class Draft {
   }
 
   /**
-   * Where something that was moved lies too deep now; undefined where nothing does. What the patch left where it was is
-   * not looked at: a document may be deeper than what is taken in today.
+   * Returns the place at which a moved value is nested too deeply, or undefined if there is none. Values that the patch
+   * did not move are not checked: an existing document may be deeper than today's limit.
    */
   placeTooDeep(): string[] | undefined {
-    // What is added or copied was measured where it was put, and stays there unless it is moved.
+    // The depth of an added or copied value was checked already. It can change only by a move.
     return this.hasDeepened ? this.tooDeepBelow(this.root, [], false) : undefined;
   }
 
@@ -97,8 +102,8 @@ export class Draft {
   }
 
   /**
-   * The last operation that changed what stands at a place, something around it or something inside it; undefined when none
-   * did. The way back through the changes: where the place was before each.
+   * Returns the last operation that changed the value at a place, a value that contains it, or a value inside it;
+   * undefined if there is none. Follows the changes backwards and tracks the position of the place before each change.
    */
   operationBehind(place: readonly string[]): number | undefined {
     const tokens = [...place];
@@ -183,14 +188,16 @@ export class Draft {
     }
     if (tokens.length > from.length) {
       this.hasDeepened = true;
-      // What it holds is looked at once, in the result.
+      // The content is checked once, in the result.
       this.requireDepth(isContainer(value) ? [] : value, tokens);
     }
     this.remove(from, 'from');
     this.add(tokens, value);
   }
 
-  /** The array or object that holds what `tokens` name, made safe to change together with all around it. */
+  /**
+   * Returns the array or object that contains the place, after copying it and its ancestors if they are still shared.
+   */
   private ownParent(tokens: readonly string[]): JsonValue[] | JsonObject {
     let parent = (this.root = this.own(this.root));
     for (const token of tokens.slice(0, -1)) {
@@ -216,7 +223,7 @@ export class Draft {
     if (isContainer(value)) this.placed.add(value);
   }
 
-  /** A copy that shares nothing which later operations change in place. */
+  /** Returns a copy that shares nothing with the original that a later operation could change in place. */
   private copy(value: JsonValue, tokens: readonly string[], levels: number): JsonValue {
     this.countCopied(typeof value === 'string' ? 1 + value.length : 1);
     if (!isContainer(value)) return value;
@@ -278,7 +285,7 @@ function setChild(parent: JsonValue[] | JsonObject, token: string, value: JsonVa
   else setMember(parent, token, value);
 }
 
-/** Member by member, because a spread of `{"1000":0}` makes room for 1,500 elements: see `setMember`. */
+/** Copies each member, because a spread of `{"1000":0}` allocates room for 1,500 elements: see `setMember`. */
 function copyMembers(object: JsonObject, copy: (member: JsonValue, key: string) => JsonValue): JsonObject {
   const members: JsonObject = {};
   for (const key of Object.keys(object)) setMember(members, key, copy(object[key]!, key));

@@ -1,8 +1,8 @@
 import type { JsonValue } from './value';
 
 /**
- * Whether two JSON values are equal as RFC 6902 section 4.6 has it: numbers by value, arrays element by element, objects
- * by their own members in any order. An absent value equals no other.
+ * Compares two JSON values as RFC 6902 section 4.6 does: numbers by value, arrays element by element, objects by their
+ * own members in any order. An absent value equals only another absent value.
  */
 export function jsonEquals(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;

@@ -7,13 +7,16 @@ import { isWithinDepth, type JsonObject, type JsonValue } from './value';
 const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a JSON text (RFC 8259) from its raw bytes and refuses whatever would not come back the same: invalid UTF-8 and a
- * byte order mark, duplicate keys however they are escaped, lone surrogates, nesting deeper than `limits.maxDepth`, and
- * numbers that a double does not carry. Carried are integers that the double or its RFC 8785 text equals, and other
- * numbers of up to 17 significant digits; nothing may overflow, or underflow to zero. `-0` becomes `0`.
- * Every key is an own property of the result, `__proto__` included.
+ * Parses a JSON text (RFC 8259) from its raw bytes and refuses anything that could not be returned unchanged:
  *
- * Throws `DomainError('validation_error')` with one detail: `path` is the JSON Pointer of the place, cut where it is long.
+ * - invalid UTF-8 and a byte order mark
+ * - duplicate keys, even if they are escaped differently, and lone surrogates
+ * - nesting deeper than `limits.maxDepth`
+ * - numbers that a double cannot represent. Accepted are integers that equal the double or its RFC 8785 text, and other
+ *   numbers of up to 17 significant digits that neither overflow nor underflow to zero.
+ *
+ * `-0` becomes `0`. Every key is an own property of the result, including `__proto__`. Throws
+ * `DomainError('validation_error')` with one detail. Its `path` is the JSON Pointer of the place, cut if it is long.
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -28,30 +31,34 @@ export function parseJson(
   return parseJsonText(text, limits);
 }
 
-/** The value of a text that this service wrote: canonical, hence within the limits of the day it was sent, however deep. */
+/**
+ * Parses a text that this service stored. It is canonical, and was within the limits when it was sent, so its depth is
+ * not limited here.
+ */
 export function parseStoredJson(text: string): JsonValue {
-  // Canonical text leaves `JSON.parse` nothing to drop or to round, and without an escape nothing to mistake.
+  // In canonical text, `JSON.parse` has nothing to drop or round, and without an escape it cannot confuse keys.
   if (!text.includes('\\')) {
     try {
       return JSON.parse(text);
     } catch {
-      // The parser below says what is wrong, and where.
+      // The parser below reports the problem and its place.
     }
   }
   return parseJsonText(text, { maxDepth: Infinity });
 }
 
-/** `parseJson` for a text that was decoded from UTF-8 before, such as a stored canonical text. */
+/** Does the same as {@link parseJson} for a text that is already decoded, such as a stored canonical text. */
 export function parseJsonText(text: string, limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
   return parseCompact(text, limits.maxDepth) ?? new Parser(text, limits.maxDepth).document();
 }
 
 /**
- * The value of a text that is compact JSON, several times as fast as by the parser below; undefined for any other text.
- * `JSON.parse` itself cannot be trusted: it drops duplicate keys and rounds numbers in silence, and V8 takes an escaped
- * key for another one if an earlier object, of any document, had a key that ends in a backslash (nodejs/node#63785). But
- * where `JSON.stringify` gives the very text back, nothing was dropped, rounded or mistaken; an escaped surrogate, which it
- * gives back too, is left to the parser below.
+ * Parses compact JSON several times as fast as the parser below. Returns undefined for any other text.
+ *
+ * `JSON.parse` alone cannot be trusted. It silently drops duplicate keys and rounds numbers, and V8 mistakes an escaped
+ * key for another one if an earlier object in any document had a key that ends in a backslash (nodejs/node#63785). But
+ * if `JSON.stringify` returns the same text, nothing was dropped, rounded or mistaken. The only exception is an escaped
+ * surrogate, which is left to the parser below.
  */
 function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   try {
@@ -64,7 +71,7 @@ function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   }
 }
 
-/** A number, or what begins as one: it ends in a digit only where it is whole. */
+/** A number or the beginning of one. It ends in a digit only if it is complete. */
 const NUMBER = /-?(?:0|\d*)(?:(?<=\d)\.\d*)?(?:(?<=\d)e[+-]?\d*)?/iy;
 
 const LITERALS = [
@@ -73,10 +80,10 @@ const LITERALS = [
   ['null', null],
 ] as const;
 
-/** Reads any text, and says what is wrong and where. Never calls itself, so that no depth of a text is too much for it. */
+/** Parses any text and reports what is wrong and where. It is not recursive, so that any depth is safe. */
 class Parser {
   #position = 0;
-  /** The arrays and objects around the place, and the token of the place in each. */
+  /** The arrays and objects around the current place, and its token in each of them. */
   readonly #around: (JsonValue[] | JsonObject)[] = [];
   readonly #path: (string | number)[] = [];
 
@@ -95,7 +102,7 @@ class Parser {
     return value;
   }
 
-  /** One value with all that it holds. */
+  /** Reads one value including its content. */
   #value(): JsonValue {
     for (;;) {
       const value = this.#start();
@@ -104,7 +111,7 @@ class Parser {
     }
   }
 
-  /** The value that starts here; undefined where it is an array or object that holds something, which is next. */
+  /** Reads the start of a value. Returns undefined for an array or object that is not empty; its content follows. */
   #start(): JsonValue | undefined {
     const code = this.#skipSpace();
     switch (code) {
@@ -124,7 +131,10 @@ class Parser {
     throw this.#unexpected('a value');
   }
 
-  /** Puts a value that is complete where it belongs; what is complete when nothing is around it, undefined when more follows. */
+  /**
+   * Adds a complete value to its container. Returns the outermost value when it is complete, or undefined if more
+   * follows.
+   */
   #finish(value: JsonValue): JsonValue | undefined {
     for (let complete = value; ;) {
       const container = this.#around.at(-1);
@@ -146,9 +156,9 @@ class Parser {
     }
   }
 
-  /** Into an array or object; itself when it is empty, which ends it. */
+  /** Enters an array or object. Returns it if it is empty and therefore complete. */
   #enter(container: JsonValue[] | JsonObject, end: number): JsonValue | undefined {
-    // The path holds one token for each array and object around this one.
+    // The path has one token for each enclosing array and object.
     if (this.#path.length >= this.maxDepth) {
       const message = `Arrays and objects are nested more than ${this.maxDepth} levels deep`;
       throw this.#fault('too_deep', message, this.#position);
@@ -163,7 +173,7 @@ class Parser {
     return undefined;
   }
 
-  /** To the next element or member, whose value follows. */
+  /** Moves to the next element or member; its value follows. */
   #next(container: JsonValue[] | JsonObject): void {
     if (Array.isArray(container)) {
       this.#path.push(container.length);
@@ -204,7 +214,7 @@ class Parser {
     } catch {
       throw this.#fault('invalid_json', 'The string contains an escape that JSON does not know', start);
     }
-    // Only an escape can make one: UTF-8 has no surrogates.
+    // Only an escape can produce one: UTF-8 has no surrogates.
     if (/\p{Surrogate}/u.test(string)) {
       throw this.#fault('lone_surrogate', 'The string contains half of a surrogate pair', start);
     }
@@ -218,7 +228,7 @@ class Parser {
     this.#position += token.length;
     if (!/\d$/.test(token)) throw this.#unexpected('a digit');
     const value = Number(token);
-    // Up to 15 digits and no exponent: always carried.
+    // A double represents every number of up to 15 digits without an exponent.
     const fault = token.length > 15 || /e/i.test(token) ? numberFault(token, value) : undefined;
     if (fault) throw this.#fault('number_not_carried', `${fault}: send it as a string`, start);
     return value === 0 ? 0 : value;
@@ -248,7 +258,9 @@ class Parser {
   }
 }
 
-/** What is wrong with a number of more than 15 digits or with an exponent, or undefined when a double carries it. */
+/**
+ * Returns the problem of a number with more than 15 digits or an exponent, or undefined if a double can represent it.
+ */
 function numberFault(token: string, value: number): string | undefined {
   const sent = decimal(token);
   if (sent.digits === '') return undefined;
@@ -259,7 +271,7 @@ function numberFault(token: string, value: number): string | undefined {
   return carried ? undefined : 'A double cannot hold this integer exactly';
 }
 
-/** A number without its sign as `digits` × 10^`exponent`, `digits` without zeros at either end and empty for zero. */
+/** A number without its sign: `digits` × 10^`exponent`. `digits` has no zeros at either end, and is empty for zero. */
 interface Decimal {
   digits: string;
   exponent: number;
@@ -280,8 +292,7 @@ function isSameDecimal(a: Decimal, b: Decimal): boolean {
   return a.digits === b.digits && a.exponent === b.exponent;
 }
 
-/** Names the place: where the bytes stop being UTF-8, and in which member or element of the text before it. */
-/** The JSON Pointer of the place at which a text, cut off somewhere, breaks off. */
+/** Returns the JSON Pointer of the place at which a truncated text ends. */
 function placeOfEnd(text: string, maxDepth: number): string {
   try {
     new Parser(text, maxDepth).document();
@@ -294,7 +305,7 @@ function placeOfEnd(text: string, maxDepth: number): string {
 
 function invalidUtf8(bytes: Uint8Array, maxDepth: number): DomainError {
   const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
-  // Decoding replaces what is not UTF-8, so that the first byte to change on the way back is the place.
+  // Decoding replaces invalid UTF-8, so the first byte that differs after encoding is the place.
   const replaced = new TextEncoder().encode(lenient.decode(bytes));
   const offset = replaced.findIndex((byte, at) => byte !== bytes[at]);
   const message = `The body is not valid UTF-8 at byte ${offset}.`;

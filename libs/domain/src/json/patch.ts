@@ -9,11 +9,11 @@ export type { PatchOperation } from './draft';
 const OPS: readonly PatchOperation['op'][] = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 
 /**
- * Reads a JSON Patch document (RFC 6902 sections 3 and 4) out of a request body. Members that RFC 6902 does not define
- * are left out of the result. `options.at` is the JSON Pointer of the patch in the body; `options.allowedOps` narrows the
- * six operations.
+ * Reads a JSON Patch document (RFC 6902 sections 3 and 4) from a request body. Members that RFC 6902 does not define
+ * are dropped. `options.at` is the JSON Pointer of the patch in the body, and `options.allowedOps` restricts the
+ * operations.
  *
- * Throws `DomainError('validation_error')` with a detail for every problem (the first 100), at paths like
+ * Throws `DomainError('validation_error')` with a detail for each of the first 100 problems, at paths such as
  * `/patch_ops/3/op`.
  */
 export function parsePatch(
@@ -97,14 +97,14 @@ function pointerMember(item: JsonObject, name: string, at: string, details: Erro
 }
 
 /**
- * The document that results from applying all operations in order (RFC 6902 sections 4 and 5). Sees and changes own
- * members only. Neither `document` nor `operations` is changed; the result shares with them what no operation touched.
- * Takes time and memory in proportion to the document, the operations and `limits.maxCopied`, and as much as
- * `limits.maxShifted` lets it.
+ * Applies all operations in order (RFC 6902 sections 4 and 5) and returns the resulting document. Reads and changes own
+ * members only. Neither `document` nor `operations` is changed, but the result shares unchanged parts with them. Time
+ * and memory are proportional to the document, the operations and `limits.maxCopied`, and time also to
+ * `limits.maxShifted`.
  *
- * Throws `DomainError('validation_error')` at the first operation that fails, or that passes `limits`, with one detail at
- * `at` + `/` + its index (code `test_failed` for a `test`); where what was moved lies too deep in the result, that is the
- * operation that put it there. Then nothing has happened.
+ * Throws `DomainError('validation_error')` for the first operation that fails or exceeds `limits`. The only detail is
+ * at `at` + `/` + its index; its code is `test_failed` for a `test`. If a moved value is nested too deeply in the
+ * result, the detail names the operation that put it there.
  */
 export function applyPatch(
   document: JsonValue,
@@ -131,7 +131,7 @@ function patched(
   });
   const tooDeep = draft.placeTooDeep();
   if (tooDeep !== undefined) {
-    // Nothing is where it is but by an operation.
+    // A value that is too deep was put there by an operation.
     const index = draft.operationBehind(tooDeep) ?? 0;
     throw asFailureOf(draft.tooDeep(tooDeep), operations[index]!, `${at}/${index}`, index);
   }
@@ -147,11 +147,11 @@ function asFailureOf(error: unknown, operation: PatchOperation, path: string, in
 }
 
 /**
- * Problems of a patch's result as problems of the patch: `path` names the operation that did it (`/patch_ops/3`), the
- * last that changed the place, something around it or something inside it; the message names the place in the result. A
- * problem that no operation has to do with is put down to the patch as a whole, at `at`.
+ * Attributes problems in a patch's result to the operations of the patch. `path` becomes that of the last operation
+ * (`/patch_ops/3`) that changed the place, a value that contains it, or a value inside it. The message names the place
+ * in the result. If no operation is responsible, `path` becomes `at`.
  *
- * @param problems with JSON Pointers into the result of applying `operations` to `document`, which succeeds.
+ * @param problems with JSON Pointers into the result of applying `operations` to `document`. The patch must succeed.
  */
 export function problemsOfPatch(
   problems: readonly ErrorDetail[],
@@ -172,7 +172,7 @@ export function problemsOfPatch(
   });
 }
 
-/** Of a pointer that was cut, the tokens that are whole. */
+/** Returns the tokens of a pointer; if the pointer was cut, only the complete tokens. */
 function tokensOf(path: string): string[] {
   return parsePointer(path.endsWith('…') ? path.slice(0, path.lastIndexOf('/')) : path);
 }

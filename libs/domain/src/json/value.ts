@@ -1,4 +1,4 @@
-/** A JSON value as RFC 8259 defines it, held as plain JavaScript data. Objects may hold any own key, `__proto__` included. */
+/** A JSON value (RFC 8259) as plain JavaScript data. Objects may have any own key, including `__proto__`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;
@@ -8,7 +8,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether at most `maxDepth` arrays and objects lie inside one another; looks no deeper than that. */
+/** Checks whether arrays and objects are nested at most `maxDepth` deep. Does not read deeper than that. */
 export function isWithinDepth(value: JsonValue, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (maxDepth <= 0) return false;
@@ -21,8 +21,8 @@ export function isWithinDepth(value: JsonValue, maxDepth: number): boolean {
 }
 
 /**
- * Sorts keys by UTF-16 code units in place, and says whether anything moved. Keys are few and often in order already: then
- * insertion takes a fraction of what the built-in sort does.
+ * Sorts keys in place by UTF-16 code units and returns whether anything moved. The lists are short and often sorted
+ * already; insertion is then several times as fast as the built-in sort.
  */
 export function sortKeys(keys: string[]): boolean {
   let hasMoved = false;

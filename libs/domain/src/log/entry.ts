@@ -1,7 +1,7 @@
 import { canonicalize } from '../json/canonicalize';
 import type { SubjectRef } from '../subject-ref';
 
-/** Entries of the transparency log: what is proved of each fact (docs/log.md). An open list: `entry_version` names its rules. */
+/** The format of the transparency log's entries (docs/log.md). `entry_version` names its rules. */
 export const LOG_ENTRY_VERSION = 'iss_log_entry_v1';
 
 /** 128 random bits (docs/log.md). */
@@ -17,14 +17,14 @@ export interface SnapshotCreatedFact extends SubjectRef {
   envelopeHash: string;
   prevHash: string | null;
   createdAt: Date;
-  /** The authenticated principal, and the request; null where an earlier release wrote the version. */
+  /** The authenticated principal and the request. Null if an earlier release wrote the version. */
   writtenBy: string | null;
   writeRequestId: string | null;
-  /** Whether the entry names the writer: entries that an earlier release made do not. */
+  /** True if the entry names the writer. Entries of earlier releases do not. */
   namesWriter: boolean;
 }
 
-/** A grant as it was made, on a subject or on `ALL_SUBJECTS`; what it became later is told by a `GrantChangedFact`. */
+/** A grant as it was created, on a subject or on `ALL_SUBJECTS`. A `GrantChangedFact` records a later change. */
 export interface GrantCreatedFact extends SubjectRef {
   type: 'grant.created';
   tenantId: string;
@@ -35,7 +35,7 @@ export interface GrantCreatedFact extends SubjectRef {
   createdAt: Date;
 }
 
-/** What a grant gives from then on, and until when. */
+/** The scopes and the end of a grant after a change. */
 export interface GrantChangedFact {
   type: 'grant.changed';
   tenantId: string;
@@ -52,11 +52,14 @@ export interface GrantRevokedFact {
   revokedAt: Date;
 }
 
-/** What of a grant is proved: of its changes the newest one. */
+/** The facts that are proved about a grant. Of its changes, only the newest is proved. */
 export const GRANT_FACTS = ['created', 'changed', 'revoked'] as const;
 export type GrantFact = (typeof GRANT_FACTS)[number];
 
-/** One of the two principals may be null: at founding nobody was there before, and somebody may cease to be an owner with no successor. */
+/**
+ * A change of ownership. `fromPrincipalId` is null when a tenant is founded, and `principalId` is null when an owner
+ * has no successor.
+ */
 export interface OwnerChangedFact {
   type: 'tenant.owner_changed';
   tenantId: string;
@@ -65,26 +68,26 @@ export interface OwnerChangedFact {
   changedAt: Date;
 }
 
-/** The log was begun anew, since its end was lost: the first entry under its new name. It concerns no tenant. */
+/** The first entry under a new name, after the end of the log was lost. It belongs to no tenant. */
 export interface LogRestartedFact {
   type: 'log.restarted';
   previousOrigin: string;
-  /** Of the last checkpoint under the previous name. */
+  /** Size of the last checkpoint under the previous name. */
   previousSize: number;
-  /** Of that checkpoint; 32 bytes. */
+  /** Root of that checkpoint; 32 bytes. */
   previousRoot: Uint8Array;
-  /** Lowercase hex SHA-256 of its note. */
+  /** Lowercase hex SHA-256 of that checkpoint's note. */
   previousCheckpointHash: string;
   reason: string;
   restartedAt: Date;
 }
 
-/** An operator announced a key: from this entry on checkpoints may be signed by it. It concerns no tenant. */
+/** An operator announced a key: it may sign checkpoints from this entry on. The entry belongs to no tenant. */
 export interface LogKeyAnnouncedFact {
   type: 'log.key_announced';
-  /** C2SP signed-note verifier key; the part before its first `+` is the name of the log. */
+  /** C2SP signed-note verifier key. The part before its first `+` is the name of the log. */
   vkey: string;
-  /** The login of the database that announced it. */
+  /** The database login that announced it. */
   announcedBy: string;
   announcedAt: Date;
 }
@@ -92,27 +95,27 @@ export interface LogKeyAnnouncedFact {
 /** Facts about the log itself. */
 export type LogOwnFact = LogRestartedFact | LogKeyAnnouncedFact;
 
-/** That the content of versions was destroyed on purpose: what tells an erased entry from a stolen one. */
+/** The content of versions was destroyed on purpose. This distinguishes an erased entry from a stolen one. */
 export interface SubjectErasedFact extends SubjectRef {
   type: 'subject.erased';
   tenantId: string;
-  /** Places in the log of the erased versions' entries, ascending. */
+  /** Log indexes of the erased versions' entries, ascending. */
   erasedIndexes: readonly number[];
   erasedAt: Date;
-  /** The versions, in the order of their places; null: an earlier release made the entry, which does not name them. */
+  /** The versions in the order of `erasedIndexes`. Null in an entry of an earlier release, which does not name them. */
   erasedVersions: readonly ErasedVersionFact[] | null;
 }
 
-/** What is left of an erased version. */
+/** The remaining facts about an erased version. */
 export interface ErasedVersionFact extends Pick<
   SnapshotCreatedFact,
   'snapshotId' | 'snapshotVersion' | 'envelopeHash' | 'prevHash'
 > {
-  /** As the API writes it. */
+  /** As the API formats it. */
   createdAt: string;
 }
 
-/** What concerns a tenant. */
+/** A fact about a tenant. */
 export type LogFact =
   SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact | SubjectErasedFact;
 export type LogEntryType = LogFact['type'];
@@ -134,8 +137,9 @@ export function momentOfFact(fact: LogFact): Date {
 }
 
 /**
- * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that
- * only the salt is stored. `salt` is 128 random bits: whoever guesses the fact cannot tell whether a hash is its own.
+ * Returns the text of a fact's entry: RFC 8785, with times as the API formats them. The same fact and salt give the
+ * same text, so that only the salt is stored. `salt` is 128 random bits, so that nobody can confirm a guessed fact by
+ * its hash.
  */
 export function logEntryText(fact: LogFact | LogOwnFact, salt: Uint8Array): string {
   return canonicalize({

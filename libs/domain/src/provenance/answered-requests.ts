@@ -6,24 +6,27 @@ import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves
 import { decodeOrigins, type LeafOrigin } from './origins';
 import { evidenceStatus } from './trace';
 
-/** What of a version is asked for: JSON Pointers into the envelope, one at least, and the version that was the latest then. */
+/**
+ * A request for new values: at least one JSON Pointer into the envelope, and the latest version at the time of the
+ * request.
+ */
 export interface AskedPaths {
   paths: readonly string[];
   askedAt: number;
 }
 
-/** A stored version, and what is asked for of it. */
+/** A stored version and the requests that it may answer. */
 export interface VersionAsked {
   text: string;
-  /** Null: it is the first version. */
+  /** Null for the first version. */
   origins: Uint8Array | null;
   asked: readonly AskedPaths[];
 }
 
 /**
- * Of each version, which of the requests it answers: below every path that a request names, something was changed after it
- * was made, and whatever was has evidence that is `current` (docs/provenance.md). A path that is gone, or that leads
- * elsewhere than into the attributes, is not answered.
+ * Returns for each version which of its requests it answers. A version answers a request if, below every requested
+ * path, something was changed after the request, and everything changed since has `current` evidence
+ * (docs/provenance.md). A path that does not exist or is outside the attributes is never answered.
  */
 export function answeredRequests(versions: readonly VersionAsked[]): boolean[][] {
   return versions.map(({ text, origins, asked }) => {
@@ -32,17 +35,19 @@ export function answeredRequests(versions: readonly VersionAsked[]): boolean[][]
   });
 }
 
-/** The newest change of the leaves at a place, and the newest of one without `current` evidence; 0: there is none. */
+/**
+ * The newest version that changed a leaf at a place, and the newest that did so without `current` evidence. 0 if none.
+ */
 interface Newest {
   change: number;
   unbacked: number;
 }
 const NOTHING: Newest = { change: 0, unbacked: 0 };
 
-/** A place that is asked for, or on the way to one. */
+/** A requested place, or one on the path to it. */
 interface Node {
   children: Map<string, Node>;
-  /** As it is asked for; null where it is only on the way. */
+  /** The pointer as requested. Null for a place on the path to a requested one. */
   path: string | null;
 }
 
@@ -64,7 +69,7 @@ class Changes {
     return change > askedAt && unbacked <= askedAt;
   }
 
-  /** Only the leaves that are asked for are looked at, each once. */
+  /** Reads only the requested leaves, each once. */
   private visit(value: JsonValue, place: Place, node: Node | undefined, isBelow: boolean): Newest {
     if (!isBelow && node === undefined) {
       this.at += this.leaves.count(value);
@@ -94,7 +99,10 @@ class Changes {
   }
 }
 
-/** The places of the attributes that are asked for. What is not there has none, so that there are no more than values. */
+/**
+ * Builds a tree of the requested places. Places that do not exist are left out, which limits the tree to the size of
+ * the attributes.
+ */
 function nodeOf(attributes: JsonObject, paths: ReadonlySet<string>): Node {
   const root = newNode();
   for (const path of paths) {

@@ -2,13 +2,13 @@ import type { Classes } from '../json/classes';
 import { getMember, isPointer, parsePointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
-/** A reference of `attribute_paths`, and the item of `evidence` that it names; null where there is none. */
+/** A reference in `attribute_paths` and the item of `evidence` that it names, or null without such an item. */
 export interface ResolvedReference {
   reference: JsonValue;
   item: JsonObject | null;
 }
 
-/** The references that stand at one path of `attribute_paths`. */
+/** The references at one path of `attribute_paths`. */
 export class Cover {
   private resolved: readonly ResolvedReference[] | undefined;
   private content: JsonValue[] | undefined;
@@ -28,12 +28,12 @@ export class Cover {
     return (this.resolved ??= this.list.map((reference) => ({ reference, item: this.itemOf(reference) })));
   }
 
-  /** Whether one of them resolves to nothing. */
+  /** True if a reference names no existing evidence. */
   get isMissing(): boolean {
     return (this.hasMissing ??= this.references.some(({ item }) => item === null));
   }
 
-  /** The same number for the same references to items of the same content, whichever envelope they stand in. */
+  /** Returns a number that is the same for equal references to equal items, even in different envelopes. */
   classIn(classes: Classes): number {
     this.content ??= this.references.map(({ reference, item }) => [reference, item]);
     return classes.of(this.content);
@@ -44,7 +44,7 @@ export class Cover {
   }
 }
 
-/** Whether two places are covered by the same: nothing, or the same references to items of the same content. */
+/** Checks whether two places have equal references to equal items, or both have none. */
 export function isSameCover(one: Cover | null, other: Cover | null, classes: Classes): boolean {
   if (one === null || other === null || one.isEmpty || other.isEmpty) {
     return (one?.isEmpty ?? true) && (other?.isEmpty ?? true);
@@ -52,13 +52,13 @@ export function isSameCover(one: Cover | null, other: Cover | null, classes: Cla
   return one.classIn(classes) === other.classIn(classes);
 }
 
-/** What `attribute_paths` has at a place, and below it. */
+/** The references at a place, and below it. */
 interface Node {
   cover: Cover | null;
   children: Map<string, Node> | undefined;
 }
 
-/** A place of an envelope as the references see it: the nearest ones at it or around it cover it. */
+/** A place of an envelope. Its cover is the references at the place itself or at the nearest ancestor that has some. */
 export class Place {
   private plain: Place | undefined;
 
@@ -67,7 +67,7 @@ export class Place {
     private readonly node: Node | undefined,
   ) {}
 
-  /** Whether everything below has the same cover. */
+  /** True if everything below has the same cover. */
   get isUniform(): boolean {
     return this.node?.children === undefined;
   }
@@ -78,22 +78,22 @@ export class Place {
     return child === undefined ? this.withoutOwn() : new Place(child.cover ?? this.cover, child);
   }
 
-  /** A place below of which `attribute_paths` says nothing by itself. */
+  /** Returns a place with the same cover and no references of its own or below it. */
   withoutOwn(): Place {
     if (this.isUniform) return this;
     return (this.plain ??= new Place(this.cover, undefined));
   }
 
-  /** The place that these tokens lead to. */
+  /** Returns the place at these tokens below this one. */
   at(tokens: readonly (string | number)[]): Place {
     return tokens.reduce<Place>((place, token) => place.step(token), this);
   }
 }
 
-/** Which evidence backs which place of an envelope: its `attribute_paths` and `evidence`, read once. */
+/** The evidence of each place in an envelope. Reads its `attribute_paths` and `evidence` once. */
 export class Attribution {
   readonly root: Place;
-  /** One for each path that `attribute_paths` names, in its order. */
+  /** One for each path in `attribute_paths`, in the same order. */
   readonly covers: readonly Cover[];
   readonly items: ReadonlyMap<string, JsonObject>;
 
@@ -130,7 +130,7 @@ function itemsOf(envelope: JsonValue): Map<string, JsonObject> {
   return items;
 }
 
-/** The items of `evidence` that no reference in `attribute_paths` names, with their places. */
+/** Returns the items of `evidence` that no reference in `attribute_paths` names, with their indexes. */
 export function unreferencedItems(envelope: JsonValue): { item: JsonValue; index: number }[] {
   const { covers } = new Attribution(envelope);
   const named = new Set(covers.flatMap(({ references }) => references.map(({ reference }) => keyOf(reference))));
@@ -140,7 +140,7 @@ export function unreferencedItems(envelope: JsonValue): { item: JsonValue; index
     .filter(({ item }) => !named.has(keyOf(item)));
 }
 
-/** Items and references meet by id and type. */
+/** Returns the key by which references find items: evidence id and type. */
 function keyOf(value: JsonValue): string {
   return JSON.stringify([getMember(value, 'evidence_id') ?? null, getMember(value, 'evidence_type') ?? null]);
 }

@@ -1,33 +1,38 @@
 import type { Classes } from '../json/classes';
 import { type Cover, isSameCover, type Place } from './attribution';
 
-/** What covers a value. */
+/** The covers of a value. */
 export interface Covers {
   cover: Cover | null;
-  /** What covered it, or would have covered it, in the version before. */
+  /** The cover of this value in the previous version. For a new value, the cover that it would have had. */
   coverBefore: Cover | null;
-  /** What covered its place in the version before: that of another element, if elements of an array moved. */
+  /** The cover of the same path in the previous version. It belongs to another element if array elements moved. */
   coverThere: Cover | null;
 }
 
-/** What covers a value: before, at its new place before, and now. */
+/**
+ * The places of a value: of the value in the previous version, of its path in the previous version, and of the value
+ * now.
+ */
 export interface Places {
   from: Place;
   there: Place;
   to: Place;
 }
 
-/** The places of a child, which has the same token in all of them. */
+/** Moves to the child with this token in all places. */
 export function stepTo({ from, there, to }: Places, token: string | number): Places {
   return { from: from.step(token), there: there.step(token), to: to.step(token) };
 }
 
-/** What covers at these places. */
+/** Returns the covers of these places. */
 export function coversOf({ from, there, to }: Places): Covers {
   return { cover: to.cover, coverBefore: from.cover, coverThere: there.cover };
 }
 
-/** Whether a changed value is covered by what covered it, or its place, before. */
+/**
+ * Checks whether a changed value has the same evidence as before, or the evidence of its path in the previous version.
+ */
 export function isOlder({ cover, coverBefore, coverThere }: Covers, classes: Classes): boolean {
   if (cover === null || cover.isEmpty) return false;
   return isSameCover(coverBefore, cover, classes) || isSameCover(coverThere, cover, classes);

@@ -10,18 +10,18 @@ import type { Covers } from './covers';
 import { traceChanges } from './trace';
 
 export const EVIDENCE_POLICIES = ['open', 'resolved', 'fresh'] as const;
-/** What a tenant demands of the evidence in what it writes (docs/provenance.md). */
+/** A tenant's requirements for the evidence in its versions (docs/provenance.md). */
 export type EvidencePolicy = (typeof EVIDENCE_POLICIES)[number];
 
-/** A stored envelope that is to be held to a policy, and the version before it. */
+/** A stored envelope to check against a policy, and the previous version. */
 export interface TextToHold {
   policy: EvidencePolicy;
-  /** Null: it is the first version. */
+  /** Null if `text` is the first version. */
   base: string | null;
   text: string;
 }
 
-/** Throws `validation_error` naming each place where the envelope falls short of the policy. */
+/** Throws `validation_error` that names each place where the envelope violates the policy. */
 export function holdToPolicy({ policy, base, text }: TextToHold): void {
   const problems = policyProblems(policy, base === null ? null : parseStoredJson(base), parseStoredJson(text));
   if (problems.length > 0) throw againstPolicy(policy, problems);
@@ -33,11 +33,14 @@ export function againstPolicy(policy: EvidencePolicy, problems: readonly ErrorDe
 }
 
 /**
- * What speaks against an envelope under a policy, the first 100, with pointers into it. `open`: nothing. `resolved`: every
- * path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each leaf that was changed or added is
- * covered by evidence that the version before did not have, or by a reference that says `corroborating` and did not before.
- * So is each object or array that lost a value, and no leaf is covered by evidence that was named for what stood in its
- * place. New evidence that no reference names is listed beside such leaves.
+ * Returns the first 100 problems of an envelope under a policy, with pointers into the envelope.
+ *
+ * - `open` accepts everything.
+ * - `resolved` requires that every path in `attribute_paths` exists and every reference names existing evidence.
+ * - `fresh` also requires new evidence for each changed or added leaf, and for each object or array that lost a value:
+ *   evidence that the previous version did not have, or a new reference with the role `corroborating`. A leaf that
+ *   moved must not be covered by the evidence of the value that was at its path before. New evidence without a
+ *   reference is reported in addition.
  */
 export function policyProblems(policy: EvidencePolicy, base: JsonValue | null, next: JsonValue): ErrorDetail[] {
   switch (policy) {
@@ -66,7 +69,7 @@ function unresolvedProblems(envelope: JsonValue): ErrorDetail[] {
   return problems;
 }
 
-/** What a value lacks under `fresh`, and how its writer mends that. */
+/** The problem of a value under `fresh`, and how to solve it. */
 const LACKS = {
   changed: { message: 'has a new value without new evidence for it', code: 'no_fresh_evidence' },
   shifted: {
@@ -105,7 +108,7 @@ function staleProblems(base: JsonValue | null, next: JsonValue): ErrorDetail[] {
   return problems.length === 0 ? [] : [...problems, ...unreferencedProblems(evidence, next)];
 }
 
-/** Evidence that was added for a value, and is not named for any: most likely a reference was forgotten. */
+/** Reports new evidence that no reference names. Most likely, a reference was forgotten. */
 function unreferencedProblems(evidence: FreshEvidence, next: JsonValue): ErrorDetail[] {
   const message = 'is new, but no reference names it: add one to attribute_paths for the value that it supports';
   return unreferencedItems(next)
@@ -113,11 +116,11 @@ function unreferencedProblems(evidence: FreshEvidence, next: JsonValue): ErrorDe
     .map(({ index }) => ({ path: formatPointer(['evidence', String(index)]), message, code: 'unreferenced_evidence' }));
 }
 
-/** Tells evidence that a version brings from what the one before it had. */
+/** Decides whether evidence is new in a version. */
 class FreshEvidence {
   private readonly classes = new Classes();
   private readonly known: ReadonlySet<number>;
-  /** What was found out, by what covers now and what covered before: many leaves share both. */
+  /** Results by current and previous cover, because many leaves share both. */
   private readonly answers = new Map<Cover | null, Map<Cover | null, boolean>>();
 
   constructor(base: JsonValue | null) {
@@ -129,7 +132,7 @@ class FreshEvidence {
     return !this.known.has(this.classes.of(item));
   }
 
-  /** Whether the evidence is new for the value, and for its place. */
+  /** Checks that the evidence is new both for the value and for its path. */
   covers({ cover, coverBefore, coverThere }: Covers): boolean {
     return this.isNewFor(cover, coverBefore) && (coverThere === coverBefore || this.isNewFor(cover, coverThere));
   }

@@ -4,28 +4,28 @@ import { jsonEquals } from '../json/equals';
 import { formatPointer, getMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
-/** A change of attributes, by JSON Pointers into the later envelope. */
+/** A change of the attributes. Places are JSON Pointers into the later envelope. */
 export interface Change {
-  /** A value that is new or changed, or an object or array that lost a value. */
+  /** A new or changed value, or an object or array that lost a value. */
   place: string;
-  /** The children that an object or array has left. */
+  /** The remaining children of an object or array. */
   left?: string[];
 }
 
-/** The attribution of a draft after {@link followAttribution}. */
+/** The result of {@link followAttribution}. */
 export interface Followed {
   /** The draft with its attribution. */
   draft: JsonObject;
   /** The attribution alone. */
   paths: JsonObject;
-  /** What the base says of each value, at the place where that value is in the draft. */
+  /** The base's references for each value, at the value's place in the draft. */
   kept: JsonObject;
   changes: Change[];
 }
 
 /**
- * Moves the attribution of a base to where its values are in a draft: with an element of an array wherever it stands now,
- * and away with a value that was removed. Where the draft changed `attribute_paths` itself, its own word stays.
+ * Moves the attribution of a base to the places of its values in a draft: references follow their array elements, and
+ * those of removed values are dropped. Changes that the draft itself made to `attribute_paths` are preserved.
  */
 export function followAttribution(base: JsonObject, draft: JsonObject, classes: ValueClasses): Followed {
   const [from, to] = [attributesOf(base), attributesOf(draft)];

@@ -4,13 +4,14 @@ import { formatPointer, getMember } from '../json/pointer';
 import { isJsonObject, isWithinDepth, type JsonObject, type JsonValue, sortKeys } from '../json/value';
 
 /**
- * The leaves of attributes: every value that is no object or array with something in it. Their order is that of the
- * canonical text (RFC 8785): members by the UTF-16 code units of their keys. Attributes that are empty have none.
+ * The leaves of attributes: all values except objects and arrays that are not empty. They have the order of the
+ * canonical text (RFC 8785), so members are sorted by the UTF-16 code units of their keys. Empty attributes have no
+ * leaves.
  */
 export class Leaves {
   private readonly counts = new Map<JsonValue, number>();
 
-  /** How many leaves a value has, itself included. Each object and array is looked at once. */
+  /** Counts the leaves in a value. A leaf counts as one. Each object and array is read once. */
   count(value: JsonValue): number {
     if (!isBranch(value)) return 1;
     let count = this.counts.get(value);
@@ -22,13 +23,13 @@ export class Leaves {
     return count;
   }
 
-  /** Those of attributes as a whole. */
+  /** Counts the leaves of all attributes. */
   countAll(attributes: JsonObject): number {
     return isBranch(attributes) ? this.count(attributes) : 0;
   }
 }
 
-/** Whether it has leaves below it. */
+/** Checks whether a value is an object or array that is not empty. */
 export function isBranch(value: JsonValue): value is JsonObject | JsonValue[] {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.length > 0;
@@ -36,14 +37,14 @@ export function isBranch(value: JsonValue): value is JsonObject | JsonValue[] {
   return false;
 }
 
-/** The keys of an object in canonical order. */
+/** Returns the keys of an object in canonical order. */
 export function canonicalKeys(value: JsonObject): string[] {
   const keys = Object.keys(value);
   sortKeys(keys);
   return keys;
 }
 
-/** JSON Pointers into the envelope of leaves by their places among all, which are ascending. */
+/** Returns the JSON Pointers of leaves in an envelope. `indexes` are their positions among all leaves, ascending. */
 export function pathsOfLeaves(attributes: JsonObject, indexes: readonly number[]): string[] {
   const leaves = new Leaves();
   const paths: string[] = [];
@@ -69,12 +70,15 @@ export function pathsOfLeaves(attributes: JsonObject, indexes: readonly number[]
   return paths;
 }
 
-/** The child that a key of the value itself names. */
+/** Returns the child at a key that exists in the value. */
 export function childOf(value: JsonObject | JsonValue[], key: string | number): JsonValue {
   return Array.isArray(value) ? value[Number(key)]! : value[key]!;
 }
 
-/** The attributes of an envelope. Throws `validation_error` where they are nested deeper than any that may be sent. */
+/**
+ * Returns the attributes of an envelope. Throws `validation_error` if they are nested more deeply than any that may be
+ * sent.
+ */
 export function attributesOf(envelope: JsonValue): JsonObject {
   const attributes = getMember(envelope, 'attributes');
   if (!isJsonObject(attributes)) return {};

@@ -1,21 +1,21 @@
-/** Of a leaf: the version in which it became the value that it is. */
+/** The origin of a leaf: the version that gave it its present value. */
 export interface LeafOrigin {
   sinceVersion: number;
-  /** Its value changed in a version that changed nothing of the evidence which covered it, nor did a later one. */
+  /** True if the evidence that covers the value did not change when the value changed, and has not changed since. */
   isCarried: boolean;
 }
 
-/** What is known of the leaves of a version, as bytes ({@link encodeOrigins}); null for a first version. */
+/** The known origins of a version's leaves ({@link encodeOrigins}). Null for a first version. */
 export interface KnownOrigins {
   origins: Uint8Array | null;
 }
 
-/** Of each leaf of a first version. */
+/** The origin of each leaf of a first version. */
 export const FIRST_ORIGIN: LeafOrigin = { sinceVersion: 1, isCarried: false };
 
 /**
- * Origins as bytes: runs of equal ones, each as two varints (LEB128): how many, and twice the version, plus one where it is
- * carried. Most leaves of a document change together or never, so that this is a few bytes a change.
+ * Encodes origins as runs of equal ones. A run is two varints (LEB128): its length, and twice the version plus one if
+ * it is carried. Most leaves change together or never, so that a change takes only a few bytes.
  */
 export function encodeOrigins(origins: readonly LeafOrigin[]): Uint8Array {
   const bytes: number[] = [];
@@ -30,7 +30,10 @@ export function encodeOrigins(origins: readonly LeafOrigin[]): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** The origins of so many leaves; of a first version, for which nothing is kept, where `bytes` is null. Throws for bytes of another number. */
+/**
+ * Decodes the origins of `count` leaves. `bytes` is null for a first version, which stores none. Throws if the bytes
+ * belong to another number of leaves.
+ */
 export function decodeOrigins(bytes: Uint8Array | null, count: number): LeafOrigin[] {
   if (bytes === null) return new Array<LeafOrigin>(count).fill(FIRST_ORIGIN);
   const origins: LeafOrigin[] = [];
@@ -50,7 +53,7 @@ function isSameOrigin(one: LeafOrigin, other: LeafOrigin): boolean {
   return one === other || (one.sinceVersion === other.sinceVersion && one.isCarried === other.isCarried);
 }
 
-// By arithmetic: twice a version may have 33 bits.
+// Uses arithmetic, because twice a version may need 33 bits.
 function pushVarint(bytes: number[], value: number): void {
   let rest = value;
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);

@@ -8,47 +8,47 @@ import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves
 import { decodeOrigins, type LeafOrigin } from './origins';
 import { authorOf, type EvidenceStatus, evidenceStatus } from './trace';
 
-/** Which leaves of a stored version are asked for. */
+/** A request for leaves of a stored version. */
 export interface ProvenanceRequest {
   text: string;
-  /** Null: it is the first version. */
+  /** Null for the first version. */
   origins: Uint8Array | null;
-  /** JSON Pointer into the envelope, at `/attributes` or below. */
+  /** JSON Pointer into the envelope: `/attributes` or below. */
   path: string;
-  /** The place among all leaves of the version to begin at. */
+  /** The index of the first leaf to return, among all leaves of the version. */
   from: number;
   limit: number;
-  /** Only leaves with this status; null: with any. */
+  /** Returns only leaves with this status; null: with any. */
   status: EvidenceStatus | null;
-  /** Only leaves that a reference to this evidence covers; null: all. */
+  /** Returns only leaves that a reference to this evidence covers; null: all. */
   evidenceId: string | null;
-  /** Bytes of leaves after which the page ends; one leaf is on it in any case. */
+  /** Maximum size of a page's leaves in bytes. A page has at least one leaf. */
   maxBytes: number;
 }
 
-/** A leaf of the attributes. What is JSON is text. */
+/** A leaf of the attributes. JSON members are in text form. */
 export interface LeafProvenance {
   path: string;
   value: string;
   sinceVersion: number;
-  /** Each item of evidence that covers it, with the `role` of its reference. */
+  /** Each item of evidence that covers the leaf, with the `role` of its reference. */
   evidence: string;
   status: EvidenceStatus;
-  /** The references that resolve to nothing. */
+  /** The references that name no existing evidence. */
   unresolved: string;
 }
 
 export interface ProvenancePage {
   leaves: readonly LeafProvenance[];
-  /** Where the next page begins; null after the last one. */
+  /** Index of the next page's first leaf; null on the last page. */
   next: number | null;
-  /** Who made this very version, as JSON text. */
+  /** The author of this version, as JSON text. */
   changedBy: string;
 }
 
 /**
- * A page of the leaves of a version, in canonical order, each with what backs it. Throws `not_found` where the version has
- * nothing at `path`.
+ * Returns a page of a version's leaves in canonical order, each with its evidence. Throws `not_found` if the version
+ * has nothing at `path`.
  */
 export function listProvenance(request: ProvenanceRequest): ProvenancePage {
   const envelope = parseStoredJson(request.text);
@@ -56,8 +56,8 @@ export function listProvenance(request: ProvenanceRequest): ProvenancePage {
   return { ...lister.list(), changedBy: authorOf(envelope) };
 }
 
-/** Ends the walk when the page is full. */
-type Walk = 'goes on' | 'is over';
+/** Says whether the walk continues or the page is full. */
+type Walk = 'continues' | 'ended';
 
 class Lister {
   private readonly leaves = new Leaves();
@@ -88,7 +88,7 @@ class Lister {
     return { leaves: this.found, next: this.next };
   }
 
-  /** To the subtree that is asked for, counting the leaves before it. */
+  /** Walks to the requested subtree and counts the leaves before it. */
   private descend(value: JsonValue, [token, ...rest]: readonly string[], place: Place): void {
     if (token === undefined) {
       this.walk(value, place);
@@ -116,23 +116,23 @@ class Lister {
     const count = this.leaves.count(value);
     if (this.at + count <= this.request.from) {
       this.at += count;
-      return 'goes on';
+      return 'continues';
     }
     for (const key of Array.isArray(value) ? value.keys() : canonicalKeys(value)) {
       this.tokens.push(key);
       const walk = this.walk(childOf(value, key), place.step(key));
       this.tokens.pop();
-      if (walk === 'is over') return walk;
+      if (walk === 'ended') return walk;
     }
-    return 'goes on';
+    return 'continues';
   }
 
   private leaf(value: JsonValue, cover: Cover | null): Walk {
     const index = this.at++;
-    if (index < this.request.from) return 'goes on';
+    if (index < this.request.from) return 'continues';
     const origin = this.origins[index]!;
     const status = evidenceStatus(origin, cover);
-    if (!this.isWanted(status, cover)) return 'goes on';
+    if (!this.isWanted(status, cover)) return 'continues';
     const leaf: LeafProvenance = {
       path: formatPointer(this.tokens),
       value: canonicalize(value),
@@ -145,10 +145,10 @@ class Lister {
     const isFull = this.found.length >= this.request.limit || this.bytes > this.request.maxBytes;
     if (isFull && this.found.length > 0) {
       this.next = index;
-      return 'is over';
+      return 'ended';
     }
     this.found.push(leaf);
-    return 'goes on';
+    return 'continues';
   }
 
   private isWanted(leafStatus: EvidenceStatus, cover: Cover | null): boolean {
@@ -161,7 +161,7 @@ class Lister {
     return cover.references.some(({ reference }) => isJsonObject(reference) && reference['evidence_id'] === evidenceId);
   }
 
-  /** The same text for all leaves that a list of references covers. */
+  /** Returns the same text for all leaves with the same cover. */
   private evidenceOf(cover: Cover | null): Pick<LeafProvenance, 'evidence' | 'unresolved'> {
     if (cover === null) return { evidence: '[]', unresolved: '[]' };
     let texts = this.evidence.get(cover);
@@ -170,7 +170,7 @@ class Lister {
   }
 }
 
-/** Each item once a role, and each reference to nothing once, however often the list names them. */
+/** Formats the evidence of a cover. An item appears once for each role, and a reference to nothing appears once. */
 function textsOf(cover: Cover): Pick<LeafProvenance, 'evidence' | 'unresolved'> {
   const items = new Set<string>();
   const unresolved = new Set<string>();

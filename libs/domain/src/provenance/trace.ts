@@ -8,37 +8,37 @@ import { type Covers, coversOf, isOlder, type Places, stepTo } from './covers';
 import { attributesOf, canonicalKeys, isBranch, Leaves } from './leaves';
 import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
 
-/** What of the evidence of a version an owner must mend: leaves that are `missing`, leaves that are `carried`. */
+/** Says whether any leaf of a version is `missing` or `carried`, which its owner should fix. */
 export interface EvidenceFlags {
   hasMissing: boolean;
   hasCarried: boolean;
 }
 
-/** What is kept of a version, so that nobody has to walk back for it. */
+/** The provenance that is stored with a version, so that readers need not walk back. */
 export interface TracedVersion extends EvidenceFlags {
   /** See {@link encodeOrigins}. */
   origins: Uint8Array;
-  /** Who made the version, as JSON text ({@link authorOf}). */
+  /** The author of the version, as JSON text ({@link authorOf}). */
   changedBy: string;
-  /** Who made its base. */
+  /** The author of its base. */
   baseChangedBy: string;
 }
 
-/** A version and the one before it, as they are stored. */
+/** A stored version and the previous one. */
 export interface VersionToTrace {
   base: string;
-  /** Null: the base is the first version. */
+  /** Null if the base is the first version. */
   baseOrigins: Uint8Array | null;
   text: string;
   version: number;
 }
 
-/** The {@link TracedVersion} of two stored texts. */
+/** Computes the provenance of a version from the stored texts. */
 export function traceTexts({ base, baseOrigins, text, version }: VersionToTrace): TracedVersion {
   return traceVersion(parseStoredJson(base), baseOrigins, parseStoredJson(text), version);
 }
 
-/** Traces one version back to the one before it. */
+/** Computes the provenance of a version from its base. */
 export function traceVersion(
   base: JsonValue,
   baseOrigins: Uint8Array | null,
@@ -49,22 +49,27 @@ export function traceVersion(
   return { origins: encodeOrigins(origins), ...flags, changedBy: authorOf(next), baseChangedBy: authorOf(base) };
 }
 
-/** Hears of each change for which evidence may be demanded. A leaf is named by its place among the leaves. */
+/** Receives each change for which evidence may be required. `leaf` is an index among all leaves. */
 export interface ChangeListener {
-  /** A leaf was changed or added. A leaf that only moved with its array element was not. */
+  /** A leaf was changed or added. A leaf that only moved with its array element is not reported. */
   changed(leaf: number, covers: Covers): void;
-  /** The element of an unchanged leaf moved without its evidence: what covers the leaf is what covered its new place. */
+  /**
+   * An unchanged leaf moved with its array element, but its evidence did not: it now has the cover of its new place.
+   */
   shifted(leaf: number, covers: Covers): void;
   /** An object or array lost a value. The listener must not keep `tokens`. */
   reduced(tokens: readonly (string | number)[], covers: Covers): void;
 }
 
-/** Tells a listener what a version changed. */
+/** Reports the changes of a version to a listener. */
 export function traceChanges(base: JsonValue, next: JsonValue, listener: ChangeListener): void {
   new Tracer(base, null, next, 2, listener).trace();
 }
 
-/** Whether leaves of a first version are `missing`: nothing else can be wrong with one. Looks at no leaf where all is found. */
+/**
+ * Checks whether a leaf of a first version is `missing`, which is the only problem that it can have. Reads no leaf if
+ * all evidence exists.
+ */
 export function isEvidenceMissing(envelope: JsonValue): boolean {
   const attribution = new Attribution(envelope);
   if (!attribution.covers.some((cover) => cover.isMissing)) return false;
@@ -78,22 +83,25 @@ function coversMissing(value: JsonValue, place: Place): boolean {
   return Object.keys(value).some((key) => coversMissing(value[key]!, place.step(key)));
 }
 
-/** Longer names are cut: a page of provenance may name a thousand. */
+/** Longer names are cut, because a page of provenance may contain a thousand. */
 const MAX_AUTHOR = 1024;
 
-/** `audit.created_by` as JSON text, in which every string can be stored; `""` where it is no string. */
+/**
+ * Returns `audit.created_by` as JSON text, because any string can be stored in this form. Returns `""` if it is not a
+ * string.
+ */
 export function authorOf(envelope: JsonValue): string {
   const author = getAt(envelope, ['audit', 'created_by']);
   if (typeof author !== 'string') return '""';
   if (author.length <= MAX_AUTHOR) return JSON.stringify(author);
-  // Half of a surrogate pair is no character.
+  // Do not cut a surrogate pair in half.
   return JSON.stringify(author.slice(0, MAX_AUTHOR - 1).replace(/[\ud800-\udbff]$/, '') + '…');
 }
 
 /**
- * Goes through two versions side by side and says of each leaf of the later one from where it comes. Members go together by
- * their keys, elements of arrays as a diff pairs them, and elements that stand elsewhere unchanged have moved. Takes time
- * in proportion to both documents, besides what aligning takes.
+ * Compares two versions and determines the origin of each leaf in the later one. Members are matched by key, and array
+ * elements as in a diff. Equal elements at another index have moved. Takes linear time, in addition to the alignment of
+ * arrays.
  */
 class Tracer {
   private readonly classes = new Classes();
@@ -135,7 +143,7 @@ class Tracer {
     return { origins, hasMissing, hasCarried };
   }
 
-  /** `at` is the place of the first leaf of `before` among all. */
+  /** `at` is the index of the first leaf of `before` among all leaves. */
   private between(before: JsonValue, after: JsonValue, at: number, key: string | number, places: Places): void {
     if (before === after || isSameEmpty(before, after)) this.unchanged(after, at, places);
     else if (!areAlike(before, after)) this.changed(after, places);
@@ -178,7 +186,7 @@ class Tracer {
     const { was, isSame } = align(before, after, this.arraysAround, this.classes);
     after.forEach((element, index) => {
       const indexBefore = was[index]!;
-      // What stood at an index was no evidence for an element that comes there.
+      // Evidence at an index does not apply to a new element at that index.
       const places = {
         from: indexBefore < 0 ? from.withoutOwn() : from.step(indexBefore),
         there: there.step(index),
@@ -193,7 +201,7 @@ class Tracer {
     if (kept < before.length) this.reduced({ from, there, to });
   }
 
-  /** The same value as before: it keeps its origin, unless other evidence backs it now. */
+  /** Handles an unchanged value: it keeps its origin, unless its evidence changed. */
   private unchanged(value: JsonValue, start: number, places: Places): void {
     let at = start;
     this.visit(value, places, (covers, count) => {
@@ -209,7 +217,7 @@ class Tracer {
     });
   }
 
-  /** A value that was not there before. */
+  /** Handles a new or changed value. */
   private changed(value: JsonValue, places: Places): void {
     this.visit(value, places, (covers, count) => {
       const origin = isOlder(covers, this.classes) ? this.carried : this.current;
@@ -220,12 +228,12 @@ class Tracer {
     });
   }
 
-  /** An object or array that lost a value. */
+  /** Handles an object or array that lost a value. */
   private reduced(places: Places): void {
     this.listener?.reduced(this.tokens, coversOf(places));
   }
 
-  /** Tells of the leaves in order, of as many at once as have the same covers. */
+  /** Visits the leaves in order, grouping those with the same covers. */
   private visit(value: JsonValue, places: Places, tell: (covers: Covers, count: number) => void): void {
     const { from, there, to } = places;
     if ((from.isUniform && there.isUniform && to.isUniform) || !isBranch(value)) {
@@ -253,7 +261,7 @@ class Tracer {
   }
 }
 
-/** Whether both are objects, or both arrays, with something in them. */
+/** Checks whether both are objects, or both arrays, and neither is empty. */
 function areAlike(one: JsonValue, other: JsonValue): boolean {
   return isBranch(one) && isBranch(other) && Array.isArray(one) === Array.isArray(other);
 }
@@ -264,10 +272,10 @@ function isSameEmpty(one: JsonValue, other: JsonValue): boolean {
 }
 
 export const EVIDENCE_STATUSES = ['current', 'carried', 'missing', 'none'] as const;
-/** How a leaf is backed (docs/provenance.md). */
+/** The state of a leaf's evidence (docs/provenance.md). */
 export type EvidenceStatus = (typeof EVIDENCE_STATUSES)[number];
 
-/** How a leaf of this origin is backed by what covers it. */
+/** Returns the status of a leaf from its origin and cover. */
 export function evidenceStatus({ isCarried }: LeafOrigin, cover: Cover | null): EvidenceStatus {
   if (cover === null || cover.isEmpty) return 'none';
   if (cover.isMissing) return 'missing';

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 
-/** Halves of a surrogate pair lie here: they are no characters by themselves. */
+/** Code points from here on are halves of surrogate pairs, which are not characters. */
 const FIRST_SURROGATE = 0xd800;
 const SURROGATES = 0x800;
 
-/** Gives any code point. The unit 'binary' of fast-check gives the same, and fills a map of a million entries first. */
+/**
+ * Generates any code point. The unit 'binary' of fast-check does the same, but first fills a map of a million entries.
+ */
 const anyCharacter = fc.nat(0x10ffff - SURROGATES).map(
   (index) => String.fromCodePoint(index < FIRST_SURROGATE ? index : index + SURROGATES),
   (text) => {
@@ -14,6 +16,6 @@ const anyCharacter = fc.nat(0x10ffff - SURROGATES).map(
   },
 );
 
-/** Gives texts of any code points, of so many at most. */
+/** Generates texts of any code points. */
 export const anyText = (maxLength?: number): fc.Arbitrary<string> =>
   fc.string({ unit: anyCharacter, ...(maxLength === undefined ? {} : { maxLength }) });

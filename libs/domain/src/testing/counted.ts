@@ -1,8 +1,8 @@
 import type { JsonValue } from '../json/value';
 
 /**
- * A document that counts how often something in it is looked at: a member read, a key listed or asked for. So work is measured without
- * a clock, and without a counter in the code that works.
+ * A document that counts its accesses: each member read, and each key listed or tested. Tests measure work with it
+ * without a clock and without a counter in the tested code.
  */
 export class Counted {
   looks = 0;
@@ -23,7 +23,7 @@ export class Counted {
           this.looks++;
           return Reflect.has(target, key);
         },
-        // Of each key that is listed, and each that is asked for.
+        // Called for each listed and each tested key.
         getOwnPropertyDescriptor: (target, key) => {
           this.looks++;
           return Reflect.getOwnPropertyDescriptor(target, key);
@@ -35,7 +35,7 @@ export class Counted {
   }
 }
 
-/** How many values there are in a value, itself included; iteratively, for any depth. */
+/** Counts the values in a value, including itself. Iterative, for any depth. */
 export function countValues(value: JsonValue): number {
   let count = 0;
   for (const open = [value]; open.length > 0; count++) {

@@ -1,10 +1,13 @@
 import * as fc from 'fast-check';
 import { runs } from '../../../../tools/testing/runs';
 
-/** The seconds that a file of properties may take. A failure names its seed, which `FUZZ_SEED` takes. */
+/** FUZZ_SECONDS limits the properties of one file together. A failure prints its seed for FUZZ_SEED. */
 const { FUZZ_SECONDS, FUZZ_SEED } = process.env;
 
-/** Declares tests of properties, which share the time of their file: so many there are. */
+/**
+ * Returns a function that declares tests of properties. `properties` is their number, because they share the time of
+ * their file.
+ */
 export function fuzzing(properties: number) {
   const parameters: fc.Parameters<unknown> = {
     ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),

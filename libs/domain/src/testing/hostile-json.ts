@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json/value';
 import { anyText } from './any-text';
 import { anyKey, jsonValues } from './json-values';
 
-/** Keys as somebody sends them who means harm: long, far integers, alike for long, hazards. */
+/** Keys that an attacker might send: long ones, large integers, ones with a long common prefix, hazards. */
 const hostileKey = fc.oneof(
   anyKey,
   fc.integer({ min: 0, max: 2 ** 32 }).map(String),
@@ -15,13 +15,13 @@ const scalar = fc.oneof(
   fc.string({ maxLength: 4 }),
 );
 
-/** Arrays of small values that differ in keys, in values, or not at all. */
+/** Generates arrays of small values that differ in keys, in values, or not at all. */
 export const alikeJson: fc.Arbitrary<JsonValue> = fc.array(
   fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(fc.nat(1), fc.array(fc.nat(1), { maxLength: 2 }))),
   { maxLength: 40 },
 );
 
-/** Documents that are deep, wide, or alike in most places; a few thousand values at most. */
+/** Generates documents that are deep, wide or repetitive, with at most a few thousand values. */
 export const hostileJson: fc.Arbitrary<JsonValue> = fc.oneof(
   jsonValues(hostileKey),
   fc
@@ -41,12 +41,14 @@ function nested(inner: JsonValue, depth: number, isArray: readonly boolean[], ke
   return value;
 }
 
-/** A document and what some edits made of it, with nothing shared, as if each had been read from its text. */
+/**
+ * Generates a document and an edited version of it. They share no objects, as if each had been parsed from its text.
+ */
 export const editedJson: fc.Arbitrary<[JsonValue, JsonValue]> = fc
   .tuple(hostileJson, fc.array(fc.tuple(fc.array(fc.nat(), { maxLength: 12 }), fc.nat(3), jsonValues(anyKey)), { maxLength: 30 }))
   .map(([value, edits]) => [value, edits.reduce((edited, [way, kind, put]) => edit(edited, way, kind, put), shuffled(value))]); // prettier-ignore
 
-/** One change at the end of a way: another value, one more before it, one less, the others in the opposite order. */
+/** Makes one change at a path: replaces, inserts or removes a value, or reverses the order. */
 function edit(value: JsonValue, way: readonly number[], kind: number, put: JsonValue): JsonValue {
   const [step = 0, ...rest] = way;
   if (value === null || typeof value !== 'object') return put;
@@ -61,7 +63,7 @@ function edit(value: JsonValue, way: readonly number[], kind: number, put: JsonV
   return Array.isArray(value) ? entries.map(([, element]) => element) : Object.fromEntries(entries);
 }
 
-/** A text that is nearly JSON, as it comes out of UTF-8. */
+/** Generates texts that are almost JSON, as decoded from UTF-8. */
 export const nearlyJsonText: fc.Arbitrary<string> = fc
   .oneof(
     fc
@@ -78,7 +80,7 @@ export const nearlyJsonText: fc.Arbitrary<string> = fc
   )
   .map((text) => Buffer.from(text).toString()); // prettier-ignore
 
-/** The same value with the members of all objects in another order. */
+/** Returns an equal value with the members of all objects in another order. */
 export function shuffled(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(shuffled);
   if (value === null || typeof value !== 'object') return value;
@@ -86,13 +88,13 @@ export function shuffled(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([key, member]): [string, JsonValue] => [key, shuffled(member)]));
 }
 
-/** How many arrays and objects lie inside one another. */
+/** Returns the nesting depth of arrays and objects. */
 export function depthOf(value: JsonValue): number {
   if (value === null || typeof value !== 'object') return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Pointer tokens of all places in a document. */
+/** Returns the pointer tokens of all places in a document. */
 export function placesIn(value: JsonValue, at: readonly string[] = []): string[][] {
   const children = value === null || typeof value !== 'object' ? [] : Object.entries<JsonValue>(value as JsonObject);
   return [[...at], ...children.flatMap(([token, child]) => placesIn(child, [...at, token]))];

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import type { JsonValue } from '../json/value';
 import { anyText } from './any-text';
 
-/** Keys that ordinary objects inherit or treat in a special way, and keys whose order or form is easily got wrong. */
+/** Keys that ordinary objects inherit or treat specially, and keys whose order or form is error-prone. */
 export const HAZARD_KEYS = [
   '__proto__', 'constructor', 'prototype', 'toJSON', 'toString', 'length', 'hasOwnProperty',
   '', '0', '1', '10', '9', '-', '01', '~', '/', '~0', '~1', 'a/b', 'é', 'e\u0301', '\u0000', '€', '😂', '\ufb33', '"', '\\',
 ]; // prettier-ignore
 
-/** Arbitrary JSON values: strings of any code points and finite numbers, `-0` left out, with keys as `key` gives them. */
+/** Generates any JSON value: strings of any code points, finite numbers except `-0`, and keys from `key`. */
 export function jsonValues(key: fc.Arbitrary<string>): fc.Arbitrary<JsonValue> {
   const number = fc
     .oneof(
@@ -30,8 +30,8 @@ export function jsonValues(key: fc.Arbitrary<string>): fc.Arbitrary<JsonValue> {
   return value;
 }
 
-/** Any key, hazards often. */
+/** Generates any key, often a hazard. */
 export const anyKey = fc.oneof(fc.constantFrom(...HAZARD_KEYS), fc.constantFrom('a', 'b', 'c', 'id'), anyText(4));
 
-/** Few and harmless keys, so that two documents have much in common. */
+/** Generates few and harmless keys, so that two documents have much in common. */
 export const plainKey = fc.constantFrom('a', 'b', 'c', 'd', 'id', 'x/y', 'm~n');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
 import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, UpdateStatus } from '../statuses';
 
-/** The event types that a subscription may name: specification "Events", and those for both sides of a grant. */
+/** The event types that a subscription may name: specification "Events", and those for the parties of a grant. */
 export const EVENT_TYPES = [
   'identity.snapshot.created',
   'update.proposed',
@@ -24,7 +24,7 @@ export const EVENT_TYPES = [
   'grant.expired',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
-/** What `POST …/test` sends. Nobody subscribes to it. */
+/** The event of `POST …/test`. No subscription names it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
 export interface SnapshotCreatedData {
@@ -34,17 +34,17 @@ export interface SnapshotCreatedData {
   envelope_hash: string;
   prev_hash: string | null;
 }
-/** For a tenant that another one, its owner, lets read the subject. */
+/** For a tenant that can read the subject by a grant of its owner. */
 export type SharedSnapshotCreatedData = ReturnType<typeof sharedSnapshotCreatedData>;
-/** A grant as it is then, for both of its sides. */
+/** The grant at the time of the event, for both parties. */
 export type GrantData = ReturnType<typeof grantData>;
-/** A refresh request with both variants of its fields, without `message`. */
+/** A refresh request with both names of its fields, without `message`. */
 export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
-/** An update without its operations and whatever its proposer wrote. */
+/** An update without its operations and its proposer's texts. */
 export type UpdateData = ReturnType<typeof updateData>;
-/** An erasure that waits for its confirmation, without its reason. */
+/** An erasure that awaits confirmation, without its reason. */
 export type ErasureRequestedData = ReturnType<typeof erasureRequestedData>;
-/** Which versions of a subject lost their content: names and numbers alone. */
+/** The versions of a subject that lost their content; only ids and numbers. */
 export interface SubjectErasedData {
   subject: { subject_type: string; subject_id: string };
   erasure_id: string;
@@ -55,7 +55,7 @@ export interface TestData {
   subscription_id: string;
 }
 
-/** From event type to its `data`, contract "Events". Thin: never attributes, never free text. */
+/** Maps each event type to its `data` (contract, "Events"). It never contains attributes or free text. */
 export interface EventData {
   'identity.snapshot.created': SnapshotCreatedData;
   'update.proposed': UpdateData;
@@ -88,8 +88,8 @@ export interface EventBody {
 }
 
 /**
- * The body of every delivery of one event: made once, stored, and signed and sent as these very characters.
- * `eventId` is the bare UUID; `tenantId` is the tenant whose subscriptions it goes to.
+ * Builds the body of all deliveries of an event. It is stored, signed and sent unchanged. `eventId` is the bare UUID,
+ * and `tenantId` is the tenant whose subscriptions receive the event.
  */
 export function buildEventBody<T extends keyof EventData>(event: {
   eventId: string;
@@ -108,7 +108,7 @@ export function buildEventBody<T extends keyof EventData>(event: {
   });
 }
 
-/** `data` of `identity.snapshot.created`. */
+/** Builds `data` of `identity.snapshot.created`. */
 export function snapshotCreatedData(snapshot: {
   subjectType: string;
   subjectId: string;
@@ -126,7 +126,7 @@ export function snapshotCreatedData(snapshot: {
   };
 }
 
-/** The state that an event of an update tells of, whatever became of the update since. */
+/** The status in an event of an update, which may have another status by now. */
 export const UPDATE_EVENTS = {
   'update.proposed': 'proposed',
   'update.applied': 'applied',
@@ -134,7 +134,7 @@ export const UPDATE_EVENTS = {
 } as const satisfies Partial<Record<EventType, UpdateStatus>>;
 export type UpdateEventType = keyof typeof UPDATE_EVENTS;
 
-/** `data` of an event of an update. */
+/** Builds `data` of an update's event. */
 export function updateData(
   type: UpdateEventType,
   update: {
@@ -160,14 +160,14 @@ export function updateData(
   };
 }
 
-/** `data` of `shared.snapshot.created`. */
+/** Builds `data` of `shared.snapshot.created`. */
 export function sharedSnapshotCreatedData(
   snapshot: Parameters<typeof snapshotCreatedData>[0] & { ownerTenantId: string },
 ): SnapshotCreatedData & { owner_tenant_id: string } {
   return { owner_tenant_id: snapshot.ownerTenantId, ...snapshotCreatedData(snapshot) };
 }
 
-/** `data` of the events of a grant: without what it is for, which is free text. */
+/** Builds `data` of a grant's events, without its purpose, which is free text. */
 export function grantData(grant: {
   grantId: string;
   ownerTenantId: string;
@@ -188,7 +188,7 @@ export function grantData(grant: {
   };
 }
 
-/** `data` of the events of a refresh request. */
+/** Builds `data` of a refresh request's events. */
 export function refreshRequestData(request: {
   refreshRequestId: string;
   subjectType: string;
@@ -263,7 +263,7 @@ export function erasureRequestedData(erasure: {
   };
 }
 
-/** `data` of `subject.erased`. */
+/** Builds `data` of `subject.erased`. */
 export function subjectErasedData(erasure: {
   subjectType: string;
   subjectId: string;
@@ -279,29 +279,32 @@ export function subjectErasedData(erasure: {
   };
 }
 
-/** What all ids of a millisecond begin with: every write makes one, and most of the work is here. */
+/**
+ * The common prefix of all ids of a millisecond. It is cached because every write makes an id, and most of the work is
+ * here.
+ */
 let [millisecond, beginning] = [0, ''];
 
-/** A new event's stored id: a UUIDv7 (RFC 9562, section 5.7), so that ids sort by their time. */
+/** Returns a new event's stored id: a UUIDv7 (RFC 9562, section 5.7), so that ids sort by time. */
 export function newEventId(): string {
   const now = Date.now();
   if (now !== millisecond) {
     const time = now.toString(16).padStart(12, '0');
     [millisecond, beginning] = [now, `${time.slice(0, 8)}-${time.slice(8)}-7`];
   }
-  // The bits of a version 4 UUID, which Node keeps ready, behind the time: the uuid package asks the system for each.
+  // Uses the random bits of a version 4 UUID, which Node caches. The uuid package asks the operating system for each.
   return `${beginning}${randomUUID().slice(15)}`;
 }
 
-/** The public id of an event whose stored id is a bare UUID. */
+/** Returns the public id of an event. The stored id is a bare UUID. */
 export function eventIdOf(uuid: string): string {
   return `evt_${uuid}`;
 }
 
-/** Stands before the UUID of a subscription wherever its id is shown. */
+/** The prefix of a public subscription id, before its UUID. */
 export const SUBSCRIPTION_PREFIX = 'wsub_';
 
-/** The public id of a subscription whose stored id is a bare UUID. */
+/** Returns the public id of a subscription. The stored id is a bare UUID. */
 export function subscriptionIdOf(uuid: string): string {
   return `${SUBSCRIPTION_PREFIX}${uuid}`;
 }

@@ -3,7 +3,7 @@ import type { EventBody } from './events';
 
 const SECRET_PREFIX = 'whsec_';
 const SIGNATURE_VERSION = 'v1';
-/** Receivers compare with a handful of secrets; a header with more signatures than this is not ours. */
+/** A header with more signatures was not sent by this service. Receivers compare each with their secrets. */
 const MAX_SIGNATURES = 16;
 
 /** Headers in any case, or a fetch `Headers`. */
@@ -16,7 +16,7 @@ export type DeliveryHeaders = Record<
 export type WebhookVerificationReason =
   'missing_header' | 'malformed_header' | 'timestamp_out_of_range' | 'signature_mismatch' | 'malformed_body';
 
-/** A delivery that must not be processed: answer 401. */
+/** A delivery that must not be processed: respond with 401. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 
@@ -28,23 +28,23 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+/** Returns a new signing secret: `whsec_` and the base64 of 32 random bytes. */
 export function newWebhookSecret(): string {
   return SECRET_PREFIX + randomBytes(32).toString('base64');
 }
 
-/** Lowercase hex SHA-256 of the whole secret, to recognise it without being able to read it. */
+/** Returns the lowercase hex SHA-256 of the whole secret. It identifies the secret without revealing it. */
 export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
 /**
- * The headers that sign one attempt, contract "Events". `x-service-signature` is the lowercase hex HMAC-SHA256 of the
- * body keyed with the whole current secret (specification "Events", rule 1); the `webhook-…` trio is that of Standard
- * Webhooks, keyed with the decoded bytes of each secret, the current one first.
+ * Returns the headers that sign one attempt (contract, "Events"). `x-service-signature` is the lowercase hex
+ * HMAC-SHA256 of the body keyed with the whole current secret (specification "Events", rule 1). The `webhook-…` headers
+ * are those of Standard Webhooks, keyed with the decoded bytes of each secret, the current one first.
  *
- * @param delivery `id` is the event's (the same on every retry), `timestampSeconds` the attempt's in Unix seconds, `body`
- *   the very characters or bytes that are sent.
+ * @param delivery `id` is that of the event (the same on every retry), `timestampSeconds` the attempt's time in Unix
+ *   seconds, and `body` exactly the text or bytes that are sent.
  */
 export function signDelivery(delivery: {
   secrets: readonly string[];
@@ -67,11 +67,12 @@ export function signDelivery(delivery: {
 }
 
 /**
- * For receivers, before anything is parsed: checks the Standard Webhooks signature of the raw body in constant time, and
- * that the delivery is fresh, so that it can't be replayed later. Drop an `id` seen before: deliveries may repeat.
+ * Verifies a received delivery before anything is parsed: compares the Standard Webhooks signature of the raw body in
+ * constant time, and refuses old deliveries, which may be replays. Deliveries can repeat, so drop an `id` that you have
+ * seen.
  *
- * @param delivery `body` is the raw bytes as received; `toleranceSeconds` how far the timestamp may be from
- *   `nowSeconds` (the clock, unless given), either way.
+ * @param delivery `body` is the raw bytes as received; `toleranceSeconds` is how far the timestamp may be from
+ *   `nowSeconds`, which defaults to the clock, in either direction.
  * @throws WebhookVerificationError with the reason.
  */
 export function verifyWebhook(delivery: {
@@ -107,7 +108,7 @@ function standardMac(secret: string, id: string, timestamp: string, body: string
 
 function keyOf(secret: string): Buffer {
   const key = secret.startsWith(SECRET_PREFIX) ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64') : null;
-  // An empty key would sign, and let anybody else sign.
+  // An empty key would allow anyone to sign.
   if (key === null || key.length === 0) throw new RangeError('A webhook secret is "whsec_" followed by base64.');
   return key;
 }
@@ -136,7 +137,7 @@ function requireEventBody(body: Uint8Array): EventBody {
     const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (isEventBody(parsed)) return parsed;
   } catch {
-    // Falls through to the one error for a body that is no event.
+    // The error below covers every body that is not an event.
   }
   throw new WebhookVerificationError('malformed_body', 'The signature is valid, but the body is not an event.');
 }
