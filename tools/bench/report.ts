@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { profileTable, type Run, sizingTable, table } from './run.ts';
+import { type Run, sizingTable, table } from './run.ts';
 
 const RESULTS = join(repositoryRoot, 'bench', 'results');
 
@@ -64,7 +64,7 @@ export function load(nameOrFile: string): Run {
 
 const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
 
-/** Replaces what stands between the marks of a page in docs/. */
+/** Replaces the text between the marks of a page in docs/. */
 function fill(page: string, lines: readonly string[]): void {
   const file = join(repositoryRoot, 'docs', page);
   const text = readFileSync(file, 'utf8');
@@ -73,15 +73,14 @@ function fill(page: string, lines: readonly string[]): void {
   writeFileSync(file, `${text.slice(0, before)}${[BEGIN, '', ...lines, ''].join('\n')}${text.slice(after)}`);
 }
 
-/** Puts the run's tables and plots into docs/performance.md, and a sizing into docs/scaling.md, between their marks. */
+/** Writes the run's figures with a target and its plots into docs/performance.md, and a sizing into docs/scaling.md, between their marks. */
 export function document(run: Run, name: string): void {
   const { cpu, cores, memoryGiB, node, postgres, redis } = run.machine;
   fill('performance.md', [
-    `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}: ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. The results are in \`bench/results/${name}.json\`.`,
+    `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}, on ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. \`bench/results/${name}.json\` has all figures, also those without a target and the CPU profiles.`,
     '',
-    table(run.lines),
+    table(run.lines.filter(({ target }) => target !== undefined)),
     '',
-    ...(run.profiles.length === 0 ? [] : ["The gateway's processor time for a request, from a CPU profile:", '', profileTable(run.profiles), '']),
     ...plotsOf(run, name).map(({ file }) => `![${file}](../bench/results/${file})`),
   ]);
   if (run.costs.length > 0) fill('scaling.md', [sizingTable(run.costs)]);
