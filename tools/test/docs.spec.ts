@@ -69,7 +69,7 @@ it.each(
 describe('docs/decisions/README.md', () => {
   const records = globSync('docs/decisions/[0-9]*.md', { cwd: repositoryRoot }).sort();
   const index = read('docs/decisions/README.md');
-  const rows = [...index.matchAll(/^\| \[(\d{4}: [^\]]+)\]\(([^)]+)\) +\| \S/gm)];
+  const rows = [...index.matchAll(/^- \[(\d{4}: [^\]]+)\]\(([^)]+)\)$/gm)];
 
   it('lists every record once, by its title, in the order of numbers', () => {
     const titles = records.map((file) => [/^# (.+)$/m.exec(read(file))?.[1], basename(file)]);
