@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { EnvError } from './env';
 import { createRegistry, watchFigure } from './metrics';
@@ -49,7 +48,4 @@ it('closes although a peer holds a connection', async () => {
   peer.on('error', () => undefined).resume();
   await other.close();
   await closed;
-  const free = createServer();
-  await new Promise<void>((resolve) => free.listen(other.port, '127.0.0.1', resolve));
-  free.close();
 });
