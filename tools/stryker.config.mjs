@@ -26,6 +26,8 @@ export default {
     '!tools/testing/**',
     '!jest.preset.js',
     '!.swcrc',
+    '!docs',
+    '!docs/limits.md',
     '!package.json',
     'dist',
   ],

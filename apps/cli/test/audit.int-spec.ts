@@ -254,3 +254,11 @@ it.each([
 ])('tells canonical text from any other: %#', (text, isCanonical) => {
   expect(canonicalValue(text) !== undefined).toBe(isCanonical);
 });
+
+it('reads an escaped key as itself whatever keys were read before (nodejs/node#63785)', () => {
+  JSON.parse('{"\\\\":0}');
+  for (const key of ['"', '\u0000', '\n', '\ue000m']) {
+    const value = { [key]: ['\ue000q', '\\u0000', '"'] };
+    expect(canonicalValue(JSON.stringify(value))).toEqual(value);
+  }
+});

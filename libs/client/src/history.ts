@@ -1,5 +1,5 @@
 import type { JsonValue } from '@iss/domain/pure';
-import { decode, parseStrictly } from './http/answer.ts';
+import { decode, parseAnswer } from './http/answer.ts';
 import { pageLike, pagesOf } from './http/pages.ts';
 import type { CallOptions, Transport } from './http/transport.ts';
 import { timeText } from './json.ts';
@@ -38,7 +38,7 @@ interface BundleHead {
 }
 const BUNDLE_HEAD = { bundle: '', checkpoint: '', versions: 0 } as const;
 
-const STRICT_PAGE = pageLike<JsonValue>(VERSION, parseStrictly);
+const STRICT_PAGE = pageLike<JsonValue>(VERSION);
 
 /** Versions of a page: a full one may be a megabyte. */
 const FULL_PAGE = 20;
@@ -109,9 +109,8 @@ export async function* exportOf<A>(
       bundle = { prove: await verifier.bundle(checkpoint, floors, options), versions };
       continue;
     }
-    const proved =
-      bundle === null ? null : decode<BundleLine & { snapshot: JsonValue }>(line, BUNDLE_LINE, parseStrictly);
-    const snapshot = proved?.snapshot ?? parseStrictly(line);
+    const proved = bundle === null ? null : decode<BundleLine & { snapshot: JsonValue }>(line, BUNDLE_LINE);
+    const snapshot = proved?.snapshot ?? parseAnswer(line);
     const version = await verifier.version<A>(tenantId, snapshot, asked, isBundle ? 'hash' : mode, options);
     if (mode !== false) sequence.next(version.snapshot_version);
     if (proved !== null) bundle?.prove(version, proved);

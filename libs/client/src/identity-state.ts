@@ -1,5 +1,5 @@
 import type * as api from './generated/types.ts';
-import { parseLoosely } from './http/answer.ts';
+import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
 import { call, textOf } from './http/call.ts';
 import { itemsOf } from './http/pages.ts';
@@ -89,7 +89,7 @@ export class IdentityState {
    */
   async request<T>(method: Method, path: string, { query, body, ...options }: RawRequest = {}): Promise<T> {
     const text = await this.transport.text({ method, path, query, body: textOf(body) }, options);
-    const value = parseLoosely(text === '' ? 'null' : text);
+    const value: unknown = parseAnswer(text === '' ? 'null' : text);
     requireLike<T>(value, { '?': {} });
     return value;
   }

@@ -1,5 +1,5 @@
 import { ErasedError, VerificationError } from './errors.ts';
-import { parseStrictly } from './http/answer.ts';
+import { parseAnswer } from './http/answer.ts';
 import type { CallOptions, Query, Transport } from './http/transport.ts';
 import type { Snapshot, Verify, Version } from './types.ts';
 import type { Asked } from './verify/snapshot.ts';
@@ -34,7 +34,7 @@ export async function readSnapshot<A>(
     }
     throw error;
   });
-  const version = await verifier.version<A>(tenantId, parseStrictly(text), asked, mode, options);
+  const version = await verifier.version<A>(tenantId, parseAnswer(text), asked, mode, options);
   if (hasContent(version)) return version;
   throw new VerificationError('envelope_missing', `${path} comes without its content.`);
 }

@@ -1,7 +1,7 @@
 import { canonicalize } from '@iss/domain/pure';
 import { changesOf, type ChangesOptions } from './changes.ts';
 import type * as api from './generated/types.ts';
-import { parseStrictly } from './http/answer.ts';
+import { parseAnswer } from './http/answer.ts';
 import { requireSays } from './http/call.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
@@ -82,7 +82,7 @@ export class Tenant extends Resource {
   async write(envelope: api.Envelope, options: CallOptions = {}): Promise<SnapshotHeader> {
     const body = canonicalize(jsonOf(envelope));
     const path = `${this.path}/entity-states`;
-    const written = requireVersion(parseStrictly(await this.transport.text({ method: 'POST', path, body }, options)));
+    const written = requireVersion(parseAnswer(await this.transport.text({ method: 'POST', path, body }, options)));
     const { snapshot_id, snapshot_version, subject } = envelope;
     requireSays({ snapshot_id, snapshot_version, envelope_hash: await hashText(body) }, written);
     requireSays(Object(subject), written.subject);

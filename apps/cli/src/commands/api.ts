@@ -1,3 +1,4 @@
+import { parseJsonText } from '@iss/domain/pure';
 import { choiceOf, type Command, type CommandContext, textOf, textsOf, UsageError } from '../command';
 import { readWhole } from '../files';
 import { asCaller, PROFILE_OPTION } from '../service/caller';
@@ -44,7 +45,7 @@ async function bodyOf(file: string | undefined, { input }: CommandContext): Prom
   if (file === undefined) return undefined;
   const text = file === '-' ? await input() : readWhole(file, 'body', MAX_BODY).toString('utf8');
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     throw new UsageError(`${file === '-' ? 'Standard input' : file} is not JSON.`);
   }

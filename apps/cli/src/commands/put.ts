@@ -1,10 +1,11 @@
 import { type api, ConflictError, type SnapshotHeader, type Tenant } from '@identity-state/client';
 import { canonicalize, hashText, parseJson } from '@iss/domain';
-import { type Command, type CommandContext, textOf } from '../command';
+import { type Command, type CommandContext, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 import { Members } from '@identity-state/client/bundle';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { isEnvelope } from '../service/envelopes';
 import { visible } from '../visible';
 
 /** Bytes: more than any deployment takes. */
@@ -53,6 +54,8 @@ async function writtenOrKnown(
 async function envelopeOf(file: string, { input }: CommandContext): Promise<api.Envelope> {
   const bytes = file === '-' ? Buffer.from(await input()) : readWhole(file, 'envelope', MAX_ENVELOPE);
   Members.parse(file === '-' ? 'Standard input' : file, bytes);
-  const envelope: api.Envelope = JSON.parse(bytes.toString('utf8'));
+  const envelope = parseJson(bytes, { maxDepth: MAX_DEPTH });
+  if (!isEnvelope(envelope))
+    throw new UsageError('The file holds no envelope: its subject or snapshot_version is missing.');
   return envelope;
 }

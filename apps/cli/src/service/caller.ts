@@ -1,5 +1,6 @@
 import { IdentityState, type Tenant, type TokenContext } from '@identity-state/client';
 import { FileTrustStore } from '@identity-state/client/node';
+import { parseJson } from '@iss/domain';
 import { join } from 'node:path';
 import { type CommandContext, Failure, type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
@@ -88,7 +89,7 @@ export function profileNameOf(options: Options, { settings }: CommandContext): s
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.');
   try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    const claims = parseJson(Buffer.from(payload, 'base64url'));
     return typeof claims === 'object' && claims !== null ? Object.fromEntries(Object.entries(claims)) : {};
   } catch {
     return {};

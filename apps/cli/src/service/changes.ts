@@ -1,5 +1,5 @@
 import { type api, compare, type PatchOperation } from '@identity-state/client';
-import { getAt, type JsonValue, parsePointer } from '@iss/domain/pure';
+import { getAt, type JsonValue, parsePointer, parseStoredJson } from '@iss/domain/pure';
 
 /** What one version says otherwise than an earlier one. */
 export interface ValueChange {
@@ -29,6 +29,5 @@ function placeOf(from: api.Envelope, to: api.Envelope, { path }: PatchOperation)
 }
 
 export function valueAt(envelope: api.Envelope, path: string): JsonValue | undefined {
-  const document: JsonValue = JSON.parse(JSON.stringify(envelope));
-  return getAt(document, parsePointer(path));
+  return getAt(parseStoredJson(JSON.stringify(envelope)), parsePointer(path));
 }

@@ -1,6 +1,16 @@
 import type { Envelope } from '@identity-state/client';
-import { DomainError, getMember, isJsonObject, type JsonValue, parseJson, parsePointer, setMember } from '@iss/domain';
+import {
+  DomainError,
+  getMember,
+  isJsonObject,
+  type JsonValue,
+  parseJson,
+  parsePointer,
+  parseStoredJson,
+  setMember,
+} from '@iss/domain';
 import { UsageError } from '../command';
+import { isEnvelope } from './envelopes';
 
 /** One change of an envelope, as it was written: a value for a place, or nothing there any more. */
 export type Edit = { path: string; value: JsonValue } | { path: string };
@@ -30,9 +40,12 @@ export function removalOf(path: string): Edit {
 
 /** The envelope with the changes. Objects on the way to a new value are made. @throws UsageError where there is no such place */
 export function edited(envelope: Envelope, changes: readonly Edit[]): Envelope {
-  const document: JsonValue = JSON.parse(JSON.stringify(envelope));
-  for (const change of changes) make(document, change);
-  const draft: Envelope = JSON.parse(JSON.stringify(document));
+  const draft = parseStoredJson(JSON.stringify(envelope));
+  for (const change of changes) make(draft, change);
+  if (!isEnvelope(draft))
+    throw new UsageError(
+      'The changes remove what makes a document an envelope. Keep its subject and snapshot_version.',
+    );
   return draft;
 }
 

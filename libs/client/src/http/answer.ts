@@ -6,30 +6,20 @@ import { reasonText } from './abort.ts';
 import { notOfThisApi, requireShape, type Shape } from './shape.ts';
 
 /** The value of an answer. Beyond `shape` it is the service's word. @throws ProtocolError */
-export function decode<T>(text: string, shape: Shape<T>, parse: (text: string) => unknown = parseLoosely): T {
-  const value = parse(text);
+export function decode<T>(text: string, shape: Shape<T>): T {
+  const value: unknown = parseAnswer(text);
   requireShape<T>(value, shape);
   return value;
 }
 
-/** @throws ProtocolError */
-export function parseLoosely(text: string): unknown {
-  return held(() => JSON.parse(text));
-}
-
 /**
- * The value of an answer whose content is verified: parsed strictly, since two keys of one name would be read by some as the
- * one and by others as the other.
+ * Parses an answer strictly: programs disagree on duplicate keys, and `JSON.parse` can return a wrong key.
  *
  * @throws ProtocolError
  */
-export function parseStrictly(text: string): JsonValue {
-  return held(() => parseJsonText(text, { maxDepth: MAX_DEPTH }));
-}
-
-function held<T>(work: () => T): T {
+export function parseAnswer(text: string): JsonValue {
   try {
-    return work();
+    return parseJsonText(text, { maxDepth: MAX_DEPTH });
   } catch (cause) {
     throw notOfThisApi(reasonText(cause), cause);
   }

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../errors.ts';
 import { MAX_EMPTY_PAGES } from '../limits.ts';
-import { parseLoosely } from './answer.ts';
+import { parseAnswer } from './answer.ts';
 import { requireLike, type Shape } from './shape.ts';
 import type { CallOptions, Query, Transport } from './transport.ts';
 
@@ -37,9 +37,9 @@ export async function* pagesOf<Item>(
 }
 
 /** Reads a page whose items look like the example. */
-export function pageLike<Item>(shape: Shape<Item>, parse = parseLoosely): (text: string) => Page<Item> {
+export function pageLike<Item>(shape: Shape<Item>): (text: string) => Page<Item> {
   return (text) => {
-    const page = parse(text);
+    const page: unknown = parseAnswer(text);
     requireLike<Page<Item>>(page, { items: [shape], next_cursor: null });
     return page;
   };

@@ -1,7 +1,7 @@
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue, LOG_ENTRY_VERSION } from '@iss/domain/pure';
 import { type Checkpoint, decodeHash, leafHash, TlogError, verifyInclusion } from '@iss/tlog';
 import { VerificationError } from '../errors.ts';
-import { parseStrictly } from '../http/answer.ts';
+import { parseAnswer } from '../http/answer.ts';
 import { requireLike, type Shape } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 
@@ -171,7 +171,7 @@ export class LineageProof {
 
 /** The members of an entry that says what is expected, and names a tenant. */
 function requireEntry(where: string, text: string, expected: JsonObject): JsonObject & { tenant_id: string } {
-  const entry = parseStrictly(text);
+  const entry = parseAnswer(text);
   if (!isJsonObject(entry) || canonicalize(entry) !== text) throw refusal(`${where} is not RFC 8785 text.`);
   requireMembers(where, entry, { entry_version: LOG_ENTRY_VERSION, ...expected });
   requireLike<JsonObject & { tenant_id: string }>(entry, { tenant_id: '' });

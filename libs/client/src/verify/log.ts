@@ -8,7 +8,7 @@ import {
   verifyConsistency,
 } from '@iss/tlog';
 import { ApiError, ErasedError, VerificationError } from '../errors.ts';
-import { decode, parseStrictly } from '../http/answer.ts';
+import { decode } from '../http/answer.ts';
 import { requireLike } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { CLOCK_SKEW_MS } from '../limits.ts';
@@ -93,11 +93,10 @@ export class LogTrust {
     const floors = await this.floors();
     const { checkpoint, ...line } = isErased
       ? await this.#erasureLine(tenantId, version, options)
-      : decode<LogProof & { checkpoint: string }>(
-          await this.#proofText(tenantId, version, options),
-          { ...LOG_PROOF, checkpoint: '' },
-          parseStrictly,
-        );
+      : decode<LogProof & { checkpoint: string }>(await this.#proofText(tenantId, version, options), {
+          ...LOG_PROOF,
+          checkpoint: '',
+        });
     const prove = await this.bundle(checkpoint, floors, options);
     return prove(version, { ...line, snapshot: version });
   }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseJson } from '../json/parse';
 import type { EventBody } from './events';
 
 const SECRET_PREFIX = 'whsec_';
@@ -134,7 +135,7 @@ function headerOf(headers: WebhookHeaders, name: string): string | readonly stri
 
 function requireEventBody(body: Uint8Array): EventBody {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const parsed: unknown = parseJson(body, { maxDepth: Infinity });
     if (isEventBody(parsed)) return parsed;
   } catch {
     // The error below covers every body that is not an event.

@@ -1,4 +1,4 @@
-import type { Schema } from '@iss/domain';
+import { parseStoredJson, type Schema } from '@iss/domain';
 import { Alias, aliasSchema, camelCase, Field, type Fields, type ShownBy, type StoredBy } from './field';
 
 interface Entry {
@@ -106,7 +106,7 @@ function entryOf(fields: Fields, name: string): Entry {
     name,
     schema: shown,
     key: key === undefined ? camelCase(name) : key,
-    show: isText ? (stored) => JSON.parse(String(stored)) : show,
+    show: isText ? (stored) => parseStoredJson(String(stored)) : show,
     isOptional,
     isText,
   };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseStoredJson } from '@iss/domain';
 import type { GatewaySettings } from '../../settings';
 import type { Meta } from './system.views';
 
@@ -7,7 +8,7 @@ const BOOTED_AT = new Date().toISOString();
 
 /** Returns the version of this package. The path is correct from `src` and from `dist`. */
 function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../../package.json'), 'utf8'));
+  const manifest: unknown = parseStoredJson(readFileSync(path.join(__dirname, '../../../package.json'), 'utf8'));
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
   return isManifest ? String(manifest.version) : 'unknown';
 }

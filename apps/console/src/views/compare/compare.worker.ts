@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@iss/domain/pure';
+import { isJsonObject, type JsonObject, parseStoredJson } from '@iss/domain/pure';
 import { serve } from '../../app/worker-side.ts';
 import { content } from '../proof/steps.ts';
 import { type Comparison, comparisonOf } from './comparison.ts';
@@ -18,7 +18,7 @@ export type Compared =
 serve<CompareJob, never, Compared>(async (job) => {
   const envelopes: JsonObject[] = [];
   for (const { version, json } of [job.from, job.to]) {
-    const snapshot: JsonValue = JSON.parse(json);
+    const snapshot = parseStoredJson(json);
     const { state, why } = content({ ...job, snapshot, version });
     const envelope = isJsonObject(snapshot) ? snapshot['envelope'] : undefined;
     if (state !== 'holds' || !isJsonObject(envelope)) return { is: 'refused', why };

@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { isJsonObject, type JsonValue, parseStoredJson } from '@iss/domain/pure';
 import { parseCheckpoint, parseNote } from '@iss/tlog';
 import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityState } from '@identity-state/client';
 import type { SubjectAddress } from '../../app/address.ts';
@@ -79,8 +79,7 @@ async function logProof(ask: () => Promise<JsonValue>): Promise<JsonValue> {
     return await ask();
   } catch (error) {
     if (!(error instanceof ErasedError) || error.receipt?.proof === undefined) throw error;
-    const proof: JsonValue = JSON.parse(JSON.stringify(error.receipt.proof));
-    return proof;
+    return parseStoredJson(JSON.stringify(error.receipt.proof));
   }
 }
 

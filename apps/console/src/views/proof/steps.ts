@@ -1,5 +1,5 @@
 import { readPolicy, requireCheckpoint, shownCheckpoint } from '@identity-state/client/bundle';
-import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonValue, parseStoredJson } from '@iss/domain/pure';
 import {
   type Checkpoint,
   decodeHash,
@@ -141,7 +141,7 @@ function entry(given: VersionProof, inputs: Inputs): Done {
   const text = textOf(memberOf(proof.got, 'entry'));
   const leaf = toHex(leafHash(text));
   inputs.push(['entry', text], ['leaf', leaf]);
-  const logged: JsonValue = JSON.parse(text);
+  const logged = parseStoredJson(text);
   if (canonicalize(logged) !== text) return fails(TEXT.entryText, inputs);
   return (
     firstFault(
@@ -178,7 +178,7 @@ function erasureEntry(
   const text = textOf(memberOf(erasure, 'entry'));
   const index = Number(memberOf(proof, 'log_index'));
   inputs.push(['entry', text], ['index', String(index)]);
-  const logged: JsonValue = JSON.parse(text);
+  const logged = parseStoredJson(text);
   if (canonicalize(logged) !== text) return fails(TEXT.entryText, inputs);
   const erased = memberOf(logged, 'erased_indexes');
   const place = Array.isArray(erased) ? erased.indexOf(index) : -1;
