@@ -38,7 +38,7 @@ it('is up to date once migrated, and migrating again changes nothing', async () 
   await expect(migrate(world.url)).resolves.toEqual([]);
 });
 
-// Under another name a migration would be applied once more, to tables that are there.
+// Under another name, an existing database would apply a migration a second time.
 it('keeps the names by which databases know their migrations', async () => {
   const { rows } = await owner.query('SELECT name, timestamp FROM migrations ORDER BY id LIMIT 3');
   expect(rows).toEqual([
@@ -74,7 +74,7 @@ it('outlives a connection that is lost between two statements of a transaction',
   const lose = sql.transaction(async (transaction) => {
     const { pid } = await transaction.one(BACKEND, {});
     await owner.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
-    // What the server said before it closed the connection arrives meanwhile.
+    // Leaves time for the message that the server sent before it closed the connection.
     await owner.query('SELECT 1');
     return transaction.one(BACKEND, {});
   });
@@ -105,7 +105,7 @@ it('says which trigger is missing or disabled', async () => {
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
 });
 
-/** A way to the server that can be cut. */
+/** Opens a proxy to the server that can be cut. */
 async function way(): Promise<{ port: number; cut: () => Promise<void> }> {
   const { hostname, port } = new URL(world.url);
   const sockets = new Set<Socket>();

@@ -25,7 +25,7 @@ async function connected(): Promise<Client> {
   return client;
 }
 
-/** Takes a database to where a release left it whose last step has this number. */
+/** Migrates a database up to the step with this number, as an earlier release left it. */
 async function migrateTo(last: number, url = created.url): Promise<void> {
   const source = new DataSource({
     type: 'postgres',
@@ -67,7 +67,7 @@ async function schemaOf(url: string): Promise<object[]> {
   return rows;
 }
 
-/** Everything that a step may leave behind. */
+/** Selects everything that a step may leave behind. */
 const SCHEMA = `
   SELECT 'column' AS kind, format('%s.%s %s %s %s', table_name, column_name, udt_name, is_nullable, column_default) AS definition
     FROM information_schema.columns WHERE table_schema = 'public'
@@ -128,14 +128,14 @@ it('builds no index of an earlier table in the transaction of a step, but for on
 });
 
 describe('while others write', () => {
-  /** More than the applications are patient with a shared statement: no write may wait for a lock as long. */
+  /** Longer than the timeout of a shared statement. No write may wait for a lock for so long. */
   const MOST_WAIT = '2s';
   const failures: unknown[] = [];
   let writes: number;
   let isWriting: boolean;
   let writing: Promise<unknown>;
 
-  /** Everything that the steps lock, a transaction each, as any release writes it. */
+  /** Writes to everything that the steps lock, one transaction each, as any release does. */
   async function write(client: Client, turn: string): Promise<void> {
     const owner = { tenantId: 'acme', subjectType: 'organization', subjectId: turn };
     await addLineage(client, owner, 1);
@@ -217,7 +217,7 @@ it('goes on with the provenance of versions of before where it was ended', async
   for (const subjectId of ['one', 'two', 'three']) {
     await addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, 300);
   }
-  // It is ended in the second of its batches, of 500 versions each.
+  // Interrupted in the second of its batches of 500 versions.
   await migrateTo(28);
   await superuser.query(`
     CREATE FUNCTION end_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

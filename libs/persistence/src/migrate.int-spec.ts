@@ -43,7 +43,7 @@ function step(file: string, name: string) {
   };
 }
 
-/** As `migrate` leaves a database that it brought up to the step of this number. */
+/** Leaves the database as `migrate` does after the step with this number. */
 async function migrateTo(last: number): Promise<void> {
   const applied = MIGRATIONS.filter(({ file }) => parseInt(file, 10) <= last);
   source.setOptions({ migrations: applied.map(({ file, name }) => step(file, name)) });
@@ -53,7 +53,7 @@ async function migrateTo(last: number): Promise<void> {
   await source.destroy();
 }
 
-/** All steps, and none of the batches that follow them. */
+/** Applies all steps, but none of the batches that follow them. */
 async function migrateWithoutBatches(): Promise<void> {
   source.setOptions({ migrations: MIGRATIONS.map(({ file, name }) => step(file, name)) });
   await source.initialize();
@@ -65,7 +65,7 @@ const query = async <Row extends object>(text: string): Promise<Row[]> => (await
 const addVersions = (subjectId: string, versions: number) =>
   addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, versions);
 
-/** Three lineages whose versions came in turns, and an import without hashes. */
+/** Adds three lineages with alternating versions, and an import without hashes. */
 async function addHistory(): Promise<void> {
   await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
   for (const subjectId of ['one', 'two', 'three']) await addVersions(subjectId, 20);
@@ -94,7 +94,7 @@ it('marks all of before in their order, however often it is ended, and nothing t
   try {
     const store = new LogIntegrationStore(database.sql);
     const grow = () => Promise.reject(new Error('nothing is to be integrated'));
-    // Ended between two batches, by a failure.
+    // A failure interrupts it between two batches.
     let batches = 0;
     await expect(
       backfillLog(
@@ -107,11 +107,11 @@ it('marks all of before in their order, however often it is ended, and nothing t
         7,
       ),
     ).rejects.toThrow('ended');
-    // Two batches, of which one version is not sealed.
+    // Two batches. One of their versions is not sealed.
     expect(await query('SELECT count(*)::int AS marks FROM log_waiting WHERE waiting_id < 0')).toEqual([{ marks: 13 }]);
     expect(await store.integrate(100, grow)).toMatchObject({ integrated: 0, awaitsBackfill: true });
     await addVersions('newer', 2);
-    // Ended within a batch, as by kill -9: its connection is gone.
+    // Interrupted within a batch, as by kill -9: its connection is lost.
     const runner = source.createQueryRunner();
     const [{ pid }] = await runner.query('SELECT pg_backend_pid() AS pid');
     await superuser.query('BEGIN');
@@ -130,11 +130,11 @@ it('marks all of before in their order, however often it is ended, and nothing t
     await superuser.query('COMMIT');
     expect(await ended).toBe('ended');
     await runner.release().catch(() => undefined);
-    // What an import left is sealed meanwhile, and gets its mark by that.
+    // The versions of the import are sealed meanwhile, and get their marks by that.
     await superuser.query(
       `UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8')) WHERE envelope_hash IS NULL`,
     );
-    // An index that was given up while it was built.
+    // As after an interrupted build of the index.
     await superuser.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'log_backfill_order'::regclass`);
     expect(await migrate(created.url)).toEqual([]);
     const marks = await query<{ subject: string; version: number }>(MARKS);

@@ -30,9 +30,9 @@ afterAll(async () => {
 
 const EXPLAINABLE = explainable();
 
-/** Asked of a table that has a row for each migration, for each key that ever signed, or each restart of the log. */
+/** These read small tables: one row per migration, per key that ever signed, or per restart of the log. */
 const SMALL = ['migrations_applied', 'log_keys', 'log_key_live', 'log_restarts'];
-/** Indexes that hold only what waits to be done, in its order; and one of which the newest is asked for. */
+/** Indexes that only have waiting rows in their order, and one whose newest row is read. */
 const WAITING = [
   'outbox_events_waiting',
   'deliveries_due',
@@ -42,7 +42,7 @@ const WAITING = [
   'grants_feed_due',
 ];
 
-// Sequential scans are switched off, so that one in the plan means that no index can answer.
+// Sequential scans are off, so one in the plan means that no index can answer.
 it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
   'statement %s is answered by indexes',
   async (name, text) => {
@@ -50,20 +50,20 @@ it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
     const { rows } = await planner.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toMatch(/Seq Scan on/);
-    // An index without a condition is read whole: right only where it gives the order of the few that wait.
+    // An index without a condition is read whole. That is right only if it orders the few waiting rows.
     const scans = /(?:Scan (?:Backward )?using|Bitmap Index Scan on) (\w+).*\n(?!\s+Index Cond)/g;
     const whole = [...`${plan}\n`.matchAll(scans)].map(([, index]) => index);
     expect(whole.filter((index) => index === undefined || !WAITING.includes(index))).toEqual([]);
   },
 );
 
-/** Whether the condition holds a column against something, by itself or in a row with others. */
+/** Returns true if the condition compares the column, alone or in a row of columns. */
 function isGiven(column: string, condition: string): boolean {
   const name = column.replace(/[^\w]/g, '\\$&');
   return new RegExp(`[( ]${name}\\)?(?:::\\w+)? (?:=|<|>|IS)|\\(${name},|, ${name}[,)]`).test(condition);
 }
 
-/** An index is entered at its first columns: what lies below one that is not given is walked through. */
+/** An index is searched by its first columns. If one of them has no condition, everything below it is scanned. */
 function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = '' }: PlanNode): boolean {
   const given = (columnsOf.get(name) ?? []).map((column) => isGiven(column, condition));
   return given.includes(false) && given.lastIndexOf(true) > given.indexOf(false);
@@ -74,7 +74,7 @@ it.each(EXPLAINABLE)('statement %s walks through no index', async (name, text) =
   expect(scans.filter(isWalkedThrough)).toEqual([]);
 });
 
-// A connection keeps a plan until the next statistics, which may be of tables that have nothing in common with today's.
+// A connection keeps a plan until the next statistics, and those may describe completely different tables.
 it('plans the same beside each kind of statistics that any statement can tell from none', async () => {
   await requireSamePlans(EXPLAINABLE, TELLING_STATES);
 }, 120_000);

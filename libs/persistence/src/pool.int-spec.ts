@@ -6,7 +6,7 @@ import { waitFor } from '../../../tools/testing/wait-for';
 import { BoundedPool, CancellableClient } from './pool';
 import { toDomainError } from './sql/db-errors';
 
-/** Of its own: what a server waits for at a commit is a setting of all of it. */
+/** A server of its own, because the test changes its settings for commits. */
 let server: PostgresServer;
 let folder: string;
 let superuser: Client;
@@ -56,7 +56,7 @@ async function count(text: string): Promise<number> {
   return (await superuser.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${text}`)).rows[0]?.count ?? 0;
 }
 
-/** Whom commits wait for; nobody of that name is alive. */
+/** Sets the standbys that commits wait for. None of them exists. */
 async function setStandbys(names: string): Promise<void> {
   await superuser.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
   await superuser.query('SELECT pg_reload_conf()');
@@ -93,7 +93,7 @@ it('adds no servers while no standby confirms what is written, and acknowledges 
       },
       { deadlineMs: 30_000 },
     );
-    // One that was answered may still be about to end.
+    // A server process that has answered may still be about to end.
     expect(mostServers).toBeLessThanOrEqual(2 * 3);
     isWriting = false;
     await writing;
@@ -102,7 +102,7 @@ it('adds no servers while no standby confirms what is written, and acknowledges 
     isWriting = false;
     await setStandbys('');
   }
-  // Committed where it was asked for: nobody was told so, and nobody was told otherwise.
+  // Committed on the primary, but the caller got neither a success nor a failure.
   expect(await count('written')).toBe(next);
   await expect(pool.query('INSERT INTO written VALUES (0)')).resolves.toBeDefined();
 });
@@ -129,7 +129,7 @@ it('says of a transaction, too, that its commit was not confirmed, whoever cance
 });
 
 it('cancels what takes too long, and no transaction of quick statements', async () => {
-  // The pool's clock stands still unless the test moves it: a busy machine makes no statement slow.
+  // The pool's clock only moves when the test moves it, so a slow machine cannot make a statement slow.
   let nowMs = performance.now() + 60_000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   try {
@@ -141,7 +141,7 @@ it('cancels what takes too long, and no transaction of quick statements', async 
     const client = await pool.connect();
     for (let statement = 0; statement < 3; statement += 1) {
       nowMs += CANCEL_MS - 100;
-      // The pool looks at what runs every 250 ms, so at each of them.
+      // The pool checks every 250 ms, so at least once during each statement.
       await client.query('SELECT pg_sleep(0.4)');
     }
     client.release();

@@ -27,7 +27,7 @@ jest.mock('./sql/statement', () => {
   return { ...actual, statement: noting, places };
 });
 
-/** Where each statement is declared: the line of the module's own code from which it came. */
+/** The place where each statement is declared: a line of the module's own code. */
 const { places } = jest.requireMock<{ places: Places }>('./sql/statement');
 
 let world: World;
@@ -47,7 +47,7 @@ SET ROLE iss_app;
 ${PLANNER.map((setting) => `SET ${setting.replace('=', ' = ')};`).join('\n')}
 `;
 
-/** PostgreSQL's name for the type of each parameter. */
+/** Returns PostgreSQL's name for the type of each parameter. */
 async function typesOf(client: Client, name: string, text: string): Promise<string[]> {
   await client.query(`PREPARE ${name} AS ${text}`);
   const { rows } = await client.query<{ types: string[] }>(

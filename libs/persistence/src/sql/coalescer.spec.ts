@@ -6,7 +6,7 @@ import { LoneStatements } from './lone-statements';
 
 type Settle = () => readonly Outcome<string>[];
 
-/** A coalescer whose statements are answered by hand. */
+/** Creates a coalescer whose statements the test answers. */
 function byHand(settings: Partial<Shared<string, string>> = {}, maxLone = 2) {
   const batches: string[][] = [];
   const open = new Map<string[], (settle: Settle) => void>();
@@ -31,7 +31,7 @@ function byHand(settings: Partial<Shared<string, string>> = {}, maxLone = 2) {
     ...settings,
   });
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  /** Settles the oldest statement that runs, or the one that has this row. */
+  /** Settles the oldest running statement, or the one with this row. */
   const answer = async (settle?: Settle, row?: string) => {
     const [batch, end] =
       [...open].find(([rows]) => row === undefined || rows.includes(row)) ?? fail('no such statement runs');
@@ -50,7 +50,7 @@ const refuse: Settle = () => fail('refused');
 const giveUp: Settle = () => {
   throw new StatementGivenUp();
 };
-/** Of inputs that are called for whom they are: `a1`, `a2`, `b1`. */
+/** Inputs start with their owner: `a1`, `a2`, `b1`. */
 const whoseOf = (input: string): string => input.charAt(0);
 
 afterEach(() => jest.useRealTimers());
@@ -290,7 +290,7 @@ it('gives whoever waits too long a statement of its own, while fewer run than ma
 });
 
 it('starts a further statement as soon as half of what it may hold waits, while fewer run than may', async () => {
-  // Nobody's patience ends meanwhile, however slow the machine is.
+  // Fake timers, so that no patience ends meanwhile on a slow machine.
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 4, maxRunning: 2 });
   const results = [coalescer.submit('first')];
@@ -325,11 +325,11 @@ it('what is enough for a further statement follows from what statements held', a
     await all;
     return held;
   };
-  // Few at a time: eight are enough.
+  // With small statements, eight rows are enough.
   for (let statement = 0; statement < 30; statement++) await inFlight(4);
   expect(await inFlight(1, 7)).toEqual([1]);
   expect(await inFlight(1, 8)).toEqual([1, 8]);
-  // Many at a time: half of them.
+  // With large statements, half of their usual rows are enough.
   for (let statement = 0; statement < 60; statement++) await inFlight(60);
   expect(await inFlight(1, 24)).toEqual([1]);
 });

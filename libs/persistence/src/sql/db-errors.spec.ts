@@ -11,7 +11,7 @@ it.each([
   [failure('40P01'), 'conflict'],
   [failure('57P01'), 'unavailable'],
   [failure('57014'), 'unavailable'],
-  // Disk full, out of memory, no connection left, a lock not had in time, read-only, and a disk that fails.
+  // Disk full, out of memory, no connection left, lock timeout, read-only, and a failing disk.
   [failure('53100'), 'unavailable'],
   [failure('53200'), 'unavailable'],
   [failure('53300'), 'unavailable'],

@@ -55,12 +55,12 @@ it('finds whose turn it is as quickly among many as among few', () => {
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000;
   };
-  // The least of several: the garbage of other suites may be collected during one of them.
+  // The smallest of several, because the garbage of other suites may be collected during one of them.
   const least = (count: number): number => {
     const all = Array.from({ length: 3 }, () => cpuMs(count));
     return Math.min(...all);
   };
   const few = least(32);
-  // A walk over all who wait, for each statement, would take a thousand times as long.
+  // A scan of all waiting rows for each statement would take a thousand times as long.
   expect(least(owners)).toBeLessThan(50 * Math.max(2, few));
 });

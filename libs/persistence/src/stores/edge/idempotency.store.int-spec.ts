@@ -67,7 +67,7 @@ describe('IdempotencyStore.begin', () => {
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => store.begin(key, BODY)));
     expect(outcomes.filter(({ kind }) => kind === 'began')).toHaveLength(1);
-    // The one that was taken for dead neither answers for the other nor frees its key.
+    // The request that was taken for dead can neither answer nor free the key.
     await store.keep(key, dead, 'late');
     await store.free(key, dead);
     expect(await store.begin(key, BODY)).toEqual({ kind: 'running' });

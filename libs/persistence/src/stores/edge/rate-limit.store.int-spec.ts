@@ -4,7 +4,7 @@ import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { RateLimitStore, type RateWindow } from './rate-limit.store';
 
-/** A row whose minute is so many away from the current one. */
+/** Inserts a row whose minute is this many minutes after the current one. */
 const SET = statement<{ principal: string; minutes: number; used: number }>(
   'spec_rate_limit',
   `INSERT INTO rate_limits VALUES (:principal, date_trunc('minute', now()) + :minutes * interval '1 minute', :used)`,
@@ -25,10 +25,10 @@ beforeEach(() => {
   principal = randomUUID();
 });
 
-/** In a minute that does not end while the test runs. */
+/** Sets the used requests in a minute that does not end during the test. */
 const used = (count: number) => world.database.sql.run(SET, { principal, minutes: 5, used: count });
 
-/** Of `limit` requests a minute, a twentieth of which is one reservation. */
+/** A window of `limit` requests per minute. One reservation is a twentieth of it. */
 const minute = (limit: number): RateWindow => ({ name: 'requests_per_minute', limit, seconds: 60 });
 const reserve = (limit: number, owed = 0) => store.reserve(minute(limit), principal, owed);
 

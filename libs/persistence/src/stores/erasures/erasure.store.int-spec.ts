@@ -33,12 +33,12 @@ beforeEach(async () => {
   subjectKey = rows[0]?.key ?? '';
 });
 
-/** As far as erasures look at the log. */
+/** Adds the log entries that erasures read. */
 const log = () =>
   owner.query(`INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, salt)
                SELECT snapshot_version, 1, subject_key, snapshot_version, decode(repeat('00', 16), 'hex') FROM snapshots`);
 
-/** Versions that have their text. */
+/** Returns the versions that have their text. */
 async function standing(): Promise<number[]> {
   const { rows } = await owner.query<{ version: number }>(
     'SELECT snapshot_version AS version FROM snapshots WHERE envelope IS NOT NULL ORDER BY 1',
@@ -46,7 +46,7 @@ async function standing(): Promise<number[]> {
   return rows.map(({ version }) => version);
 }
 
-/** The steps of docs/erasure.md, but for psql's own. */
+/** Returns the SQL steps of docs/erasure.md, without psql's own commands. */
 function restoreSteps(): string {
   const page = readFileSync(join(repositoryRoot, 'docs/erasure.md'), 'utf8');
   const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, block = '']) => block);

@@ -19,7 +19,7 @@ interface Grant {
   scopes: string[];
   isRevoked: boolean;
   expiresInMs: number | null;
-  /** On all of the owner's subjects, and not on this one. */
+  /** True for a grant on all of the owner's subjects instead of this one. */
   isToAll: boolean;
 }
 
@@ -96,7 +96,7 @@ const scopesFound = async (subjectId: string, principalId: string): Promise<read
   return [...(facts.grantScopes ?? [])].sort();
 };
 
-/** The rule itself, over all that there is. */
+/** Applies the rule to all memberships and grants. */
 function scopesAllowed(memberships: readonly Membership[], grants: readonly Grant[]): string[] {
   const readers = memberships.filter(({ status, allows }) => status === 'active' && allows);
   const live = grants.filter(({ isRevoked, expiresInMs }) => !isRevoked && (expiresInMs === null || expiresInMs > 0));
@@ -104,7 +104,7 @@ function scopesAllowed(memberships: readonly Membership[], grants: readonly Gran
   return [...new Set(held.flatMap(({ scopes }) => scopes))].sort();
 }
 
-/** Deterministic, so that a failure can be looked at. */
+/** Deterministic, so that a failure can be reproduced. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -178,7 +178,7 @@ describe('a subject with many versions, to who may not read it,', () => {
         const asked = { ...subject, ...known, ...wanted, ...bounds, tenantId, principalId: PRINCIPAL };
         return rowsRead(world, `${name}_${form}`, { ...asked, inputs: [asked] });
       };
-      // The row of the subject itself.
+      // One row for the subject itself.
       expect((await rowsOf({ ...long })) - (await rowsOf({ ...missing }))).toBeLessThanOrEqual(1);
     }
   }); // prettier-ignore
@@ -211,7 +211,7 @@ const grant = (tenantId: string): Grant => ({
 });
 const grantToAll = (tenantId: string): Grant => ({ ...grant(tenantId), isToAll: true });
 
-// Each name begins with what it belongs to; the tenants of both sides lie among each other.
+// The tenants of both sides alternate in the order of their names.
 it.each([
   ['many tenants, one grant', numbered('mt-', MANY), ['mt-00200'].map(grant)],
   ['many tenants, one grant on all', numbered('mu-', MANY), ['mu-00200'].map(grantToAll)],
@@ -235,6 +235,6 @@ it.each([
     subjectId,
   };
   const read = await rowsRead(world, 'snapshot_latest_global', { inputs: [input], maxBytes: 1_000 });
-  // Some of them for each step; a side that was read whole would be four hundred.
+  // A few rows per step. Reading one side completely would take four hundred.
   expect(read).toBeLessThan(30);
 });

@@ -9,7 +9,7 @@ import type { SnapshotToAppend } from '../snapshots/snapshot-write.store';
 type Stores = typeof persistence;
 type RuleName = keyof typeof RULES;
 
-/** The stores as they are where one rule asks for an admin. */
+/** Loads the stores with one rule changed to demand an admin. */
 function storesWithStrict(rule: RuleName): Stores {
   let stores: Stores | undefined;
   jest.isolateModules(() => {
@@ -23,7 +23,7 @@ function storesWithStrict(rule: RuleName): Stores {
   return stores;
 }
 
-// A statement's name stands for one text on a connection: stores with other rules get a database of their own.
+// A connection has one text per statement name, so stores with other rules need a database of their own.
 let world: World;
 
 beforeEach(async () => {
@@ -100,7 +100,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
   ],
 ];
 
-// Nobody calls decideAccess here: whoever tightens a rule tightens the statement.
+// Nothing here calls decideAccess: the statement must follow a stricter rule by itself.
 it.each(ATTEMPTS)('%s: the statement itself refuses an editor where the rule asks for an admin', async (rule, make) => {
   const stores = storesWithStrict(rule);
   const first = snapshot({ principalId: 'tenant_owner' });

@@ -63,7 +63,7 @@ async function grant(
   return given.grantId;
 }
 
-/** Puts what waits into the log and the feeds; the ids of the events that came of it. */
+/** Adds waiting facts to the log and the feeds. Returns the ids of the resulting events. */
 async function feed(): Promise<string[]> {
   await new LogIntegrationStore(world.database.sql).integrate(1_000, async ({ size }, _edge, facts) => ({
     salts: randomBytes(LOG_SALT_BYTES * facts.length),
@@ -80,7 +80,7 @@ async function feed(): Promise<string[]> {
   return ids;
 }
 
-/** The bodies of all events there are, but for those of the owner about its own snapshots. */
+/** Returns the bodies of all events, except those of an owner about its own snapshots. */
 async function bodies(): Promise<EventBody[]> {
   const { rows } = await admin.query<{ body: string }>(
     `SELECT body FROM outbox_events WHERE event_type <> 'identity.snapshot.created' ORDER BY created_at, event_id`,
@@ -103,7 +103,7 @@ it('tells those who may read and asked for it, once, and both sides of a grant',
     'acme grant.created',
     'acme grant.created',
     'bank grant.created',
-    // Of the version that was written after the grant: what was there before, the grantee reads when it hears of the grant.
+    // For the version that was written after the grant. The event of the grant announces the earlier ones.
     'bank shared.snapshot.created',
   ]);
   expect(ids).toHaveLength(4);
@@ -208,7 +208,7 @@ it('tells both sides once of each end of a grant, of another one again, and of n
   const late = await grant(await write(), 'bank', { expiresAt: inDays(8) });
   const gone = await grant(await write(), 'bank', { expiresAt: inDays(1) });
   await grants.revoke(owner('acme'), gone, OWNERS);
-  // Over before anybody looked, and before anybody subscribed.
+  // Expired before the worker looked, and before the subscription.
   await grant(await write(), 'bank', { expiresAt: inDays(1) });
   await admin.query(`UPDATE grants SET expires_at = now() - interval '1 day' WHERE grant_id NOT IN ($1, $2, $3)`, [
     soon,
@@ -225,7 +225,7 @@ it('tells both sides once of each end of a grant, of another one again, and of n
   const first = both('grant.expiring', soon);
   expect((await told()).sort()).toEqual(first);
   expect((await told()).sort()).toEqual(first);
-  // Given another end, both are told again when that is near.
+  // With another expiry, both are notified again when it is near.
   await admin.query('UPDATE grants SET expires_at = $2 WHERE grant_id = $1', [soon, inDays(30)]);
   expect(await told()).toHaveLength(2);
   await admin.query('UPDATE grants SET expires_at = $2 WHERE grant_id = $1', [soon, inDays(5)]);

@@ -47,7 +47,7 @@ beforeEach(async () => {
   await admin.query(`UPDATE memberships SET allow_counterparty_access = true WHERE principal_id = 'tenant_reader'`);
 });
 
-/** Puts what waits into the log; its hashes are of no interest here. */
+/** Adds waiting facts to the log. Its hashes are irrelevant here. */
 async function log(limit = 1_000): Promise<void> {
   await new LogIntegrationStore(world.database.sql).integrate(limit, async ({ size }, _edge, facts) => ({
     salts: randomBytes(LOG_SALT_BYTES * facts.length),
@@ -56,14 +56,14 @@ async function log(limit = 1_000): Promise<void> {
   }));
 }
 
-/** Puts what waits into the log and all of the log into the feeds. */
+/** Adds waiting facts to the log, and the whole log to the feeds. */
 async function feed(): Promise<void> {
   await log();
   await feedOnly();
   while (await integration.copy());
 }
 
-/** The same, without what grants on all subjects open of before. */
+/** Adds the whole log to the feeds, but makes no copies for grants on all subjects. */
 async function feedOnly(): Promise<void> {
   while ((await integration.feed())?.isMore === true);
 }
@@ -97,7 +97,7 @@ async function grant(
   return given.grantId;
 }
 
-/** On all subjects; its grantee has not accepted it. */
+/** Creates a grant on all subjects that its grantee has not accepted. */
 async function offerAll(tenantId: string, granteeTenantId: string): Promise<string> {
   const scopes: Scope[] = ['read_lineage'];
   const given = { grantId: randomUUID(), granteeTenantId, ...ALL_SUBJECTS, scopes, expiresAt: null, purpose: null };
@@ -107,7 +107,7 @@ async function offerAll(tenantId: string, granteeTenantId: string): Promise<stri
 
 const accept = (tenantId: string, grantId: string) => grants.accept(owner(tenantId), grantId, OWNERS);
 
-/** On all subjects, and accepted. */
+/** Creates an accepted grant on all subjects. */
 async function grantAll(tenantId: string, granteeTenantId: string): Promise<string> {
   const grantId = await offerAll(tenantId, granteeTenantId);
   await accept(granteeTenantId, grantId);
@@ -116,7 +116,7 @@ async function grantAll(tenantId: string, granteeTenantId: string): Promise<stri
 
 const revoke = (tenantId: string, grantId: string) => grants.revoke(owner(tenantId), grantId, OWNERS);
 
-/** Every page from a place on. */
+/** Reads every page from a place on. */
 async function read(tenantId: string, limit = 1_000, request: Partial<ChangesRequest> = {}): Promise<Change[]> {
   const items: Change[] = [];
   let { after } = ALL;
@@ -157,7 +157,7 @@ it('shows what a tenant owns, what it was granted, and the grants between the tw
   ]);
   expect(await briefs('dock')).toEqual(['dock tenant.owner_changed']);
   await revoke('acme', grantId);
-  // The very next read shows nothing of the subject, the parties see what they agreed on.
+  // The next read shows nothing of the subject any more, but the parties still see their agreement.
   expect(await briefs('bank')).toEqual(['bank tenant.owner_changed', 'acme grant.created']);
   await feed();
   const [, , revoked] = await read('bank');
@@ -202,14 +202,14 @@ it('shows nothing of a grant on all subjects until its grantee accepts it, and t
   expect((await feeds.changes(reader('bank'), ALL)).changes.isComplete).toBe(false);
   await feed();
   expect(await briefs('bank')).toEqual([...shown, 'acme 3']);
-  // Each grant is accepted by itself.
+  // Each grant needs an acceptance of its own.
   await revoke('acme', grantId);
   await offerAll('acme', 'bank');
   await feed();
   expect((await briefs('bank')).filter((line) => /\d/.test(line))).toEqual([]);
 });
 
-/** So many tenants of one stranger, each with a version, that let bank read all that they own. */
+/** Adds tenants of one stranger, each with a version, that let bank read all of their subjects. */
 async function addStrangers(count: number): Promise<void> {
   await admin.query(
     `WITH founded AS (
@@ -235,7 +235,7 @@ it.each([101, 300])('leaves nothing out for %i tenants of a stranger, whose turn
   await grantAll('corp', 'bank');
   await log();
   await feedOnly();
-  // One turn of the stranger’s, one of the partner’s.
+  // One turn for the stranger, and one for the partner.
   await integration.copy();
   await integration.copy();
   expect(await briefs('bank')).toContain('corp 1');
@@ -258,7 +258,7 @@ it('says that something is still to come before a place, and goes on where a cop
     const { changes } = await feeds.changes(reader('bank'), { ...ALL, after, limit });
     return [changes.items.filter(({ fact }) => fact.tenantId === 'acme').length, changes.isComplete];
   };
-  // The grant, and what came behind it.
+  // The grant and the entries after it.
   expect(await seen()).toEqual([2, false]);
   await integration.copy(3);
   expect(await seen()).toEqual([2 + 2, false]);
@@ -266,7 +266,7 @@ it('says that something is still to come before a place, and goes on where a cop
   await expect(integration.copy(3)).rejects.toThrow('permission denied');
   await admin.query('GRANT INSERT ON shared_feed TO iss_app');
   expect(await seen()).toEqual([2 + 2, false]);
-  // What is copied is whole as far as it goes.
+  // Entries are complete as far as the copy has come.
   expect(await seen(-1, 2)).toEqual([1, true]);
   expect(await integration.copy(3)).toBe(true);
   while (await integration.copy(3));
@@ -296,7 +296,7 @@ it('copies what came between two grants, nothing by one that is over, and what a
   await feed();
   const all = (await briefs('bank')).filter((line) => /\d/.test(line));
   expect(all).toEqual(['acme 1', 'acme 2', 'acme 3']);
-  // A release that knows of no copies goes on with the feeds, and a log that is begun anew begins with none.
+  // As after a release without copies, or a restart of the log.
   await admin.query(
     `DELETE FROM shared_feed WHERE log_index < (SELECT max(log_index) FROM shared_feed);
      DELETE FROM granted_feeds; UPDATE log_feed SET granted_size = 0`,
@@ -394,7 +394,7 @@ it('filters by type and by kind of subject', async () => {
   expect(await read('acme', 1, { subjectType: 'organization' })).toHaveLength(2);
 });
 
-/** Deterministic, so that a failure can be looked at. */
+/** Deterministic, so that a failure can be reproduced. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -403,7 +403,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** Returns what each tenant may see now, by the tables of facts alone: without grants on all subjects to it. */
+/** Returns what each tenant may see now, from the tables of facts alone and without grants on all subjects. */
 async function oracle(tenantId: string): Promise<number[]> {
   const { rows } = await admin.query<{ log_index: string }>(
     `SELECT e.log_index FROM log_entries e
@@ -458,7 +458,7 @@ it('is what the facts say, however grants come, go and come again between entrie
       const all = live.get(toAll);
       if (all !== undefined) await accept(grantee, all.grantId);
     } else await integration.feed();
-    // Who follows in small steps gets neither a gap nor a repeat of what is its own.
+    // A reader in small steps must neither miss nor repeat one of its own entries.
     const after = places.get(tenant) ?? -1;
     const { changes } = await feeds.changes(reader(tenant), { ...ALL, after, limit: 1 + random(4) });
     places.set(tenant, changes.next);
@@ -491,7 +491,7 @@ it('reads what it shows, however much lies before and beside it', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();
-  // A tenant with many entries in lists of one and of many, and a grantee of thousands.
+  // A tenant with many short and long lists of entries, and a grantee of thousands.
   await admin.query(`
     SET session_replication_role = replica;
     INSERT INTO subjects (subject_type, subject_id, owner_tenant_id) SELECT 'organization', 's-' || n, 'acme' FROM generate_series(1, 2100) n;
@@ -512,7 +512,7 @@ it('reads what it shows, however much lies before and beside it', async () => {
       );
       const { changes } = await feeds.changes(reader(tenantId), { ...ALL, after, limit: 10 });
       const indexes = changes.items.map(({ logIndex }) => logIndex);
-      // Rows of the lists that begin before the place and end behind it among them.
+      // Includes the rows of the lists around the place.
       expect(await rowsRead(world, 'change_places', { ...reader(tenantId), after, lookedAt: 11 })).toBeLessThan(30);
       // Ten items, each with its entry, version, subject and grant.
       expect(await rowsRead(world, 'changes', { epoch: rows[0]?.epoch ?? '', indexes })).toBeLessThan(50);

@@ -13,7 +13,9 @@ jest.setTimeout(60_000);
 const GRANTS = 3000;
 const EVERY_HUNDREDTH = GRANTS / 100;
 
-/** Subjects of acme with a snapshot, each granted to beta; but for every hundredth the grant has expired. */
+/**
+ * Adds subjects of acme with a snapshot, each granted to beta. The grant of every hundredth is live, and the others have expired.
+ */
 const ADD = statement<{ count: number }>(
   'spec_add_grants',
   `WITH added AS (
@@ -30,7 +32,7 @@ SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}',
        CASE WHEN subject_id::int % 100 = 0 THEN NULL ELSE now() - interval '1 day' END
   FROM added`,
 );
-/** To gamma: one on each subject, expired but for two, and a hundred expired ones beside one of these. */
+/** Adds grants to gamma: one on each subject, all but two expired, and a hundred expired ones beside one of the two. */
 const ADD_EXPIRED = statement(
   'spec_add_expired_grants',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
@@ -40,7 +42,7 @@ const ADD_EXPIRED = statement(
            CROSS JOIN LATERAL generate_series(CASE s.subject_id WHEN '1000' THEN -100 ELSE 0 END, 0) extra
            WHERE s.subject_type = 'entity' ORDER BY s.subject_key, extra) s`,
 );
-/** So many grants more on one subject, revoked. */
+/** Adds revoked grants on one subject. */
 const ADD_REVOKED = statement<{ count: number }>(
   'spec_add_revoked_grants',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
@@ -60,7 +62,7 @@ let subjects: AccessibleSubjectStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin', requestId: 'r' };
 const MANAGERS = ['tenant_admin'] as const;
-/** So many subjects of a tenant, each with a snapshot, and its grant to beta on all of them. */
+/** Adds a tenant with subjects, each with a snapshot, and its grant to beta on all of them. */
 const ADD_OWNER = statement<{ tenantId: string; count: number }>(
   'spec_add_owner_of_all',
   `WITH added AS (
@@ -74,14 +76,14 @@ const ADD_OWNER = statement<{ tenantId: string; count: number }>(
 INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, accepted_at)
 VALUES (gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}', now())`,
 );
-/** Beside those on all. */
+/** Adds grants on one subject beside those on all. */
 const ADD_SINGLE = statement(
   'spec_add_single',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, purpose)
   SELECT gen_random_uuid(), owner_tenant_id, 'delta', subject_key, '{read_diff}', 'this one' FROM subjects
    WHERE subject_type = 'entity' AND subject_id = 'all-1-00501'`,
 );
-/** Grants of a tenant to delta on all of its subjects, expired; and live ones of tenants that have no subject. */
+/** Adds expired grants of a tenant to delta on all of its subjects, and live ones of tenants without subjects. */
 const ADD_EXPIRED_TO_ALL = statement<{ tenantId: string; count: number }>(
   'spec_add_expired_to_all',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, accepted_at, expires_at)
@@ -121,7 +123,7 @@ describe('AccessibleSubjectStore.list', () => {
     expect(pages).toEqual([7, 7, 7, 7, 2]);
   });
 
-  // gamma never asked for any of them.
+  // gamma did not ask for any of them.
   it('looks at a bounded number of expired grants for a page, and leads on to what lies behind them', async () => {
     await addTenant(world, 'gamma');
     await world.database.sql.run(ALLOW_READERS, {});
@@ -139,9 +141,9 @@ describe('AccessibleSubjectStore.list', () => {
       if (page.next === null) break;
       after = page.next;
     }
-    // The first page ends among the grants on one subject, of which the live one lies behind those that it looked at.
+    // The first page ends among the grants on one subject. Their live one comes after the examined ones.
     expect(seen).toEqual(['1000', '2500']);
-    // And an empty one, since the third looked at as many as a page may.
+    // Then an empty page, because the third one examined the maximum.
     expect(pages).toBe(3);
   });
 
@@ -158,11 +160,11 @@ describe('AccessibleSubjectStore.list', () => {
       if (page.next === null) break;
       after = page.next;
     }
-    // Of the 1,200 that have none, most are walked by on a page of their own.
+    // Most of the 1,200 owners without subjects are skipped on a page of their own.
     expect(seen).toHaveLength(2_000);
     expect(seen).toEqual([...seen].sort());
     const from = { ...reader, afterGrantId: null, fromOwner: 'all-1', afterType: 'entity', afterId: 'all-1-00500' };
-    // The member, the grant as it was found and as it is live, and so many subjects, each with its snapshot, twice.
+    // The member, the found and the live grant, and the subjects, each with its snapshot, twice.
     expect(await rowsRead(world, 'subjects_accessible', { ...from, rows: 11 })).toBeLessThan(60);
     const onOne = { tenantId: 'delta', principalId: 'tenant_reader' };
     await world.database.sql.run(ADD_SINGLE, {});
@@ -185,10 +187,10 @@ describe('AccessibleSubjectStore.list', () => {
     };
     const byName = { ...place, prefix: 'x', upTo: 'y' };
     const byIdentifier = { ...place, scheme: 'lei', value: 'X' };
-    // A thousand grants, and the subject of each live one of them.
+    // A thousand grants, and the subject of each live one.
     expect(await rowsRead(world, 'subjects_accessible_by_name', byName)).toBeLessThan(1_100);
     expect(await rowsRead(world, 'subjects_accessible_by_identifier', byIdentifier)).toBeLessThan(1_100);
-    // Of an owner of a thousand subjects, and of the 1,200 that have none, no subject.
+    // No subject of an owner with a thousand subjects, nor of the 1,200 owners without any.
     const all = { tenantId: 'delta', principalId: 'tenant_reader', fromOwner: 'all-2' };
     expect(await rowsRead(world, 'subjects_accessible_by_name', { ...byName, ...all })).toBeLessThan(10);
     expect(await rowsRead(world, 'subjects_accessible_by_identifier', { ...byIdentifier, ...all })).toBeLessThan(10);
@@ -198,7 +200,7 @@ describe('AccessibleSubjectStore.list', () => {
     for (const principal of ['tenant_admin', 'nobody']) {
       const { page } = await subjects.list({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
-      // The member, if it is one, and no more.
+      // At most the member.
       const read = await rowsRead(world, 'subjects_accessible', {
         tenantId: 'beta',
         principalId: principal,
@@ -219,12 +221,12 @@ describe('lists of grants', () => {
     const anyGrant = { status: null, granteeTenantId: null, grantorTenantId: null, subjectType: null, subjectId: null };
     const page = { ...anyGrant, ...recordPage(ANY_TIME, { limit: 10, after: null }, FIRST_UUID) };
     const ofTenant = await rowsRead(world, 'grants_issued', { ...reader, ...page });
-    // The member, so many grants, and the subject of each.
+    // The member, the grants, and the subject of each.
     expect(ofTenant).toBe(1 + 11 + 11);
-    // With the subject that is named.
+    // With the named subject.
     const named = { ...reader, ...page, subjectType: 'entity', subjectId: '1' };
     expect(await rowsRead(world, 'grants_issued_on', named)).toBe(1 + 1 + 11 + 11);
-    // Of the 6,000 grants of the pair 1,001 are looked at, once for the page and once for where it ends.
+    // 1,001 of the pair's 6,000 grants are examined, once for the page and once for its end.
     const toBeta = {
       ...reader,
       ...page,
@@ -238,7 +240,7 @@ describe('lists of grants', () => {
     expect(await rowsRead(world, 'grants_of_subject', ofSubject)).toBe(1 + 1 + 11);
     expect(await rowsRead(world, 'access_history', ofSubject)).toBe(1 + 1 + 11 + 11);
     const ofOthers = { ...ofSubject, tenantId: 'beta' };
-    // What a tenant without right is refused by: the subject, the member, and its own grants on the subject.
+    // The rows that decide a refusal: the subject, the member, and the tenant's own grants on the subject.
     expect(await rowsRead(world, 'grants_of_subject', ofOthers)).toBeLessThanOrEqual(3);
   });
 });

@@ -1,6 +1,6 @@
 import { Headroom } from './headroom';
 
-/** How many rows pass without another count. */
+/** Returns the number of rows that pass without another count. */
 function uncounted(headroom: Headroom, cap: number): number {
   let rows = 0;
   while (headroom.take('acme') === cap) rows += 1;

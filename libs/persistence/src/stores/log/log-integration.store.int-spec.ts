@@ -21,7 +21,7 @@ const sha256 = (...parts: (Buffer | string)[]): Buffer =>
 const LEAF = Buffer.from([0]);
 const NODE = Buffer.from([1]);
 
-/** RFC 6962, section 2.1, word for word. */
+/** Computes the root hash literally as in RFC 6962, section 2.1. */
 function rootOf(leaves: readonly Buffer[]): Buffer {
   const [only] = leaves;
   if (leaves.length === 0) return sha256('');
@@ -31,7 +31,7 @@ function rootOf(leaves: readonly Buffer[]): Buffer {
   return sha256(NODE, rootOf(leaves.slice(0, split)), rootOf(leaves.slice(split)));
 }
 
-/** Keeps every leaf. */
+/** A tree that keeps every leaf. */
 class Tree {
   readonly leaves: Buffer[] = [];
   readonly facts: LoggedFact[] = [];
@@ -55,7 +55,7 @@ class Tree {
   };
 }
 
-/** All tiles over these leaves, made anew. */
+/** Computes all tiles over these leaves from scratch. */
 function tilesOf(leaves: readonly Buffer[]): Map<string, LogTile> {
   const tiles = new Map<string, LogTile>();
   for (let level = 0, row = leaves; row.length > 0; level += 1) {

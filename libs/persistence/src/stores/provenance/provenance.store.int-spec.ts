@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const reader = { tenantId: 'acme', principalId: 'tenant_reader' };
 
-/** A chain with a row for each version: of a hundred leaves, one changed with each of the last hundred versions. */
+/** Adds a chain with a row for each version. It has a hundred leaves, and each of the last hundred versions changed one. */
 async function chainOf(count: number): Promise<SubjectRef> {
   const subject = { subjectType: 'organization', subjectId: `chain-${count}` };
   await addLineage(superuser, { tenantId: 'acme', ...subject }, count);
@@ -52,7 +52,7 @@ it('reads no more of a long chain than of a short one', async () => {
   const { origins } = await store.read(reader, long, null);
   const versions = decodeOrigins(origins, 100).map(({ sinceVersion }) => sinceVersion);
   expect(versions).toEqual(Array.from({ length: 100 }, (_, at) => 10_000 - at));
-  // The subject, and for each version its snapshot and who made it.
+  // The subject, and for each version its snapshot and its author.
   expect(await read('provenance_versions', long, { versions })).toBe(201);
   expect(await read('provenance_nearest', long, { version: 5_000 })).toBe(2);
   expect(await store.versions(long, [1, 9_999])).toHaveLength(2);

@@ -7,10 +7,10 @@ import { type DisclosureRecord, DisclosureStore, type NewDisclosure } from './di
 
 const SUBJECTS = 10;
 const GRANTEES = 20;
-/** So many that a page with a filter does not look at all of a subject's. */
+/** So many days that a page with a filter cannot examine all disclosures of a subject. */
 const DAYS = 60;
 
-/** A subject of acme that many were shown, each on many days, and other subjects that beta was shown too. */
+/** Adds a subject of acme that was shown to many tenants on many days each, and other subjects that were shown to beta. */
 const ADD = statement<{ subjects: number; grantees: number; days: number }>(
   'spec_add_disclosures',
   `WITH made AS (
@@ -58,7 +58,7 @@ describe('a page of disclosures', () => {
 
   it.each<[string, string, object, number]>([
     ['of a subject', 'disclosures_of_subject', ofSubject, MEMBER_SUBJECT + 5],
-    // A page that is short looks for more behind the last one that it looked at.
+    // A short page searches for more after the last examined one.
     [
       'of a subject since a moment',
       'disclosures_of_subject',

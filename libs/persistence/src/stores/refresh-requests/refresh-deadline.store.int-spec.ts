@@ -39,7 +39,7 @@ beforeEach(async () => {
   await admin.query(`UPDATE webhook_subscription_types SET created_at = now() - interval '1 year'`);
 });
 
-/** A request with these columns, which SQL gives. */
+/** Adds a request with these columns, given as SQL. */
 async function ask(
   requestingTenantId: string,
   columns: Readonly<Record<string, string>>,
@@ -76,7 +76,7 @@ async function ask(
   return refreshRequestId;
 }
 
-/** Takes every step, as several workers at once. */
+/** Takes every step with several concurrent workers. */
 async function announce(): Promise<void> {
   const worker = async (): Promise<void> => {
     while ((await deadlines.announceOverdue(2)).isMore);
@@ -102,7 +102,7 @@ it('announces to both sides, once each, that a request is overdue and that it ha
   const late = await ask('bank', { due_at: AGO('2 days'), expires_at: `now() + interval '1 day'` });
   const over = await ask('bank', { due_at: AGO('3 days'), expires_at: AGO('1 day') });
   const own = await ask('acme', { due_at: AGO('1 hour') });
-  // Neither has a deadline that has passed while it was pending.
+  // Neither of them passed a deadline while it was pending.
   await ask('bank', { due_at: `now() + interval '1 day'` });
   await ask('bank', {
     due_at: AGO('1 day'),
@@ -148,7 +148,7 @@ describe('a series', () => {
   const COLUMNS = `refresh_request_id AS id, status, every, series_id, previous_request_id AS previous, next_request_id AS next,
     next_at, series_end_reason AS end, message, created_at, due_at - created_at AS due, expires_at - created_at AS expires`;
 
-  /** The requests of the series that begins with this one, oldest first. */
+  /** Returns the requests of the series that starts with this one, oldest first. */
   async function seriesOf(id: string): Promise<Record<string, unknown>[]> {
     const { rows } = await admin.query<Record<string, unknown>>(
       `SELECT ${COLUMNS} FROM refresh_requests WHERE series_id = $1 ORDER BY created_at`,
@@ -157,7 +157,7 @@ describe('a series', () => {
     return rows;
   }
 
-  /** A request of a year ago that repeats every month; it was asked for ten days, and kept open for twenty. */
+  /** Adds a monthly request from 100 days ago that was due after ten days and expired after twenty. */
   const begin = (requestingTenantId: string): Promise<string> =>
     ask(
       requestingTenantId,
@@ -190,7 +190,7 @@ describe('a series', () => {
     );
     expect(rows).toEqual([{ tenant_id: 'acme', previous: id, origin_type: 'counterparty' }]);
 
-    // Late, as after a long outage: what was missed is skipped.
+    // Late, as after a long outage: missed repetitions are skipped.
     await close(String(second?.['id']), `status = 'declined', closed_at = now()`);
     await announce();
     expect(await seriesOf(id)).toMatchObject([{}, { status: 'declined', next: null, next_at: expect.any(Date) }]);
@@ -203,7 +203,7 @@ describe('a series', () => {
     ['2024-02-29T12:00Z', 'P1Y', '2027-03-01T00:00Z', '2028-02-29T12:00Z'],
     ['2024-01-01T00:00Z', 'P1D', '2033-12-31T23:59Z', '2034-01-01T00:00Z'],
     ['2024-01-01T00:00Z', 'P1Y2M2W3D', '2024-01-01T00:00Z', '2025-03-18T00:00Z'],
-    // In the hour that Paris skips: in UTC there is none such.
+    // UTC has no daylight saving, whatever time zone the session has.
     ['2024-02-29T01:30Z', 'P1M', '2024-03-01T00:00Z', '2024-03-29T01:30Z'],
   ])('from %s, %s, goes on after %s at %s', async (began, every, after, expected) => {
     await admin.query(`SET timezone = 'Europe/Paris'`);

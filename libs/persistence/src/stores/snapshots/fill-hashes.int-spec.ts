@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await openWorld();
   superuser = new Client({ connectionString: world.url });
   await superuser.connect();
-  // Roles belong to the cluster, which others use as well.
+  // A role with a random name, because roles belong to the whole cluster, which other suites share.
   const [name, password] = [`owner_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
   await superuser.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'`);
   await superuser.query(`ALTER TABLE snapshots OWNER TO ${name}; GRANT USAGE, CREATE ON SCHEMA public TO ${name}`);
@@ -43,7 +43,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** A history as an import leaves it: versions 1, 2, … with or without hash and link. */
+/** Adds the history of an import: versions 1, 2, … with or without hash and link. */
 async function importHistory(rows: { hashed: boolean; linked?: boolean; text?: string }[]): Promise<number> {
   subjectKey += 1;
   let parentHash: string | null = null;

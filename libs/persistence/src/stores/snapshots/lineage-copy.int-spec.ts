@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-// Subject, membership, head, newest of the range.
+// Subject, membership, head, and the newest version of the range.
 const OF_THE_PRIMARY = 4;
 
 it.each([

@@ -39,7 +39,7 @@ const identifier = (text: string): SubjectSearch => {
 };
 const name = (prefix: string): SubjectSearch => ({ by: 'name', prefix });
 
-/** The ids of the subjects that a tenant finds, page by page. */
+/** Returns the ids of the subjects that a tenant finds, over all pages. */
 async function found(search: SubjectSearch, tenantId = 'acme', limit = 2): Promise<string[]> {
   const ids: string[] = [];
   for (let after: readonly (string | number)[] | null = null; ;) {
@@ -188,7 +188,7 @@ it('subjects of before are found after the migration, also where it was broken o
     });
   expect(await found(name('old'))).toEqual([]);
   const { rows } = await superuser.query(`SELECT subject_key FROM subjects WHERE subject_id = 'old-1'`);
-  // It had come to the first of them.
+  // As if it had been interrupted after the first one.
   await superuser.query('INSERT INTO search_backfill (after_key) VALUES ($1)', [rows[0].subject_key]);
   await write('old-3', terms('new', { new: '1' }), { snapshotVersion: 2 });
   await migrate(world.url);

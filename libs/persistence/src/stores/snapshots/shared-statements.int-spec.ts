@@ -88,7 +88,7 @@ it('brings a large base for applying in a statement of its own', async () => {
   expect(world.sent).toEqual(['update_for_apply', 'update_for_apply']);
 });
 
-// Takes as long as a shared statement may: two seconds.
+// Takes two seconds, the timeout of a shared statement.
 it('a row that waits for a lock keeps no stranger, and nothing is written twice', async () => {
   const blocker = new Client({ connectionString: world.url });
   await blocker.connect();

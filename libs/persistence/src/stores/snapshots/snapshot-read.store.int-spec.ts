@@ -8,7 +8,7 @@ import './snapshot-read.store';
 const VERSIONS = 500;
 const GRANTS = 500;
 
-/** One subject of acme with a long chain, which beta may read, and many others may. */
+/** Adds a subject of acme with a long chain that beta and many others may read. */
 const ADD = statement<{ versions: number; grants: number }>(
   'spec_add_chain',
   `WITH subject AS (
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-// The member, the subject, a snapshot; and the grant of whoever is not the owner.
+// The member, the subject and a snapshot, and the grant if the reader is not the owner.
 it.each([
   ['acme', 3],
   ['beta', 4],

@@ -28,14 +28,14 @@ const count = async (query: string, values: unknown[] = []): Promise<number> => 
   return Number(rows[0]?.count);
 };
 
-/** The event's body, which is built when its first deliveries are made. */
+/** Returns the event's body, which is built with its first deliveries. */
 async function bodyOf(eventId: string): Promise<string | undefined> {
   await new OutboxStore(world.database.sql).fanOut([eventId], { first: 16, next: 50 });
   const { rows } = await owner.query<{ body: string }>('SELECT body FROM outbox_events WHERE event_id = $1', [eventId]);
   return rows[0]?.body;
 }
 
-/** Each outcome's kind, or the code of what was thrown. */
+/** Returns the kind of each outcome, or the code of the error. */
 async function kinds(outcomes: Promise<WriteOutcome>[]): Promise<string[]> {
   const settled = await Promise.allSettled(outcomes);
   return settled.map((result) => {
@@ -92,7 +92,7 @@ describe('create', () => {
       snapshot({ principalId: 'stranger' }),
       snapshot({ snapshotId: taken.snapshotId }),
       snapshot(),
-      // Not what its hash says: the database refuses the whole statement, and its neighbours must not notice.
+      // Its hash is wrong, so the database refuses the whole statement. The other rows must not notice.
       snapshot({ envelope: '{}' }),
       snapshot(),
     ];

@@ -8,7 +8,7 @@ jest.setTimeout(60_000);
 
 const SUBJECTS = 600;
 
-/** Subjects of a tenant, with two snapshots each: ids `{prefix}-00001` and so on. */
+/** Adds subjects of a tenant with two snapshots each. Their ids are `{prefix}-00001` and so on. */
 const ADD = statement<{ tenantId: string; type: string; prefix: string; count: number }>(
   'spec_add_subjects',
   `WITH added AS (
@@ -100,7 +100,7 @@ describe('SubjectStore.owned', () => {
       ] as const) {
         const of = { tenantId: 'acme', principalId: 'tenant_reader', types, after, prefix, rows: 11 };
         const read = await rowsRead(world, 'subjects_owned', of);
-        // The member, so many subjects of each type after the one last shown, and a snapshot for each one shown.
+        // The member, the subjects of each type after the last shown one, and a snapshot for each shown one.
         expect(read).toBeGreaterThan(0);
         expect(read).toBeLessThanOrEqual(1 + types.length * (1 + 11) + 11);
       }

@@ -25,13 +25,13 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Times of a version: when it was stored, with microseconds, and what its writer said. */
+/** The times of a version: when it was stored, with microseconds, and its writer's time. */
 interface Times {
   recorded: string;
   effective: string;
 }
 
-/** A subject whose versions have these times. */
+/** Adds a subject whose versions have these times. */
 async function chainOf(times: readonly Times[]): Promise<SubjectRef> {
   const subject = { subjectType: 'organization', subjectId: `subject-${randomUUID()}` };
   await superuser.query(
@@ -54,7 +54,7 @@ async function chainOf(times: readonly Times[]): Promise<SubjectRef> {
 const owner = { tenantId: 'acme', principalId: 'tenant_reader' };
 const READERS = [owner, { tenantId: null, principalId: 'tenant_reader' }];
 
-/** What both forms say was the version of a moment; where there was none, when the first one was. */
+/** Returns the version of a moment, for which both forms must agree; if there was none, the time of the first one. */
 async function asOf(subject: SubjectRef, basis: TimeBasis, at: string | number): Promise<number | string | null> {
   const found = new Set<number | string | null>();
   for (const reader of READERS) {
@@ -93,7 +93,7 @@ describe.each(TIME_BASES)('the version as of a moment, %s', (basis) => {
   });
 });
 
-/** A minute of the day as RFC 3339, in one of several forms. */
+/** Returns a minute of the day as RFC 3339, in one of several forms. */
 const minute = (at: number, form = 0): string => {
   const time = new Date(Date.UTC(2026, 2, 1, 0, at));
   switch (form % 3) {

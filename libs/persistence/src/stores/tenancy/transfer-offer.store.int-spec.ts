@@ -6,7 +6,7 @@ import { TransferOfferStore } from './transfer-offer.store';
 
 const OFFERS = 2_000;
 
-/** Offers that ended long ago; every thousandth was made to `recipient`. */
+/** Adds offers that ended long ago. Every thousandth was made to `recipient`. */
 const ADD = statement<{ count: number }>(
   'spec_add_offers',
   `INSERT INTO transfer_offers (offer_id, tenant_id, from_principal_id, to_principal_id, status, resolved_at, created_at)

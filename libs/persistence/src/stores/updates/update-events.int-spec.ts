@@ -90,7 +90,7 @@ it('tells of each state once, in the statement of the change, and says what it w
   ]);
   expect(events.map(({ body }) => body)).toEqual([null, null]);
 
-  // Built when it has been applied, and all the same of when it was proposed.
+  // Both bodies are built after the update was applied, but the first one describes the proposal.
   await new OutboxStore(world.database.sql).fanOut(
     events.map((event) => event.event_id),
     { first: 16, next: 50 },

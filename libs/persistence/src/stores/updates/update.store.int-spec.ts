@@ -43,7 +43,7 @@ async function proposals(count: number, subjects = count): Promise<UpdateToPropo
   });
 }
 
-/** How many of them a store takes that have come together, and the caps that the others are told. */
+/** Returns how many of concurrent updates a store accepts, and the caps that the others reached. */
 async function propose(store: UpdateStore, updates: readonly UpdateToPropose[]) {
   const outcomes = await Promise.all(updates.map((update) => store.propose(update)));
   const reached = outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.reached : null));

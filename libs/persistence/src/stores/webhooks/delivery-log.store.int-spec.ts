@@ -154,7 +154,7 @@ describe('Among very many deliveries', () => {
     subscriptionId = await subscribe();
     const owner = new Client({ connectionString: world.url });
     await owner.connect();
-    // The oldest one is dead, all others succeeded.
+    // The oldest one is dead, and all others succeeded.
     await owner.query(
       `WITH e AS (
          INSERT INTO outbox_events (event_id, tenant_id, event_type, body, created_at, fanned_out_at)

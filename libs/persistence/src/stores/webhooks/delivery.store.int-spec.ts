@@ -422,7 +422,7 @@ describe('DeliveryStore.overdue', () => {
       after = page.next;
     } while (after !== null);
     expect(seen).toHaveLength(21);
-    // A page has as many of each founder, whatever it looked at.
+    // A page has the same number of each founder's, whatever it examined.
     expect(new Set(seen[0]?.map(({ founderId }) => founderId)).size).toBe(100);
     expect(seen.at(-1)?.map(({ deliveryId }) => deliveryId)).toEqual([victim]);
     expect(seen[0]?.[0]).toMatchObject({ tenantId: 'crowd-1', founderId: 'founder-1', targetHost: 'example.com:8443' });

@@ -39,7 +39,7 @@ const ADD_EVENT = statement<{ eventId: string; tenantId: string; type: string; a
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, created_at)
    VALUES (:eventId, :tenantId, :type, '{}', now() - :ageSeconds * interval '1 second')`,
 );
-/** An event of a snapshot, or of none that there is, as writes leave it. */
+/** Adds an event as writes do, for a snapshot that exists or not. */
 const ADD_SNAPSHOT_EVENT = statement<
   { eventId: string; tenantId: string; snapshotId: string; isWritten: boolean },
   { created_at: Date }
@@ -89,7 +89,7 @@ const SIZES = { first: 16, next: 50 };
 
 let testDatabase: TestDatabase;
 let database: Database;
-/** One connection, whose plans were made for tables that PostgreSQL knew to be empty, as after the first start. */
+/** A connection whose plans were made for empty tables, as after the first start. */
 let earlyBird: Database;
 let store: OutboxStore;
 
@@ -130,7 +130,7 @@ async function addEvent(tenantId: string, { type = TYPE, ageSeconds = 0 } = {}):
   return eventId;
 }
 
-/** Takes steps until the event is done, and gives the sizes of what each of them created. */
+/** Takes steps until the event is done. Returns the number of deliveries that each step created. */
 async function finish(eventId: string, sizes = SIZES): Promise<number[]> {
   const created: number[] = [];
   for (let isDone = false; !isDone;) {
@@ -146,12 +146,12 @@ async function isFannedOut(eventId: string): Promise<boolean> {
   return event?.is_done ?? false;
 }
 
-/** How many deliveries each subscription of the tenant has. */
+/** Returns the number of deliveries per subscription of the tenant. */
 async function deliveriesPerSubscription(tenantId: string): Promise<number[]> {
   return (await database.sql.run(PER_SUBSCRIPTION, { tenantId })).map(({ deliveries }) => deliveries);
 }
 
-/** Entries of the indexes of deliveries that the early bird has read. */
+/** Returns the number of index entries of deliveries that the early bird has read. */
 async function rowsRead(): Promise<number> {
   await earlyBird.sql.run(FLUSH_STATISTICS, {});
   const [row] = await earlyBird.sql.run(ROWS_READ, {});
@@ -257,7 +257,7 @@ describe('OutboxStore.fanOut', () => {
     const eventId = await addEvent(tenantId);
     const worker = async (): Promise<number> => {
       let created = 0;
-      // A worker that finds the event in another's hands leaves it; here it comes back until the event is done.
+      // A worker skips an event that another one has claimed. Here it repeats until the event is done.
       while (!(await isFannedOut(eventId)))
         created += (await store.fanOut([eventId], { first: 16, next: 50 })).pending.length;
       return created;

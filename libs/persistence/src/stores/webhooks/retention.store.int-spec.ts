@@ -21,7 +21,7 @@ afterAll(async () => {
 const run = (name: string, text: string, parameters: Record<string, unknown> = {}) =>
   world.database.sql.run(statement<Record<string, unknown>>(`spec_retention_${name}`, text), parameters);
 
-/** An event that was fanned out `ageDays` ago (null: not yet). */
+/** Adds an event that was fanned out `ageDays` ago (null: not yet). */
 async function addEvent(ageDays: number | null): Promise<string> {
   const eventId = randomUUID();
   await run(
@@ -33,7 +33,7 @@ async function addEvent(ageDays: number | null): Promise<string> {
   return eventId;
 }
 
-/** A delivery of the event, with one attempt, that ended `ageDays` ago (null: it has not ended). */
+/** Adds a delivery of the event with one attempt that ended `ageDays` ago (null: not yet). */
 async function addDelivery(eventId: string, ageDays: number | null, status = 'succeeded'): Promise<string> {
   const deliveryId = randomUUID();
   await run(

@@ -7,7 +7,7 @@ import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { WebhookSubscriptionStore } from './webhook-subscription.store';
 
-/** A statement that read them all would read a thousand rows, where a handful are allowed. */
+/** A statement that read all of them would read a thousand rows instead of a handful. */
 const CROWD = 1_000;
 const SNAPSHOT = 'identity.snapshot.created';
 const REFRESH = 'refresh_request.created';
