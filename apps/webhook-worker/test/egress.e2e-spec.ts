@@ -58,7 +58,7 @@ describe('a worker behind an egress proxy', () => {
     await waitFor(async () => (JSON.stringify(await egress()).includes('degraded') ? true : null));
     expect((await fetch(`${worker.url}/v1/ops/readiness`)).status).toBe(200);
     expect(await worker.metrics.metrics()).toMatch(/webhook_attempt_duration_seconds_count\{[^}]*error_phase="proxy"/);
-    const warnings = workers.logs.filter((line) => line.includes('Deliveries do not get out'));
+    const warnings = workers.logs.filter((line) => line.includes('Deliveries cannot pass the egress proxy'));
     expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ err: { message: 'The egress proxy answered 407.' } });
     for (const secret of ['hunter2', Buffer.from('worker:hunter2').toString('base64')]) {
       expect(workers.logs.join('')).not.toContain(secret);

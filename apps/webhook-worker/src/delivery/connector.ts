@@ -7,17 +7,17 @@ import type { Resolve } from './resolve';
 export interface ConnectorSettings {
   allowPrivateTargets: boolean;
   connectTimeoutMs: number;
-  /** Of a whole attempt. */
+  /** The time limit of a whole attempt. */
   totalTimeoutMs: number;
   resolve: Resolve;
 }
 
-/** Addresses of one name that a proxy is asked for, one after the other. */
+/** The most addresses of one name that are tried through a proxy, one after another. */
 const MAX_ADDRESSES = 4;
 
 /**
- * Connects to hosts that strangers chose. Addresses are decided when a connection is made, for names and for literals
- * alike, and the address that was decided is the one connected to, by us or by the proxy.
+ * Connects to hosts that tenants chose. Addresses are checked when a connection is made, for names and for literals.
+ * The connection, direct or through the proxy, goes to the very address that was checked.
  */
 export function guardedConnector(settings: ConnectorSettings, proxy: EgressProxy | null): buildConnector.connector {
   return proxy === null ? directConnector(settings) : tunnelConnector(settings, proxy);
@@ -35,7 +35,7 @@ function directConnector({
     lookup: guardedLookup(resolve, isAllowed),
   });
   return (options, callback) => {
-    // A literal address is never looked up, so that it is decided here.
+    // A literal address is never looked up, so it is checked here.
     const literal = literalOf(options.hostname);
     if (literal !== null && !isAllowed(literal)) return callback(blocked(), null);
     return connect(options, callback);
@@ -43,8 +43,8 @@ function directConnector({
 }
 
 /**
- * What the socket asks for the addresses of a name; it connects to one of those that it is given. A name with but one
- * address that is not allowed is refused: nobody can say which of them it would be.
+ * Returns the lookup function of the socket, which connects to one of the returned addresses. A name is refused if any
+ * of its addresses is not allowed, because the socket may choose that one.
  */
 function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -62,7 +62,9 @@ function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean
   };
 }
 
-/** Through the proxy: TLS, where there is any, is spoken with the target, under its name and inside the tunnel. */
+/**
+ * Connects through the proxy. TLS, if used, is negotiated with the target inside the tunnel, under the target's name.
+ */
 function tunnelConnector(settings: ConnectorSettings, proxy: EgressProxy): buildConnector.connector {
   const connect = buildConnector({ timeout: settings.connectTimeoutMs, allowH2: false });
   return (options, callback) => {
@@ -86,7 +88,7 @@ async function openTunnel(
   if (literal !== null && !isAllowed(literal)) throw blocked();
   const [first, ...others] = literal === null ? await allowedAddresses(hostname, resolve, isAllowed) : [literal];
   const portNumber = Number(port) || (protocol === 'https:' ? 443 : 80);
-  // A proxy that hangs is told from a receiver that does as long as the attempt is not over.
+  // A shorter limit than the attempt's, so that a hanging proxy can be distinguished from a hanging receiver.
   const deadlineMs = performance.now() + Math.min(connectTimeoutMs, totalTimeoutMs / 2);
   const open = (address: string): Promise<Socket> =>
     proxy.openTunnel(address, portNumber, Math.max(1, deadlineMs - performance.now()));
@@ -100,7 +102,7 @@ async function openTunnel(
   return opening;
 }
 
-/** Whether another address may do: 5xx is what a proxy says that could not reach this one. */
+/** Returns whether another address may work. A proxy answers 5xx if it could not reach this one. */
 function isOfAddress(error: unknown): boolean {
   return error instanceof EgressProxyError && error.statusCode !== null && error.statusCode >= 500;
 }

@@ -21,12 +21,12 @@ import { type AttemptTrace, traceAttempt } from './trace';
 import { type WebhookAnswer, WebhookClient } from './webhook-client';
 
 const USER_AGENT = 'identity-state-service-webhooks/1.0';
-/** A wake-up that came before its time would find nothing to do. */
+/** A wake-up that arrives too early would find nothing to do. */
 const WAKE_MARGIN_MS = 20;
 const FIRST_RECORD_RETRY_MS = 250;
 const MAX_RECORD_RETRY_MS = 5_000;
 
-/** Makes attempts: claim, sign, send, record. */
+/** Makes attempts: claims, signs, sends and records. */
 @Injectable()
 export class DeliveryService {
   private recordings = 0;
@@ -48,14 +48,14 @@ export class DeliveryService {
     this.warn = rarely(warnTo(logger));
   }
 
-  /** Makes the delivery's next attempt, if it is due. Resolves when it was sent; it is recorded after that. */
+  /** Makes the delivery's next attempt if it is due. Resolves when it was sent. Its result is recorded afterwards. */
   async deliver(pending: PendingDelivery): Promise<Outcome> {
     let attempt: DeliveryAttempt | null;
     try {
       attempt = await this.deliveries.claim(pending.deliveryId);
       this.liveness.deliveries.moved();
     } catch (error) {
-      this.warn('Deliveries cannot be claimed; the sweep will come back to them', error);
+      this.warn('Deliveries cannot be claimed; the sweep will retry', error);
       return { kind: 'nothing' };
     }
     if (attempt === null) return { kind: 'nothing' };
@@ -66,7 +66,7 @@ export class DeliveryService {
     const { targetHost } = attempt;
     trace
       .within(() => this.record({ ...pending, targetHost }, attempt, trace, result))
-      .catch((error: unknown) => this.warn('The result of an attempt was lost; the sweep will come back to it', error))
+      .catch((error: unknown) => this.warn('The result of an attempt was lost; the sweep will retry', error))
       .finally(() => {
         trace.end(result);
         this.recordings -= 1;
@@ -75,7 +75,7 @@ export class DeliveryService {
     return { kind: result.status === 'succeeded' ? 'succeeded' : 'failed', latencyMs: result.latencyMs, targetHost };
   }
 
-  /** Resolves when every attempt that was sent is recorded. */
+  /** Resolves when the result of every attempt is recorded. */
   async recorded(): Promise<void> {
     if (this.recordings > 0) await new Promise<void>((resolve) => (this.onRecorded = resolve));
   }
@@ -94,7 +94,7 @@ export class DeliveryService {
       failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('response', 'The request failed.');
     }
     const latencyMs = performance.now() - started;
-    if (failure?.phase === 'proxy') this.warn('Deliveries do not get out', failure.cause);
+    if (failure?.phase === 'proxy') this.warn('Deliveries cannot pass the egress proxy', failure.cause);
     this.metrics.attempt(failure?.phase ?? 'none', latencyMs);
     const base = {
       deliveryId: attempt.deliveryId,
@@ -152,7 +152,10 @@ export class DeliveryService {
     }
   }
 
-  /** Records the result, and writes the attempt's one log line: whom it was for and how it went, never what was sent. */
+  /**
+   * Records the result and writes the attempt's only log line. The line has the target and the outcome, and never the
+   * content.
+   */
   private async record(
     pending: PendingDelivery,
     attempt: DeliveryAttempt,
@@ -176,7 +179,7 @@ export class DeliveryService {
       latency_ms: Math.round(result.latencyMs),
     };
     if (recorded === null || !recorded.isRecorded) {
-      this.logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
+      this.logger.warn(facts, 'The result was not recorded, because the attempt no longer owns the delivery');
       return;
     }
     this.liveness.deliveries.moved();
@@ -189,14 +192,14 @@ export class DeliveryService {
       this.logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
     }
     if (disabledReason === null && result.retryInMs !== null) {
-      // Lost, it would be found by the sweep.
+      // If the wake-up is lost, the sweep finds the delivery.
       await this.queue
         .wakeDelivery([pending], result.retryInMs + WAKE_MARGIN_MS)
-        .catch((error: unknown) => this.warn('The queue takes no retries; the sweep will make them', error));
+        .catch((error: unknown) => this.warn('The queue does not accept retries; the sweep will make them', error));
     }
   }
 
-  /** Tries until the lease ends; null when that was in vain. */
+  /** Retries until the lease ends. Returns null if it could not record the result. */
   private async recordWhileHeld(result: AttemptResult): Promise<Recorded | null> {
     const deadline = result.startedAt.getTime() + leaseMs(this.settings);
     for (let pauseMs = FIRST_RECORD_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RECORD_RETRY_MS)) {
@@ -211,7 +214,7 @@ export class DeliveryService {
   }
 }
 
-/** Any 2xx is success; redirects are not followed. */
+/** Returns the failure that a status means. Any 2xx is a success; redirects are not followed. */
 function failureOf({ statusCode }: WebhookAnswer): DeliveryFailure | undefined {
   if (statusCode >= 200 && statusCode < 300) return undefined;
   const isRedirect = statusCode >= 300 && statusCode < 400;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Dispatcher } from './dispatcher';
 import type { Outcome } from './lane';
 
-/** 32 slots for unproven endpoints, 8 for failing ones, 24 for proven ones: half of each are for newcomers. */
+/** 32 slots for unproven endpoints, 8 for failing ones, 24 for proven ones. Half of each are reserved for newcomers. */
 const SLOTS = 64;
 const MAX_HOSTILE_FOUNDERS = 11;
 const TIMEOUT_MS = 10_000;
@@ -14,7 +14,7 @@ interface Endpoint {
   founder: number;
   tenant: number;
   host: number;
-  /** How its attempts go, again and again from the first. */
+  /** The results of its attempts, repeated from the start. */
   answers: { ms: number; isSuccess: boolean }[];
   deliveries: number;
 }
@@ -37,7 +37,7 @@ interface Running {
   end: () => void;
 }
 
-/** A dispatcher whose attempts take as long as a clock says that nobody waits for. */
+/** A dispatcher with simulated time, so that the duration of attempts costs nothing. */
 class Simulation {
   nowMs = 0;
   readonly offeredAtMs = new Map<string, number>();
@@ -54,7 +54,7 @@ class Simulation {
     this.check();
   }
 
-  /** Lets time go by until then, or until nothing runs any more. */
+  /** Advances time to this moment, or until nothing runs any more. */
   async until(endMs = Infinity): Promise<void> {
     for (;;) {
       const next = this.running.reduce<Running | undefined>(
@@ -84,7 +84,7 @@ class Simulation {
     });
   }
 
-  /** No bound is passed, whatever happened before. */
+  /** Checks that no limit is exceeded. */
   private check(): void {
     const { proven, unproven, failing } = this.dispatcher.slotsHeld();
     expect({ isProven: proven <= 24, isUnproven: unproven <= 32, isFailing: failing <= 8 }).toEqual({
@@ -95,7 +95,7 @@ class Simulation {
     expect(proven + unproven + failing).toBe(this.running.length);
     expect(most(this.running.map(({ delivery }) => delivery.subscriptionId))).toBeLessThanOrEqual(32);
     expect(most(this.running.map(({ delivery }) => delivery.targetHost))).toBeLessThanOrEqual(32 + 8 + 2);
-    // Alone or not, no founder has more than a quarter of each room.
+    // No founder ever has more than a quarter of a room.
     expect(most(this.running.map(({ delivery }) => delivery.founderId))).toBeLessThanOrEqual(6 + 8 + 2);
   }
 }

@@ -4,7 +4,7 @@ import type { Outcome } from './lane';
 
 type Ending = 'succeeded' | 'slow' | 'failed' | 'nothing';
 
-/** Deliveries end when the test says so. */
+/** Deliveries that end when the test says so. */
 class Deliveries {
   readonly started: PendingDelivery[] = [];
   readonly running = new Map<string, (outcome: Outcome) => void>();
@@ -32,13 +32,13 @@ class Deliveries {
     await new Promise((settled) => setImmediate(settled));
   }
 
-  /** Ends what runs, until nothing runs any more. */
+  /** Ends running deliveries until none runs any more. */
   async endAll(ending: Ending = 'succeeded'): Promise<void> {
     for (let [next] = this.running.keys(); next !== undefined; [next] = this.running.keys())
       await this.end(next, ending);
   }
 
-  /** Gives a subscription some deliveries that all end so, one after the other. */
+  /** Gives a subscription deliveries with these endings, one after another. */
   async show(dispatcher: Dispatcher, tenantId: string, subscription: string, endings: Ending[]): Promise<void> {
     for (const [index, delivery] of pending(tenantId, `${subscription}`, endings.length).entries()) {
       dispatcher.offer([delivery]);
@@ -101,7 +101,7 @@ describe('Dispatcher', () => {
       ...pending('b', 's1', 2, of('f')),
       ...pending('c', 's1', 4, of('g')),
     ]);
-    // Slow ones stay in the one slot that endpoints have which are not known to be quick.
+    // Slow deliveries keep the only slot for endpoints that are not known to be quick.
     await deliveries.endAll('slow');
     expect(deliveries.ids()).toEqual([
       'a/s1#0',
@@ -334,7 +334,7 @@ describe('A hundred tenants whose receivers hang', () => {
       const { deliveries, dispatcher, hang } = world(founderOf, subscriptions);
       hang();
       dispatcher.offer(pending('victim', 's', 100));
-      // None of theirs ends; each of the victim's does at once, and the next one starts.
+      // None of the hanging deliveries ends. Each of the victim's ends immediately, and its next one starts.
       for (let count = 0; count < 100; count += 1) {
         const [next] = deliveries.of('victim');
         expect(next).toBeDefined();

@@ -3,16 +3,16 @@ import { Shares } from '@iss/platform';
 import { Lane, type Outcome, type Trust } from './lane';
 import { Room } from './room';
 
-/** Deliveries that wait in memory: of all, of one founder in any case, and of one subscription that keeps failing. */
+/** Limits of deliveries that wait in memory: in total, guaranteed per founder, and per failing subscription. */
 const MAX_WAITING = 100_000;
 const OWN_WAITING = 500;
 const FAILING_CAPACITY = 200;
-/** Subscriptions of which is remembered what they have shown. */
+/** How many subscriptions' results are remembered. */
 const MAX_REMEMBERED = 10_000;
-/** Receivers that are named as behind. */
+/** How many receivers are named as behind. */
 const MAX_NAMED = 10;
 
-/** What part of all slots the endpoints of each kind may hold, and how many of them go to one host. */
+/** The part of all slots that each kind of endpoint may hold, and the most slots for one host. */
 const ROOMS = {
   unproven: { part: 1 / 2, perHost: 8 },
   failing: { part: 1 / 8, perHost: 2 },
@@ -20,36 +20,36 @@ const ROOMS = {
 } as const satisfies Record<Trust, { part: number; perHost: number }>;
 const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trust[];
 
-/** The least number of slots of which each room has one. */
+/** The least number of slots with which each room has one. */
 export const MIN_CONCURRENCY = KINDS.length;
 
 /** A receiver whose deliveries wait for its own attempts to end. */
 export interface HeldReceiver {
   tenantId: string;
   targetHost: string;
-  /** For how long its oldest delivery has been due. */
+  /** How long its oldest delivery has been due. */
   dueForMs: number;
 }
 
-/** Where a lane waits for its turn. */
+/** The room and host in which a lane waits for its turn. */
 interface Place {
   room: Room;
   targetHost: string;
 }
 
 /**
- * Decides which delivery goes next. A fixed number run at once, in three rooms: endpoints that have answered quickly,
- * those of which that is not known or not true, and those that keep failing. So none of a kind waits for another kind,
- * and however many endpoints hang, those that answer have slots of their own. In each room founders take turns, and
- * none holds more than its share. What does not fit is simply dropped here: it stays due in PostgreSQL, and the sweep
- * offers it again.
+ * Decides which delivery is sent next. A fixed number of attempts runs at once, in three rooms: for endpoints that
+ * answer quickly, for those that are slow or unknown, and for those that keep failing. So no kind waits for another,
+ * and however many endpoints hang, those that answer have their own slots. In each room, founders take turns, and none
+ * holds more than its share. A delivery without room in memory is dropped here. It stays due in PostgreSQL, and the
+ * sweep offers it again.
  */
 export class Dispatcher {
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes with nothing to do, longest idle first. */
+  /** Lanes without deliveries, longest idle first. */
   private readonly idle = new Set<Lane>();
   private readonly places = new Map<Lane, Place>();
-  /** Since when each delivery has been due, by id. */
+  /** When each delivery became due, by id. */
   private readonly known = new Map<string, number>();
   private readonly memory = new Shares(MAX_WAITING, OWN_WAITING);
   private readonly rooms: Record<Trust, Room>;
@@ -57,7 +57,7 @@ export class Dispatcher {
   private isClosed = false;
   private onIdle: (() => void) | undefined;
 
-  /** @param concurrency attempts at once, {@link MIN_CONCURRENCY} at least */
+  /** @param concurrency number of simultaneous attempts, at least {@link MIN_CONCURRENCY} */
   constructor(
     private readonly deliver: (delivery: PendingDelivery) => Promise<Outcome>,
     concurrency: number,
@@ -72,7 +72,7 @@ export class Dispatcher {
     };
   }
 
-  /** Takes up deliveries as soon as there is room for them; ones that are here already are passed over. */
+  /** Starts deliveries as soon as there is room for them. Skips deliveries that it already holds. */
   offer(deliveries: readonly (PendingDelivery & Partial<OverdueDelivery>)[]): void {
     const nowMs = this.nowMs();
     for (const { dueForMs = 0, ...delivery } of deliveries) {
@@ -89,17 +89,19 @@ export class Dispatcher {
     this.startSome();
   }
 
-  /** Deliveries that run and that wait. */
   load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.known.size - this.running };
   }
 
-  /** Returns for how many milliseconds the oldest delivery that only lacks a slot has been due; 0 when there is none. */
+  /** Returns for how many milliseconds the oldest delivery that only lacks a slot has been due; 0 if there is none. */
   oldestRunnableMs(): number {
     return Math.max(0, ...this.findWaits(true).map(({ dueForMs }) => dueForMs));
   }
 
-  /** Returns the receivers that are furthest behind, by tenant and host: their deliveries wait for their own earlier attempts. */
+  /**
+   * Returns the receivers that are furthest behind, by tenant and host. Their deliveries wait for their own earlier
+   * attempts.
+   */
   heldReceivers(): HeldReceiver[] {
     const oldestFirst = this.findWaits(false).sort((a, b) => b.dueForMs - a.dueForMs);
     const receivers = new Map<string, HeldReceiver>();
@@ -111,19 +113,19 @@ export class Dispatcher {
     return [...receivers.values()];
   }
 
-  /** Slots that are held, by the kind of the endpoints. */
+  /** Returns the number of slots in use, by kind of endpoint. */
   slotsHeld(): Record<Trust, number> {
     const { proven, unproven, failing } = this.rooms;
     return { proven: proven.running, unproven: unproven.running, failing: failing.running };
   }
 
-  /** Turns that were passed over so far, since a founder held its share of the slots. */
+  /** Returns how many turns were skipped because a founder held its share of the slots. */
   skippedTurns(): Record<Trust, number> {
     const { proven, unproven, failing } = this.rooms;
     return { proven: proven.skipped, unproven: unproven.skipped, failing: failing.skipped };
   }
 
-  /** Starts nothing more, and resolves when what runs has ended. */
+  /** Starts nothing more. Resolves when all running attempts have ended. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
@@ -169,7 +171,7 @@ export class Dispatcher {
     this.deliver(delivery).then(end, () => end({ kind: 'failed', latencyMs: 0, targetHost: place.targetHost }));
   }
 
-  /** Puts the lane where it belongs now: into the room of its kind when it could start something, among the idle ones else. */
+  /** Moves a lane to the room of its kind if it could start a delivery, and out of any room otherwise. */
   private settle(lane: Lane): void {
     const place = this.places.get(lane);
     const room = lane.isEager ? this.rooms[lane.trust] : undefined;
@@ -185,7 +187,10 @@ export class Dispatcher {
     this.remember(lane);
   }
 
-  /** What an endpoint has shown is kept while nothing is due to it, so that its next events are treated by it. */
+  /**
+   * Remembers the results of an idle endpoint, so that they apply to its next events. Forgets the longest idle one if
+   * too many are remembered.
+   */
   private remember(lane: Lane): void {
     this.idle.delete(lane);
     if (lane.running === 0 && lane.waiting.length === 0) this.idle.add(lane);

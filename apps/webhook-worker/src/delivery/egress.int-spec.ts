@@ -18,7 +18,7 @@ const NAME = 'receiver.example';
 let receiver: Receiver;
 let proxy: ConnectProxy;
 let dns: DnsServer;
-/** Of `receiver.example` and of 127.0.0.1, which is where the proxies are; trusted here. */
+/** For `receiver.example` and 127.0.0.1, where the proxies listen. It is trusted here. */
 let certificate: { key: string; cert: string };
 let secure: { server: Server; port: number; names: (string | false | null)[] };
 const trusted = getCACertificates('default');
@@ -108,7 +108,7 @@ describe('deliveries through a proxy', () => {
     expect(request?.headers).toMatchObject({ host: `${NAME}:${portOf(receiver.url)}`, 'x-a': 'b' });
     expect(request?.headers).not.toHaveProperty('proxy-authorization');
     expect(request?.body.toString()).toBe('{"a":1}');
-    await expect(one.pingWayOut()).resolves.toBeUndefined();
+    await expect(one.pingEgress()).resolves.toBeUndefined();
   });
 
   it('use a tunnel again', async () => {
@@ -141,7 +141,7 @@ describe('deliveries through a proxy', () => {
       const one = client({ egressProxyUrl: inTls.url });
       expect(await one.post(secureTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
       expect(await one.post(plainTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
-      await expect(one.pingWayOut()).resolves.toBeUndefined();
+      await expect(one.pingEgress()).resolves.toBeUndefined();
       expect(await failureOf(secureTarget(), { egressProxyUrl: stranger.url })).toMatchObject({ phase: 'proxy' });
       expect(stranger.asked).toHaveLength(0);
     } finally {
@@ -176,17 +176,17 @@ describe('deliveries through a proxy', () => {
     expect(failure).toMatchObject({ phase: 'proxy', message: 'The egress proxy cannot be reached.' });
     expect(failure).toHaveProperty('cause.cause.code', 'ECONNREFUSED');
     expect(JSON.stringify(failure)).not.toContain('hunter2');
-    await expect(one.pingWayOut()).rejects.toThrow('The egress proxy cannot be reached.');
+    await expect(one.pingEgress()).rejects.toThrow('The egress proxy cannot be reached.');
   });
 
   it('say at the next look that the credentials were refused, until they are taken', async () => {
     const one = client();
     proxy.react(407);
     await one.post(plainTarget(), {}, '{}').catch(() => undefined);
-    await expect(one.pingWayOut()).rejects.toThrow('refuses the credentials');
+    await expect(one.pingEgress()).rejects.toThrow('refuses the credentials');
     proxy.react(undefined);
     await one.post(plainTarget(), {}, '{}');
-    await expect(one.pingWayOut()).resolves.toBeUndefined();
+    await expect(one.pingEgress()).resolves.toBeUndefined();
   });
 
   it('try another address of the name where the proxy cannot reach one', async () => {
@@ -245,7 +245,7 @@ describe('addresses, behind a proxy as without one', () => {
     const target = `http://${name}:${portOf(receiver.url)}/`;
     expect(await one.post(target, {}, '{}')).toMatchObject({ statusCode: 204 });
     await expect(one.post(target, {}, '{}')).rejects.toMatchObject({ phase: 'blocked' });
-    // One question of each type a connection: the address that was checked is the one connected to.
+    // One question of each type per connection: the address that was checked is the one that is used.
     expect(dns.asked.filter((asked) => asked === name)).toHaveLength(4);
     expect(receiver.requests).toHaveLength(1);
     expect(proxy.asked).toHaveLength(before + (isProxied ? 1 : 0));

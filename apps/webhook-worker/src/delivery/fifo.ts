@@ -1,4 +1,4 @@
-/** First in, first out, in constant time; an array's own `shift` moves all that is behind. */
+/** A first-in, first-out queue in constant time. An array's own `shift` moves all following items. */
 export class Fifo<T> {
   private items: T[] = [];
   private head = 0;
@@ -7,7 +7,7 @@ export class Fifo<T> {
     return this.items.length - this.head;
   }
 
-  /** The oldest item, which stays. */
+  /** The oldest item. It is not removed. */
   get first(): T | undefined {
     return this.items[this.head];
   }
@@ -16,11 +16,11 @@ export class Fifo<T> {
     this.items.push(item);
   }
 
-  /** The oldest item, or undefined when there is none. */
+  /** Removes and returns the oldest item, or returns undefined if there is none. */
   shift(): T | undefined {
     const item = this.items[this.head];
     if (this.head < this.items.length) this.head += 1;
-    // What has been taken is let go when it is half of the array, so that moving the rest costs little on average.
+    // Memory is freed when half of the array was taken, so that moving the rest costs little on average.
     if (this.head * 2 >= this.items.length) {
       this.items = this.items.slice(this.head);
       this.head = 0;

@@ -2,24 +2,24 @@ import type { PendingDelivery } from '@iss/persistence';
 import { Fifo } from './fifo';
 import type { TurnTaker } from './turns';
 
-/** What came of taking up a delivery: an attempt that went well or not, or there was nothing to do. */
+/** The outcome of a delivery: a successful or failed attempt, or nothing to do. */
 export type Outcome =
   | { kind: 'nothing' }
   | { kind: 'succeeded' | 'failed'; /** Of the request alone. */ latencyMs: number; targetHost: string };
 
-/** What an endpoint has shown of itself. `unproven`: nothing yet, or that it is slow, or that it fails now and then. */
+/** What the results of an endpoint say about it. `unproven`: none yet, slow, or sometimes failing. */
 export type Trust = 'proven' | 'unproven' | 'failing';
 
-/** Attempts at once to one subscription: until it has answered 2xx, and at most. */
+/** Simultaneous attempts to one subscription: until the first 2xx, and at most. */
 const FIRST_LIMIT = 2;
 const MAX_LIMIT = 32;
-/** So many failures in a row open a subscription's circuit. By then its limit is 1, wherever it began. */
+/** Failures in a row that open a subscription's circuit. By then its limit is 1 in any case. */
 const FAILING_AFTER = 5;
-/** An endpoint whose attempts take longer, on a moving average, is slow. */
+/** An endpoint whose attempts take longer on average (a moving average) is slow. */
 const QUICK_MS = 1_000;
 const LATEST_COUNTS = 1 / 4;
 
-/** Deliveries to one subscription, and what is known of its endpoint. */
+/** The deliveries to one subscription and the state of its endpoint. */
 export class Lane implements TurnTaker {
   readonly founderId: string;
   readonly tenantId: string;
@@ -27,9 +27,9 @@ export class Lane implements TurnTaker {
   readonly waiting = new Fifo<PendingDelivery>();
   running = 0;
   private host: string;
-  /** Grows by one with each success and halves with each failure, so that an endpoint that struggles is spared. */
+  /** Grows by one with each success and halves with each failure, so that a struggling endpoint gets fewer attempts. */
   private limit = FIRST_LIMIT;
-  /** Since the last success. */
+  /** Failures since the last success. */
   private failures = 0;
   private hasSucceeded = false;
   private averageMs: number | undefined;
@@ -51,7 +51,7 @@ export class Lane implements TurnTaker {
     return isProven ? 'proven' : 'unproven';
   }
 
-  /** Whether it could start a delivery. */
+  /** True if it could start a delivery. */
   get isEager(): boolean {
     return this.waiting.length > 0 && this.running < this.limit;
   }
@@ -73,7 +73,7 @@ export class Lane implements TurnTaker {
     }
   }
 
-  /** Its target was changed: what was shown by the one before says nothing of this one. */
+  /** Resets the state because the target has changed, and the previous target's results do not apply to the new one. */
   private forget(targetHost: string): void {
     this.host = targetHost;
     this.limit = FIRST_LIMIT;

@@ -1,23 +1,23 @@
-/** Nobody is waited for longer than this, whatever Retry-After says. */
+/** The longest wait, whatever Retry-After says. */
 const MAX_WAIT_MS = 86_400_000;
-/** Deliveries that failed together are not repeated together. */
+/** Spreads the retries of deliveries that failed together. */
 const JITTER = 0.2;
 
 export interface FailedAttempt {
-  /** Place of the attempt in the schedule, from 1. */
+  /** The position of the attempt in the schedule, from 1. */
   attempt: number;
-  /** What the answer's Retry-After asks for. */
+  /** The delay that the response's Retry-After asks for. */
   retryAfterMs: number | null;
-  /** The answer was 410: the receiver wants no more. */
+  /** True if the status was 410: the receiver wants no more deliveries. */
   isGone: boolean;
 }
 
-/** When to try again: in so many milliseconds, or never. */
+/** When to retry: after this many milliseconds, or never. */
 export type RetryDecision = { retry: true; inMs: number } | { retry: false };
 
 /**
- * The wait after attempt n is the schedule's nth entry, give or take a fifth, or Retry-After where that is longer (a day
- * at most). After the schedule's end, or a 410, there is no further attempt.
+ * Decides the wait after attempt n: the schedule's nth entry plus or minus a fifth, or Retry-After if that is longer,
+ * at most a day. After the end of the schedule, or after a 410, there is no further attempt.
  *
  * @param random from [0, 1)
  */
@@ -32,12 +32,15 @@ export function decideRetry(
   return { retry: true, inMs: Math.round(Math.min(Math.max(jitteredMs, retryAfterMs ?? 0), MAX_WAIT_MS)) };
 }
 
-/** Retry-After, RFC 9110 section 10.2.3 (seconds, or an HTTP date), in milliseconds from `nowMs`; null when it is neither. */
+/**
+ * Returns the delay that Retry-After asks for (RFC 9110, section 10.2.3: seconds, or an HTTP date), in milliseconds
+ * from `nowMs`. Returns null for anything else.
+ */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
   const text = value.trim();
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
-  // Dates only: Date.parse takes much else for one.
+  // Accepts only dates, because Date.parse accepts much else.
   const atMs = /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }

@@ -2,9 +2,9 @@ import { Shares } from '@iss/platform';
 import type { Lane } from './lane';
 import { Turns } from './turns';
 
-/** Lanes of one target host: so many attempts at once, the others wait for one of them to end. */
+/** The lanes of one target host. Only a limited number run at once; the others wait. */
 interface Host {
-  /** Of lanes in the row and of attempts that run. */
+  /** The number of its lanes in the row plus its running attempts. */
   places: number;
   readonly waiting: Turns<Lane>;
 }
@@ -12,16 +12,16 @@ interface Host {
 const everyone = (): boolean => true;
 
 /**
- * Slots for the endpoints of one kind. A lane first takes a place at its host, then its turn for a slot: so that neither a
- * host nor a founder holds more than its part, whatever waits.
+ * The slots for endpoints of one kind. A lane first takes a place at its host, and then waits for its turn to get a
+ * slot. So neither a host nor a founder exceeds its part, whatever else waits.
  */
 export class Room {
   private readonly row = new Turns<Lane>();
   private readonly hosts = new Map<string, Host>();
   private readonly slots: Shares;
-  /** Slots that are taken. */
+  /** The number of slots in use. */
   running = 0;
-  /** Turns that were passed over since their founder held its part. */
+  /** How many turns were skipped because a founder held its part. */
   skipped = 0;
   private readonly isAllowed = (founderId: string): boolean => {
     const isAllowed = this.slots.admits(founderId);
@@ -32,13 +32,15 @@ export class Room {
   constructor(
     private readonly size: number,
     private readonly perHost: number,
-    /** Its endpoints answer quickly, so that another slot would send more. */
+    /** True if its endpoints answer quickly, so that another slot would send more. */
     private readonly isQuick: boolean,
   ) {
     this.slots = new Shares(size, 1);
   }
 
-  /** Puts the lane into the row, or where those wait that go to its host. To be called once until it is taken or leaves. */
+  /**
+   * Adds the lane to the row, or to the lanes that wait for its host. Call it once until the lane is taken or leaves.
+   */
   enter(lane: Lane): void {
     const host = this.hosts.get(lane.targetHost) ?? { places: 0, waiting: new Turns<Lane>() };
     this.hosts.set(lane.targetHost, host);
@@ -47,13 +49,16 @@ export class Room {
     this.row.add(lane);
   }
 
-  /** Takes the lane out again; `targetHost` is the one with which it entered. */
+  /** Removes the lane. `targetHost` is the host with which it entered. */
   leave(lane: Lane, targetHost: string): void {
     if (this.row.delete(lane)) this.release(targetHost);
     else this.hosts.get(targetHost)?.waiting.delete(lane);
   }
 
-  /** The lane whose turn it is: it has a slot now, and has to {@link end} it. Undefined when nobody may have one. */
+  /**
+   * Returns the lane whose turn it is. The lane then holds a slot until {@link end}. Returns undefined if no lane may
+   * have a slot.
+   */
   next(): Lane | undefined {
     const lane = this.running < this.size ? this.row.take(this.isAllowed) : undefined;
     if (lane === undefined) return undefined;
@@ -63,21 +68,21 @@ export class Room {
   }
 
   /**
-   * Tells whether nothing but a slot is missing. A founder of slow endpoints that holds a slot waits for its own endpoints:
-   * otherwise one stranger could have workers added without end.
+   * Returns whether the lane lacks only a slot. A founder of slow endpoints that already holds a slot waits for its own
+   * endpoints: otherwise a single founder could cause workers to be added without limit.
    */
   lacksSlot(lane: Lane): boolean {
     return this.row.has(lane) && (this.isQuick || !this.slots.holds(lane.founderId));
   }
 
-  /** Gives back what {@link next} gave. */
+  /** Gives back the slot from {@link next}. */
   end({ founderId }: Lane, targetHost: string): void {
     this.slots.giveBack(founderId);
     this.running -= 1;
     this.release(targetHost);
   }
 
-  /** The place at the host goes to the next one that waits for it. */
+  /** Passes the place at the host to the next waiting lane. */
   private release(targetHost: string): void {
     const host = this.hosts.get(targetHost);
     if (host === undefined) return;

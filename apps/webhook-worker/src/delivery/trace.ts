@@ -5,19 +5,19 @@ import { randomUUID } from 'node:crypto';
 
 /** The attempt's part of a distributed trace (W3C Trace Context, version 00). */
 export interface AttemptTrace {
-  /** 32 hexadecimal digits, the same for all that one request caused. */
+  /** 32 hexadecimal digits, the same for everything that one request caused. */
   readonly traceId: string;
-  /** The header of the attempt, under a span id of its own. */
+  /** The header of the attempt, with its own span id. */
   readonly traceparent: string;
-  /** The answer came, or none did. */
+  /** Notes that the response arrived, or that none did. */
   sent(result: Pick<AttemptResult, 'statusCode' | 'errorPhase'>): void;
   /** Runs the work as part of the attempt. */
   within<T>(work: () => T): T;
-  /** Nothing more is done for the attempt. */
+  /** Ends the trace of the attempt. */
   end(result: Pick<AttemptResult, 'status'>): void;
 }
 
-/** Of an attempt, what its trace tells. */
+/** The parts of an attempt that its trace contains. */
 type Traced = Pick<
   DeliveryAttempt,
   'traceparent' | 'eventId' | 'eventType' | 'deliveryId' | 'subscriptionId' | 'targetHost' | 'attempt'
@@ -26,13 +26,16 @@ type Traced = Pick<
 const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 const SAMPLED = '01';
 
-/** Continues the trace of the request that caused the event; an event without one has a trace named by its own id. */
+/**
+ * Continues the trace of the request that caused the event. For an event without a trace, starts one named after the
+ * event's id.
+ */
 export function traceAttempt(attempt: Traced): AttemptTrace {
   const { tracer } = telemetry;
-  return tracer === null ? untold(attempt) : told(attempt, tracer);
+  return tracer === null ? withoutSpans(attempt) : withSpans(attempt, tracer);
 }
 
-function untold({ traceparent, eventId }: Traced): AttemptTrace {
+function withoutSpans({ traceparent, eventId }: Traced): AttemptTrace {
   const [, traceId = idOf(eventId), flags = SAMPLED] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   return {
     traceId,
@@ -43,8 +46,8 @@ function untold({ traceparent, eventId }: Traced): AttemptTrace {
   };
 }
 
-/** Two spans: the delivery, from its claim until it is recorded, and in it the request to the receiver. */
-function told(attempt: Traced, tracer: Tracer): AttemptTrace {
+/** Creates two spans: the delivery, from its claim until it is recorded, and within it the request to the receiver. */
+function withSpans(attempt: Traced, tracer: Tracer): AttemptTrace {
   const { eventId, eventType, deliveryId, subscriptionId, targetHost } = attempt;
   const isKnown = TRACEPARENT.test(attempt.traceparent ?? '');
   const delivery = tracer.begin({
@@ -95,7 +98,10 @@ function idOf(eventId: string): string {
   return eventId.replaceAll('-', '');
 }
 
-/** 16 hexadecimal digits, 62 bits of them random: UUIDs draw on randomness in stock, where random bytes are fetched each time. */
+/**
+ * Returns 16 hexadecimal digits, 62 bits of them random. UUIDs use a stock of random bytes, whereas `randomBytes`
+ * fetches new ones each time.
+ */
 function spanId(): string {
   const uuid = randomUUID();
   return uuid.slice(19, 23) + uuid.slice(24);

@@ -1,18 +1,17 @@
-/** What takes turns. */
 export interface TurnTaker {
   readonly founderId: string;
   readonly tenantId: string;
 }
 
 /**
- * Who is next: founders take turns, the tenants of a founder, and the lanes of a tenant. Taking one removes it; whoever
- * wants another turn is added again, at the end of its tenant's row.
+ * Decides who is next. Founders take turns, then the tenants of a founder, then the lanes of a tenant. A taken lane is
+ * removed. To get another turn, it must be added again, at the end of its tenant's row.
  */
 export class Turns<Lane extends TurnTaker> {
   /** The order of insertion is the order of turns. */
   private readonly founders = new Map<string, Map<string, Set<Lane>>>();
 
-  /** A lane that is there already keeps its place. */
+  /** Adds a lane. A lane that is already there keeps its place. */
   add(lane: Lane): void {
     const tenants = this.founders.get(lane.founderId) ?? new Map<string, Set<Lane>>();
     const lanes = tenants.get(lane.tenantId) ?? new Set();
@@ -23,7 +22,7 @@ export class Turns<Lane extends TurnTaker> {
     return this.founders.get(lane.founderId)?.get(lane.tenantId)?.has(lane) === true;
   }
 
-  /** False when it was not there. */
+  /** Returns false if the lane was not there. */
   delete(lane: Lane): boolean {
     const tenants = this.founders.get(lane.founderId);
     const lanes = tenants?.get(lane.tenantId);
@@ -33,7 +32,7 @@ export class Turns<Lane extends TurnTaker> {
     return true;
   }
 
-  /** Takes the lane whose turn it is, of a founder that may have one; its founder and tenant go to the end of their rows. */
+  /** Takes the next lane of a founder that may have one. Moves its founder and tenant to the end of their rows. */
   take(isAllowed: (founderId: string) => boolean): Lane | undefined {
     for (const [founderId, tenants] of this.founders) {
       const [first] = tenants;

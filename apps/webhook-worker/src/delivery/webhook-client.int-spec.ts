@@ -55,7 +55,7 @@ async function failureOf(target: string, settings: Partial<WebhookClientSettings
     );
 }
 
-/** A TCP server that does with each connection what the test wants. */
+/** Starts a TCP server that handles each connection as the test wants. */
 async function serve(onConnection: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -127,7 +127,7 @@ describe('WebhookClient', () => {
     });
     expect(await failureOf(`http://127.0.0.1:${flood}/`)).toMatchObject({
       phase: 'response',
-      message: 'The headers of the answer are too long.',
+      message: 'The response headers are too long.',
     });
   });
 

@@ -15,28 +15,28 @@ export interface WebhookClientSettings {
   /** From the first byte sent to the last byte read. */
   totalTimeoutMs: number;
   dns: DnsWay;
-  /** `http://[user:password@]host:port`; undefined: targets are connected to from here. */
+  /** `http://[user:password@]host:port`; undefined: direct connections. */
   egressProxyUrl?: string | undefined;
-  /** In place of `dns`. */
+  /** Replaces `dns`. */
   resolve?: Resolve;
 }
 
 export interface WebhookAnswer {
   statusCode: number;
-  /** What a Retry-After asks for. */
+  /** The delay that Retry-After asks for. */
   retryAfterMs: number | null;
 }
 
-/** Nothing in an answer but its status matters; so much is read for the connection's sake. */
+/** Only the status of a response matters. This much is read so that the connection can be reused. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
-/** Shorter than the five seconds after which common servers close an idle connection, possibly under our request. */
+/** Shorter than the five seconds after which common servers close an idle connection, possibly during our request. */
 const KEEP_ALIVE_MS = 4_000;
 
 /**
- * Sends deliveries to URLs that strangers chose. Addresses are decided when a connection is made, for names and for
- * literals alike, and the address that was decided is the one connected to, so that a name that changes its mind in
- * between (DNS rebinding) gains nothing. Redirects are not followed; TLS is verified; everything is bounded.
+ * Sends deliveries to URLs that tenants chose. Addresses are checked when a connection is made, for names and for
+ * literals, and the connection goes to the very address that was checked. A name that changes its addresses in between
+ * (DNS rebinding) gains nothing. Redirects are not followed, TLS is verified, and sizes and times are limited.
  */
 @Injectable()
 export class WebhookClient {
@@ -59,16 +59,18 @@ export class WebhookClient {
     });
   }
 
-  /** Posts the body; resolves with whatever status is answered. Rejects with a {@link DeliveryFailure} otherwise. */
+  /**
+   * Posts the body and returns the response's status, whatever it is. Otherwise rejects with a {@link DeliveryFailure}.
+   */
   async post(target: string, headers: Record<string, string>, body: string): Promise<WebhookAnswer> {
-    // AbortSignal.timeout would stay for its whole time, also when the answer came at once.
+    // AbortSignal.timeout would exist for its whole time, even after a quick response.
     const breakOff = new AbortController();
     const timer = setTimeout(() => breakOff.abort(new DOMException('', 'TimeoutError')), this.settings.totalTimeoutMs);
     try {
       const url = requireTarget(target, this.settings.allowPrivateTargets);
       const { signal } = breakOff;
       const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
-      // The status has been given: a body that breaks or never ends doesn't change it.
+      // The status is known. A body that breaks or never ends does not change it.
       await response.body.dump({ limit: MAX_RESPONSE_BYTES, signal }).catch(() => undefined);
       const retryAfter = response.headers['retry-after'];
       return {
@@ -82,12 +84,15 @@ export class WebhookClient {
     }
   }
 
-  /** Resolves when the way out is open as far as can be told without a target; rejects with what is wrong otherwise. */
-  async pingWayOut(): Promise<void> {
+  /**
+   * Resolves if the egress proxy works, as far as can be told without a target, or if there is none. Rejects with the
+   * problem otherwise.
+   */
+  async pingEgress(): Promise<void> {
     await this.proxy?.ping();
   }
 
-  /** Breaks the connections that are still open. */
+  /** Closes all open connections. */
   async close(): Promise<void> {
     this.proxy?.close();
     await this.agent.destroy();

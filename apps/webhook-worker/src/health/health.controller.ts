@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { Liveness } from './liveness';
 import { ReadinessService, type WorkerReadiness } from './readiness.service';
 
-/** What probes and operators ask of the worker. */
+/** Serves liveness and readiness of the worker. */
 @Controller()
 export class HealthController {
   constructor(
@@ -11,7 +11,7 @@ export class HealthController {
     private readonly readiness: ReadinessService,
   ) {}
 
-  /** Liveness: 503 when only a restart mends what is wrong. */
+  /** Liveness: 503 if only a restart can help. */
   @Get('health')
   async health(@Res({ passthrough: true }) response: Response): Promise<{ status: 'ok' | 'stuck' }> {
     const isAlive = await this.liveness.isAlive();

@@ -2,7 +2,7 @@ import { Liveness, WorkWatch } from './liveness';
 
 const LIMIT_MS = 60_000;
 
-/** A watch with a clock and a database in the test's hands. */
+/** Returns a watch whose clock and database the test controls. */
 function watched() {
   const world = { nowMs: 0, oldestDueMs: () => Promise.resolve(0) };
   const watch = new WorkWatch(

@@ -1,12 +1,12 @@
 import { within } from '@iss/platform';
 
-/** A probe waits for a second at most, as Kubernetes does unless told otherwise. */
+/** A probe waits at most a second, which is the default of Kubernetes. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * Watches over one kind of work. It is stuck when something has been due for `limitMs`, has been seen so for `limitMs`
- * more, and nothing was done here all that time. Whoever cannot tell what is due, because the database is away, is
- * waiting and not stuck: a restart would not mend that.
+ * Watches one kind of work. It is stuck if an item has been due for `limitMs`, has been seen as due for another
+ * `limitMs`, and nothing was done here in all that time. If the database is unreachable, the work is waiting and not
+ * stuck, because a restart would not help.
  */
 export class WorkWatch {
   private movedAtMs: number;
@@ -20,7 +20,7 @@ export class WorkWatch {
     this.movedAtMs = nowMs();
   }
 
-  /** A piece of the work was done, or found done. */
+  /** Notes that an item of the work was done, or found done. */
   moved(): void {
     this.movedAtMs = this.nowMs();
   }
@@ -40,8 +40,8 @@ export class WorkWatch {
 }
 
 /**
- * Whether the worker lives: it has been seen that workers hang while their process answers. Events and deliveries are
- * watched apart, since either may go on while the other hangs.
+ * Decides whether the worker is alive, because a worker can hang while its process still answers. Events and deliveries
+ * are watched separately, because one may hang while the other continues.
  */
 export class Liveness {
   constructor(

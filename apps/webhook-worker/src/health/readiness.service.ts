@@ -10,14 +10,14 @@ import { SETTINGS, type WorkerSettings } from '../settings';
 export type WorkerReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log' | 'feed'
 > & {
-  /** Absent where the maxima are not known. */
+  /** Absent if the connection maxima are unknown. */
   checks: { connections?: Check };
 };
 
-/** Without these the worker can do nothing. */
+/** Without these, the worker can do nothing. */
 const NEEDED = ['database', 'migrations', 'schema'] as const;
 
-/** Whether the worker can do its work, dependency by dependency. */
+/** Checks whether the worker can do its work, with the state of each dependency. */
 @Injectable()
 export class ReadinessService {
   private readonly checks = sharedChecks(() => this.check());
@@ -33,7 +33,10 @@ export class ReadinessService {
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
-  /** The state of each dependency, at most some seconds old where one hangs. Without the queue the sweep does all the work. */
+  /**
+   * Returns the state of each dependency, at most some seconds old if one hangs. Without the queue, the sweep does all
+   * the work.
+   */
   async read(): Promise<WorkerReadiness> {
     const checks = await this.checks();
     const isReady = NEEDED.every((name) => checks[name].status === 'ok');
@@ -46,7 +49,7 @@ export class ReadinessService {
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
       timely('delivery that only lacks a slot', async () => this.dispatcher.oldestRunnableMs()),
-      reachable(() => this.client.pingWayOut(), 'degraded'),
+      reachable(() => this.client.pingEgress(), 'degraded'),
       timely('entry of the log that is not in the change feeds', () => this.feeds.lagMs()),
     ]);
     return { ...ofDatabase, queue, outbox, deliveries, egress, log: this.log.status(), feed };

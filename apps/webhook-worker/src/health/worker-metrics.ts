@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Dispatcher } from '../delivery/dispatcher';
 
-/** What the worker counts of its attempts. */
+/** Counts attempts and measures the dispatcher. */
 @Injectable()
 export class WorkerMetrics {
   private readonly attempts: Histogram<'error_phase'>;
@@ -16,14 +16,14 @@ export class WorkerMetrics {
   constructor(private readonly registry: Registry) {
     this.attempts = new Histogram({
       name: 'webhook_attempt_duration_seconds',
-      help: 'Time of one delivery attempt, by the phase in which it failed ("none": it did not)',
+      help: 'Time of one delivery attempt, by the phase in which it failed ("none" if it succeeded)',
       labelNames: ['error_phase'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers: [registry],
     });
     this.results = new Counter({
       name: 'webhook_attempts_total',
-      help: 'Recorded attempts, by what the delivery is after them: succeeded, pending (to be retried) or dead',
+      help: 'Recorded attempts, by the resulting state of the delivery: succeeded, pending (to be retried) or dead',
       labelNames: ['status'],
       registers: [registry],
     });
@@ -33,49 +33,47 @@ export class WorkerMetrics {
       labelNames: ['reason'],
       registers: [registry],
     });
-    // An alert on an increase needs the value before it.
+    // An alert on an increase needs an initial value.
     for (const status of ['succeeded', 'pending', 'dead'] as const satisfies AttemptResult['status'][])
       this.results.inc({ status }, 0);
     for (const reason of ['gone', 'failing'] as const satisfies DisabledReason[]) this.disabled.inc({ reason }, 0);
     this.swept = new Gauge({
       name: 'webhook_last_sweep_timestamp_seconds',
-      help: 'When this process last looked for what was left behind, in Unix time',
+      help: 'When this process last finished a sweep for leftover work, in Unix time',
       registers: [registry],
     });
   }
 
-  /** A subscription was disabled, and why. */
   subscriptionDisabled(reason: string): void {
     this.disabled.inc({ reason });
   }
 
-  /** A sweep went through. */
   sweepEnded(): void {
     this.swept.setToCurrentTime();
   }
 
-  /** One attempt was made. */
+  /** Measures an attempt that was sent. */
   attempt(errorPhase: FailurePhase | 'none', latencyMs: number): void {
     this.attempts.observe({ error_phase: errorPhase }, latencyMs / 1_000);
   }
 
-  /** One attempt was recorded. */
+  /** Counts an attempt that was recorded. */
   delivered(status: AttemptResult['status']): void {
     this.results.inc({ status });
   }
 
-  /** What is in this process is read when it is asked for. */
+  /** Registers metrics of the dispatcher, which are read on demand. */
   watch(
     dispatcher: Pick<Dispatcher, 'load' | 'slotsHeld' | 'skippedTurns' | 'oldestRunnableMs' | 'heldReceivers'>,
   ): void {
     watchFigure(this.registry, {
       name: 'webhook_runnable_delivery_seconds',
-      help: 'For how long the oldest delivery has been due that only lacks a slot of this process',
+      help: 'How long the oldest delivery that only lacks a slot of this process has been due',
       read: async () => dispatcher.oldestRunnableMs() / 1_000,
     });
     new Gauge({
       name: 'webhook_held_delivery_seconds',
-      help: 'For how long the oldest delivery has been due that waits for earlier attempts at its own receiver: the ten oldest',
+      help: 'How long the oldest delivery that waits for earlier attempts at its own receiver has been due, for the ten oldest',
       labelNames: ['tenant_id', 'target_host'],
       registers: [this.registry],
       collect() {
@@ -91,12 +89,12 @@ export class WorkerMetrics {
     });
     watchFigure(this.registry, {
       name: 'webhook_slots_held',
-      help: 'Attempts under way in this process, by what their endpoints have shown: proven, unproven or failing',
+      help: 'Running attempts of this process, by the kind of their endpoints: proven, unproven or failing',
       read: async () => dispatcher.slotsHeld(),
     });
     watchFigure(this.registry, {
       name: 'webhook_turns_skipped',
-      help: 'Turns passed over since the process began, as their founder held its share of these slots',
+      help: 'Turns skipped since the process started because their founder held its share of these slots',
       read: async () => dispatcher.skippedTurns(),
     });
   }

@@ -25,50 +25,51 @@ import { CheckpointFile } from './checkpoint-file';
 import type { LogIdentity } from './log-identity';
 import { type Cosignatures, type Judge, type WitnessAnswer, Witnesses } from './witnesses';
 
-/** Why nothing is signed: what was signed before is not what the database has. */
+/** Nothing is signed because the database contradicts what was signed before. */
 export class LogRolledBack extends Error {
   override readonly name = 'LogRolledBack';
 }
 
-/** Why nothing is signed: the log goes on under another name, and what it is under this one has been signed. */
+/** Nothing is signed because the log continues under another origin, and the tree of this one is final. */
 export class LogOriginEnded extends Error {
   override readonly name = 'LogOriginEnded';
 }
 
-/** Why nothing is signed: keys of this worker are not announced. */
+/** Nothing is signed because keys of this worker are not announced. */
 export class LogKeyUnknown extends Error {
   override readonly name = 'LogKeyUnknown';
 
   constructor(readonly vkeys: readonly string[]) {
-    super(`The log may not be signed by keys that are not announced: ${vkeys.join(', ')}`);
+    super(`These keys must not sign the log because they are not announced: ${vkeys.join(', ')}`);
   }
 }
 
-/** What the log stands on in the database. */
+/** The stores that hold the log. */
 export interface LogStores {
   readonly integration: LogIntegrationStore;
   readonly checkpoints: LogCheckpointStore;
   readonly tiles: LogTileStore;
 }
 
-/** What was signed last by this process. */
+/** The last checkpoint that this process signed. */
 interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
   readonly signedAtMs: number;
-  /** Whatever was committed before is in it. */
+  /** The tree contains everything that was committed before. */
   readonly completeAt: Date;
   readonly cosignatures: Cosignatures;
-  /** With how many cosignatures it is published; null: it is not. */
+  /** The number of cosignatures with which it is published; null: not published. */
   publishedWith: number | null;
 }
 
 /**
- * Signs checkpoints of the tree, has them cosigned, and publishes those that the policy takes. Never signs what contradicts
- * what was signed before: each newest checkpoint that is known outside of the database must be one of this very tree.
+ * Signs checkpoints of the tree, collects cosignatures, and publishes checkpoints that satisfy the policy. Never
+ * contradicts an earlier signature: every newest checkpoint that is known outside the database must belong to this very
+ * tree.
  */
 export class CheckpointPublisher {
-  /** What the next one must continue. */
+  /** Checkpoints that the next one must continue. */
   private known: Checkpoint[] = [];
   private signed: Signed | null = null;
 
@@ -78,13 +79,13 @@ export class CheckpointPublisher {
     private readonly stores: LogStores,
     private readonly file: CheckpointFile | null,
     private readonly witnesses: Witnesses | null,
-    /** The policy that this worker's one took the place of; null: there was none, or the same. */
+    /** The policy that this worker's policy replaced; null if there was none, or the same. */
     readonly replacedPolicy: string | null,
   ) {}
 
   /**
-   * Throws {@link LogKeyUnknown} when a key is not announced, and when the checkpoint in `LOG_CHECKPOINT_FILE` is none that a
-   * key of the log signed.
+   * Throws {@link LogKeyUnknown} if a key is not announced. Throws if no key of the log signed the checkpoint in
+   * `LOG_CHECKPOINT_FILE`.
    */
   static async open(
     identity: LogIdentity,
@@ -111,18 +112,22 @@ export class CheckpointPublisher {
     return publisher;
   }
 
-  /** The names of the log before this one, the last one of those under which it was begun anew. Throws {@link LogOriginEnded}. */
+  /**
+   * Returns the former origins of the log. Throws {@link LogOriginEnded} if the log was restarted under another origin.
+   */
   private async requireOrigin(): Promise<string[]> {
     const restarts = await this.stores.checkpoints.restarts();
     const last = restarts.at(-1);
     if (last !== undefined && last.origin !== this.identity.origin)
-      throw new LogOriginEnded(`The log was begun anew as ${last.origin}: ${this.identity.origin} has ended.`);
+      throw new LogOriginEnded(
+        `The log was restarted as ${last.origin}. The origin ${this.identity.origin} has ended.`,
+      );
     return restarts.map(({ previousOrigin }) => previousOrigin);
   }
 
   /**
-   * What was signed last, by these keys or those before them: as the file, the database and witnesses have it. What was signed
-   * under a former name was of another tree.
+   * Reads the last signed checkpoints, by these keys or earlier ones, from the file, the database and the witnesses.
+   * Ignores checkpoints of former origins, because they belong to another tree.
    */
   private async recall(verifiers: readonly Verifier[], former: readonly string[]): Promise<void> {
     const notes = [await this.file?.read(), (await this.stores.checkpoints.newest())?.note];
@@ -135,7 +140,10 @@ export class CheckpointPublisher {
     this.known.push(...((await this.witnesses?.newest()) ?? []));
   }
 
-  /** Returns whether an operator marked the note as signed by mistake. Cosignatures may stand below either copy of it. */
+  /**
+   * Returns whether an operator marked the note as signed by mistake. Either copy of the note may have additional
+   * cosignatures.
+   */
   private async isMarked(note: string, size: number): Promise<boolean> {
     const marked = (await this.stores.checkpoints.marked(size)).map(parseNote);
     const { text, signatures } = parseNote(note);
@@ -147,10 +155,10 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Signs the tree if it has grown or the last checkpoint is too old, asks the witnesses for what is missing, and publishes
-   * what the policy takes. Resolves with whether the newest one is published. Throws {@link LogRolledBack} when the tree is
-   * none that earlier checkpoints were of, {@link LogOriginEnded} and {@link LogKeyUnknown}. The tree has all that was committed
-   * before `completeAt`.
+   * Signs the tree if it has grown or the last checkpoint is too old, asks witnesses for missing cosignatures, and
+   * publishes if the policy is satisfied. The tree contains everything that was committed before `completeAt`. Returns
+   * whether the newest checkpoint is published. Throws {@link LogRolledBack} if the tree contradicts earlier
+   * checkpoints, {@link LogOriginEnded} and {@link LogKeyUnknown}.
    */
   async publish(tree: LogTree, completeAt: Date): Promise<boolean> {
     await this.requireKeys(tree);
@@ -161,7 +169,7 @@ export class CheckpointPublisher {
     if (this.witnesses !== null) {
       await this.witnesses.collect(this.submissionOf(signed), signed.cosignatures, this.judge);
       if (this.witnesses.refuse)
-        throw new LogRolledBack('The witnesses, without whom there is no quorum, say that they saw another log.');
+        throw new LogRolledBack('The witnesses that the quorum needs say that they saw another log.');
     }
     return (await this.publishSigned(signed)) || this.isSuperseded(signed);
   }
@@ -173,14 +181,14 @@ export class CheckpointPublisher {
     if (unknown.length > 0) throw new LogKeyUnknown(unknown);
   }
 
-  /** Breaks off requests to witnesses. */
+  /** Aborts requests to witnesses. */
   close(): void {
     this.witnesses?.close();
   }
 
   private isDue(tree: LogTree): boolean {
     if (this.signed === null) return true;
-    // As long as those witnesses say so, nothing more is signed: what is signed already is shown to them again.
+    // While those witnesses refuse, nothing more is signed. They are shown the last signed checkpoint again.
     if (this.witnesses?.refuse === true) return false;
     const isOld = performance.now() - this.signed.signedAtMs > this.settings.checkpointMaxAgeMs;
     return this.signed.checkpoint.size !== tree.size || isOld;
@@ -195,7 +203,7 @@ export class CheckpointPublisher {
     const checkpoint = { origin, size: tree.size, root: new Uint8Array(tree.root), extensionLines: [] };
     const note = await signNote({ text: formatCheckpoint(checkpoint) }, signers, Math.floor(Date.now() / 1000));
     await this.file?.write(note);
-    // What witnesses have shown meanwhile stays, to be held against the tree.
+    // Checkpoints that witnesses have shown meanwhile stay, to be compared with the tree.
     this.known = [...this.known.filter((one) => !before.includes(one)), checkpoint];
     const signedAtMs = performance.now();
     this.signed = { checkpoint, note, signedAtMs, completeAt, cosignatures: new Map(), publishedWith: null };
@@ -216,7 +224,7 @@ export class CheckpointPublisher {
     return true;
   }
 
-  /** Another worker was faster. */
+  /** Returns whether another worker has published a larger checkpoint. */
   private async isSuperseded({ checkpoint }: Signed): Promise<boolean> {
     return ((await this.stores.checkpoints.newest())?.size ?? -1) > checkpoint.size;
   }
@@ -228,8 +236,9 @@ export class CheckpointPublisher {
   }
 
   /**
-   * A witness says that it saw more, or something else. Where it shows that under the log's own signature, the database is
-   * held against it. A bare word may be a lie: it counts where there is no quorum without that witness.
+   * Judges a witness that says that it saw more, or something else. If it shows a checkpoint that the log signed, the
+   * tree is compared with that. A claim without proof may be a lie: it counts only if there is no quorum without that
+   * witness.
    */
   private readonly judge: Judge = async (claim, shown) => {
     const tree = await this.stores.integration.tree();
@@ -241,17 +250,20 @@ export class CheckpointPublisher {
     return claim.kind === 'contradicted' || claim.size > tree.size;
   };
 
-  /** Holds the tree against all that is known. What contradicts it stays known, so that it does each time. */
+  /**
+   * Throws {@link LogRolledBack} unless the tree continues all known checkpoints. A contradicting checkpoint stays
+   * known, so that each later call throws too.
+   */
   private async requireSameTree(given: LogTree): Promise<void> {
     const checked = [...this.known].sort((one, other) => one.size - other.size);
     for (const known of checked) {
-      // What this process was given may be older than what another one has signed.
+      // Another process may have signed a newer tree than the given one.
       const { size } = known.size > given.size ? await this.stores.integration.tree() : given;
       if (known.size > size)
-        throw new LogRolledBack(`A checkpoint of ${known.size} entries was signed, and the database has ${size}.`);
+        throw new LogRolledBack(`A checkpoint of ${known.size} entries was signed, but the database has only ${size}.`);
       const root = await readRoot(known.size, tileHashReader(known.size, this.readTiles));
       if (!equalBytes(root, known.root))
-        throw new LogRolledBack(`The database's first ${known.size} entries are not those that were signed.`);
+        throw new LogRolledBack(`The database's first ${known.size} entries differ from those that were signed.`);
     }
     const older = checked.slice(0, -1);
     this.known = this.known.filter((one) => !older.includes(one));
@@ -261,7 +273,7 @@ export class CheckpointPublisher {
     (await this.stores.tiles.read(tiles)).map((hashes) => new TileHashes(hashes));
 }
 
-/** Throws {@link LogKeyUnknown} unless all keys are announced. The log begins with the keys of the worker that starts first. */
+/** Throws {@link LogKeyUnknown} unless all keys are announced. The first worker of a new log announces its own keys. */
 async function requireAnnounced(checkpoints: LogCheckpointStore, vkeys: readonly string[]): Promise<void> {
   const unknown = await checkpoints.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
   if (unknown.length > 0 && !(await checkpoints.announceFirst(vkeys))) throw new LogKeyUnknown(unknown);

@@ -4,8 +4,8 @@ import type { LoggedFact, LogGrowth, LogTile, LogTree } from '@iss/persistence';
 import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHashes, tileHashReader } from '@iss/tlog';
 
 /**
- * What the facts make of the tree: a salted leaf for each, in their order. `edge` has the tree's tiles that are not full.
- * Throws when tiles and tree do not belong together: somebody has changed one of them.
+ * Appends a salted leaf for each fact, in their order. `edge` has the tree's incomplete tiles. Throws if tiles and tree
+ * contradict each other, which means that somebody has changed one of them.
  */
 export async function growTree(
   tree: LogTree,

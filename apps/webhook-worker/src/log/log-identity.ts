@@ -12,20 +12,23 @@ import {
   type Verifier,
 } from '@iss/tlog';
 
-/** Where the log's name, keys and policy are injected; null where nothing is signed. */
+/** Injection token of the log's origin, keys and policy; null if nothing is signed. */
 export const LOG_IDENTITY = Symbol('LOG_IDENTITY');
 
-/** In whose name checkpoints are signed, and whose cosignatures they need before they are published. */
+/** The origin and keys that sign checkpoints, and the policy for cosignatures. */
 export interface LogIdentity {
   readonly origin: string;
   readonly signers: readonly Signer[];
-  /** Of the signers. */
+  /** The verifiers of the signers' keys. */
   readonly verifiers: readonly Verifier[];
-  /** Null: checkpoints are published as they are signed. */
+  /** Null: checkpoints need no cosignatures. */
   readonly policy: Policy | null;
 }
 
-/** Null where nothing is signed. Throws EnvError for keys that do not sign, and for a policy that can never be satisfied. */
+/**
+ * Returns null if nothing is signed. Throws EnvError for keys that cannot sign, and for a policy that can never be
+ * satisfied.
+ */
 export async function openLogIdentity(settings: LogSettings): Promise<LogIdentity | null> {
   const { origin, signingKeys, pqSigningKey, policyFile } = settings;
   if (signingKeys.length === 0) return null;
@@ -50,7 +53,7 @@ async function signerOf(variable: string, key: string, type: SignatureType, orig
     const signer = await createSigner(key);
     if (signer.key.type !== type)
       throw new EnvError([
-        `${variable} holds a key of type ${BYTES[signer.key.type]}: it must be one of ${BYTES[type]}`,
+        `${variable} holds a key of type ${BYTES[signer.key.type]}: it must be of type ${BYTES[type]}`,
       ]);
     if (signer.key.name !== origin)
       throw new EnvError([`LOG_ORIGIN must be the name in ${variable}, ${signer.key.name}`]);
@@ -86,6 +89,6 @@ async function readPolicy(path: string, signers: readonly Signer[]): Promise<Pol
   }
   const asked = policy.witnesses.filter(({ url }) => url !== null).map(({ name }) => name);
   if (!isQuorum(policy, new Set(asked)))
-    throw fault('asks for more witnesses than it gives URLs of: add the URL of each to its line');
+    throw fault('requires more witnesses than it has URLs for: add the URL of each witness to its line');
   return policy;
 }

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { WITNESS_ANSWERS, type WitnessAnswer } from './witnesses';
 
-/** What the worker counts of its witnesses. */
+/** Measures the log and its witnesses. */
 @Injectable()
 export class LogMetrics {
   private readonly answers: Counter<'witness' | 'answer'>;
@@ -15,30 +15,30 @@ export class LogMetrics {
   constructor(private readonly registry: Registry) {
     this.answers = new Counter({
       name: 'log_witness_answers_total',
-      help: 'What witnesses made of checkpoints: cosigned, contradicted (they say that they saw another log) or failed',
+      help: 'Answers of witnesses to checkpoints: cosigned, contradicted (they say that they saw another log) or failed',
       labelNames: ['witness', 'answer'],
       registers: [registry],
     });
     this.replacedPolicies = new Counter({
       name: 'log_policies_replaced_total',
-      help: 'Times that this worker published another policy in the place of the one that was published',
+      help: 'How often this worker replaced the published policy with another one',
       registers: [registry],
     });
     this.reached = new Gauge({
       name: 'log_quorum_reached',
-      help: 'Whether enough witnesses cosigned the newest checkpoint (1), or an older one is served (0)',
+      help: '1 if enough witnesses cosigned the newest checkpoint; 0 while an older one is served',
       registers: [registry],
     });
     this.reached.set(1);
     this.unknown = new Gauge({
       name: 'log_key_unknown',
-      help: '1 while this worker signs nothing, since one of its keys is not announced; else 0',
+      help: '1 while this worker signs nothing because one of its keys is not announced; otherwise 0',
       registers: [registry],
     });
     this.unknown.set(0);
   }
 
-  /** What is published is read when it is asked for. */
+  /** Registers metrics of the published log, which are read on demand. */
   watch(checkpoints: Pick<LogCheckpointStore, 'newest'>): void {
     watchFigure(this.registry, {
       name: 'log_published_entries',
@@ -47,32 +47,31 @@ export class LogMetrics {
     });
     watchFigure(this.registry, {
       name: 'log_checkpoint_timestamp_seconds',
-      help: 'When the newest checkpoint was published, in Unix time; 0: none was',
+      help: 'When the newest checkpoint was published, in Unix time; 0 if none was',
       read: async () => ((await checkpoints.newest())?.signedAt.getTime() ?? 0) / 1_000,
     });
   }
 
-  /** Names the witnesses that will be asked: an alert on an increase needs the value before it. */
+  /** Initializes the counters of the witnesses, because an alert on an increase needs an initial value. */
   expectWitnesses(names: readonly string[]): void {
     for (const witness of names) for (const answer of WITNESS_ANSWERS) this.answers.inc({ witness, answer }, 0);
   }
 
-  /** A witness was asked; by the name that the policy gives it. */
+  /** Counts an answer of a witness, by its name in the policy. */
   witness(witness: string, answer: WitnessAnswer): void {
     this.answers.inc({ witness, answer });
   }
 
-  /** The policy of this worker took the place of another one. */
   policyReplaced(): void {
     this.replacedPolicies.inc();
   }
 
-  /** A round has ended; whether a key of this worker is not announced. */
+  /** Sets, after a round, whether a key of this worker is not announced. */
   keyUnknown(isUnknown: boolean): void {
     this.unknown.set(isUnknown ? 1 : 0);
   }
 
-  /** A round has ended. */
+  /** Sets, after a round, whether enough witnesses cosigned. */
   quorum(isReached: boolean): void {
     this.reached.set(isReached ? 1 : 0);
   }

@@ -50,7 +50,7 @@ let superuser: Client;
 let folder: string;
 let settings: LogSettings;
 let vkey: string;
-/** Of the worker that started last. */
+/** The metrics of the worker that started last. */
 let metrics: Registry;
 const services: LogService[] = [];
 
@@ -101,7 +101,7 @@ async function start(change: Partial<LogSettings> = {}, lines: string[] = []): P
   return service;
 }
 
-/** Each is one owner's change: an entry. */
+/** Adds facts, each a change of owner that becomes one entry. */
 async function addFacts(count: number): Promise<void> {
   await superuser.query(
     `INSERT INTO owner_changes (tenant_id, principal_id) SELECT 'acme', 'owner-' || n FROM generate_series(1, $1) n`,
@@ -270,7 +270,7 @@ it('signs nothing with a key that was not announced, ends no other key, and goes
   await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 5);
   expect((await checkpoints.newest())?.size).toBe(3);
   expect(await keys()).toEqual([{ key: vkey, hasSigned: true, isEnded: false }]);
-  // The known worker goes on beside it.
+  // The worker with the known key continues beside it.
   const own = await start({ checkpointFile: undefined });
   await published(5);
   expect(own.status()).toEqual({ status: 'ok' });

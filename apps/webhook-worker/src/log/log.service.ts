@@ -10,12 +10,12 @@ import { LOG_IDENTITY, type LogIdentity } from './log-identity';
 import { LogMetrics } from './log-metrics';
 import { growTree } from './grow-tree';
 
-/** Entries of one transaction: some ten milliseconds, so that nobody waits long for the tree. */
+/** Entries per transaction: some ten milliseconds, so that nobody waits long for the tree. */
 const BATCH = 2_000;
-/** Checkpoints deleted at once. */
+/** Checkpoints deleted per statement. */
 const THIN_BATCH = 500;
 
-/** How the log is: whether what is committed is integrated, signed and published; and what to do where it is not. */
+/** The states of the log: whether committed facts are integrated, signed and published, and the remedy if not. */
 const STATES = {
   ok: { status: 'ok' },
   unsigned: {
@@ -32,36 +32,36 @@ const STATES = {
     status: 'degraded',
     reason: 'no_quorum',
     detail:
-      'too few witnesses cosign: the last checkpoint that enough of them cosigned is served (docs/operations/log.md, "Witnesses")',
+      'too few witnesses cosign: the last checkpoint with enough cosignatures is served (docs/operations/log.md, "Witnesses")',
   },
   backfill: {
     status: 'degraded',
     reason: 'backfill',
-    detail: 'what is older than the log waits for npm run db:migrate to end; until then nothing is integrated',
+    detail: 'nothing is integrated until npm run db:migrate has marked all older snapshots: run it again',
   },
-  behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; it is tried again' },
+  behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; the worker retries' },
   rolled_back: {
     status: 'failed',
     reason: 'rolled_back',
     detail:
-      'the database is not the one that was signed; nothing is signed (docs/operations/log.md, "The transparency log")',
+      'the database is not the one that was signed; nothing more is signed (docs/operations/log.md, "The transparency log")',
   },
   origin_ended: {
     status: 'failed',
     reason: 'origin_ended',
     detail:
-      'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
+      'the log was restarted under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
   },
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
 
-/** Makes entries of facts and publishes checkpoints, again and again. Any number of workers may. */
+/** Integrates facts into the log and publishes checkpoints, repeatedly. Any number of workers may do so. */
 @Injectable()
 export class LogService {
   private readonly rounds = new Rounds(() => this.round());
   private readonly warn: Warn;
   private publisher: CheckpointPublisher | null = null;
-  /** Witnesses may take their time, integration goes on meanwhile. */
+  /** Runs concurrently with integration, because witnesses may take long. */
   private publishing: Promise<void> | null = null;
   private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
   private published: LogState = 'ok';
@@ -84,12 +84,11 @@ export class LogService {
     metrics.expectWitnesses(asked.map(({ name }) => name));
   }
 
-  /** Integrates from now on. */
   start(): void {
     this.rounds.start();
   }
 
-  /** Resolves when the round that runs has ended. */
+  /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
     const fed = this.feed.stop();
@@ -99,7 +98,7 @@ export class LogService {
     await this.publishing;
   }
 
-  /** For readiness. */
+  /** Returns the state for readiness. */
   status(): Check {
     const { integrated, published } = this;
     const state = integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated;
@@ -107,26 +106,29 @@ export class LogService {
     return { ...STATES.unknown_key, detail: `${STATES.unknown_key.detail}: ${announcing(this.unknownKeys)}` };
   }
 
-  /** Resolves with the pause until the next one. */
+  /** Runs one round. Returns the pause until the next one in milliseconds. */
   private async round(): Promise<number> {
     try {
       const round = await this.integrateAll();
       if (round !== null) this.publishing ??= this.publish(round).finally(() => (this.publishing = null));
     } catch (error) {
       this.integrated = 'behind';
-      this.warn('The log does not go on; it is tried again', error);
+      this.warn('Log integration failed; retrying', error);
     }
     await this.feed.catchUp();
     return this.settings.log.checkpointIntervalMs;
   }
 
-  /** The round that left nothing waiting; null while another worker integrates, and while integration is held. */
+  /**
+   * Integrates until nothing waits, and returns the last round. Returns null while another worker integrates, or while
+   * integration is on hold.
+   */
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, growTree);
       this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
       if (round === null || round.awaitsBackfill) return null;
-      if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts are gone that were to be logged');
+      if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
       if (round.integrated + round.dropped < BATCH || this.isStopping) return round;
     }
   }
@@ -134,15 +136,15 @@ export class LogService {
   private async publish(round: LogRound): Promise<void> {
     const before = this.published;
     const after = await this.publishOrSayWhy(round);
-    // Witnesses were broken off: that says nothing of them.
+    // The requests to witnesses were aborted, so the result means nothing.
     if (this.isStopping) return;
     this.published = after;
     this.metrics.quorum(this.published !== 'no_quorum');
     this.metrics.keyUnknown(this.published === 'unknown_key');
     if (this.published === 'no_quorum' && before !== 'no_quorum')
-      this.logger.warn('Too few witnesses cosign: the last checkpoint that enough of them cosigned is served');
+      this.logger.warn('Too few witnesses cosign; the last checkpoint with enough cosignatures is served');
     if (before === 'unknown_key' && this.published === 'ok')
-      this.logger.info('The keys are announced: the log is signed');
+      this.logger.info('The keys are announced; the log is signed');
     if (before === 'no_quorum' && this.published === 'ok') this.logger.info('Enough witnesses cosign again');
   }
 
@@ -159,10 +161,10 @@ export class LogService {
       const why =
         error instanceof LogRolledBack ? 'rolled_back' : error instanceof LogOriginEnded ? 'origin_ended' : null;
       if (why === null) {
-        this.warn('The log does not go on; it is tried again', error);
+        this.warn('Log publication failed; retrying', error);
         return 'behind';
       }
-      if (this.published !== why) this.logger.error({ err: error }, 'The log signs nothing any more');
+      if (this.published !== why) this.logger.error({ err: error }, 'Nothing more is signed');
       return why;
     }
   }
@@ -171,7 +173,7 @@ export class LogService {
     if (this.unknownKeys.join() !== vkeys.join() || this.published !== 'unknown_key')
       this.logger.error(
         { vkeys },
-        `The log signs nothing: a key is not announced. If it is the log’s, ${announcing(vkeys)}`,
+        `Nothing is signed: a key of this worker is not announced. If it is a key of the log, ${announcing(vkeys)}`,
       );
     this.unknownKeys = vkeys;
     return 'unknown_key';
@@ -195,7 +197,7 @@ export class LogService {
   }
 }
 
-/** Returns the instruction that announces the keys. */
+/** Returns the command that announces the keys. */
 function announcing(vkeys: readonly string[]): string {
   return `run ${vkeys.map((vkey) => `iss log-key add ${vkey}`).join(' and ')}`;
 }

@@ -3,15 +3,20 @@ import { sharedChecks } from '@iss/platform';
 import { formatNote, parseNote } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** Of an Ed25519 signature line, with the time of a cosignature; those of ML-DSA-44 are forty times as long. */
+/**
+ * Length of an Ed25519 signature, including the time of a cosignature. Signatures of ML-DSA-44 are forty times as long.
+ */
 const MAX_ED25519_BYTES = 8 + 64;
-/** Characters: receivers bound the headers that they take. */
+/** In characters. Receivers limit the size of headers. */
 const MAX_HEADER_LENGTH = 4096;
 
-/** The newest published checkpoint as deliveries carry it: whoever keeps it can tell later whether the log still has it. */
+/**
+ * The newest published checkpoint, which deliveries carry. A receiver that stores it can check later that the log still
+ * contains it.
+ */
 @Injectable()
 export class NewestCheckpoint {
-  /** Read at most once a second, whatever is delivered. */
+  /** Read at most once per second, however many deliveries are sent. */
   private readonly read = sharedChecks<string | null>(
     async () => headerOf((await this.checkpoints.newest())?.note ?? null),
     null,
@@ -19,13 +24,15 @@ export class NewestCheckpoint {
 
   constructor(@Inject(LogCheckpointStore) private readonly checkpoints: Pick<LogCheckpointStore, 'newest'>) {}
 
-  /** Base64 of the note with its Ed25519 lines; null where there is none, or it is too long. Never rejects. */
+  /**
+   * Returns the base64 of the note with its Ed25519 lines; null if there is none, or if it is too long. Never rejects.
+   */
   async header(): Promise<string | null> {
     return this.read().catch(() => null);
   }
 }
 
-/** The header's value; null for a note that is none, has no such line, or is too long. */
+/** Returns the header's value; null without a note, without an Ed25519 line, or if it is too long. */
 export function headerOf(note: string | null): string | null {
   if (note === null) return null;
   const { text, signatures } = parseNote(note);

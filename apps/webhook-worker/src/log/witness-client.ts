@@ -14,39 +14,41 @@ import {
   witnessedCheckpointPath,
 } from '@iss/tlog';
 
-/** From the first byte sent to the last one read. */
+/** From the first byte sent to the last byte read. */
 const TIMEOUT_MS = 5_000;
-/** The same where nobody signs before it is known. */
+/** The same for reading the newest checkpoint, for which signing waits. */
 const LOOK_TIMEOUT_MS = 2_000;
-/** More than a note with every signature that a witness answers. */
+/** More than a note with every signature of a witness needs. */
 const MAX_ANSWER_BYTES = 128 * 1024;
-/** Between attempts, a witness is asked for the sizes that it says: other workers may be asking too. */
+/** Attempts per submission. Each uses the size that the witness named, which other workers may change meanwhile. */
 const MAX_ATTEMPTS = 3;
 
-/** A signed checkpoint, and the proofs that it continues older ones. */
+/** A signed checkpoint, and the proofs that it continues earlier ones. */
 export interface Submission {
   readonly checkpoint: Checkpoint;
   readonly note: string;
   readonly proofFrom: (size: number) => Promise<readonly Uint8Array[]>;
 }
 
-/** What a witness says to a checkpoint. */
+/** A witness's answer to a checkpoint. */
 export type WitnessWord =
-  /** By the names that the policy gives. */
+  /** By the names in the policy. */
   | { kind: 'cosigned'; signatures: ReadonlyMap<string, NoteSignature> }
-  /** It has cosigned a larger one. */
+  /** It has cosigned a larger checkpoint. */
   | { kind: 'ahead'; size: number }
-  /** The proof does not lead from what it cosigned to this one. */
+  /** The proof does not lead from the checkpoint that it cosigned to this one. */
   | { kind: 'contradicted' };
 
-/** A witness at its URL, C2SP tlog-witness. What it answers is bounded, in time and bytes, and believed only where it is signed. */
+/**
+ * A client of one witness (C2SP tlog-witness). Its responses are limited in time and size, and believed only if signed.
+ */
 export class WitnessClient {
-  /** What it cosigned last, as far as is known here. */
+  /** The size of the last checkpoint that it cosigned, as far as is known here. */
   private lastSize = 0;
   private readonly prefix: string;
   private readonly closing = new AbortController();
 
-  /** `keys`: the witness's, with one URL: most have one. */
+  /** `keys`: the keys of the witness at this URL, usually one. */
   constructor(
     url: string,
     private readonly keys: readonly PolicyWitness[],
@@ -54,12 +56,12 @@ export class WitnessClient {
     this.prefix = url.replace(/\/+$/, '');
   }
 
-  /** As the policy calls it. */
+  /** Its names in the policy. */
   get names(): readonly string[] {
     return this.keys.map(({ name }) => name);
   }
 
-  /** Asks for cosignatures. Rejects when it gives none: it is away, slow, or answers what is none. */
+  /** Asks for cosignatures. Rejects if the witness is unreachable, slow, or answers without a valid one. */
   async submit({ checkpoint, note, proofFrom }: Submission): Promise<WitnessWord> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const oldSize = Math.min(this.lastSize, checkpoint.size);
@@ -81,7 +83,7 @@ export class WitnessClient {
     throw new Error(`it named another size at each of ${MAX_ATTEMPTS} attempts`);
   }
 
-  /** The newest checkpoint that it shows and one of these keys signed. Rejects when it shows none. */
+  /** Returns the newest checkpoint that the witness shows and one of these keys signed. Rejects if it shows none. */
   async newest(origin: string, verifiers: readonly Verifier[]): Promise<Checkpoint> {
     const { status, text } = await this.exchange(
       `/${witnessedCheckpointPath(origin)}`,
@@ -94,7 +96,7 @@ export class WitnessClient {
     return checkpoint;
   }
 
-  /** Breaks off what runs. */
+  /** Aborts running requests. */
   close(): void {
     this.closing.abort();
   }
@@ -118,7 +120,7 @@ export class WitnessClient {
     return this.keys.find(({ key }) => key.name === name && key.keyId === keyId);
   }
 
-  /** Node's own client, which goes through the proxy of the environment where it is told to (`NODE_USE_ENV_PROXY`). */
+  /** Uses Node's own client, which uses the proxy of the environment if `NODE_USE_ENV_PROXY` is set. */
   private async exchange(
     path: string,
     init: RequestInit,

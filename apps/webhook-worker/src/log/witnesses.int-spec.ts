@@ -101,7 +101,7 @@ async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
   return service;
 }
 
-/** A line of the policy, by name, verifier key and URL. */
+/** A line of the policy: name, verifier key and URL. */
 type Line = Pick<WitnessProcess, 'name' | 'vkey' | 'url'>;
 
 function writePolicy(threshold: number, lines: readonly Line[]): void {
@@ -123,7 +123,7 @@ async function startWitnesses(count: number): Promise<WitnessProcess[]> {
   return prepared;
 }
 
-/** A witness that is none. */
+/** Starts a server that pretends to be a witness. */
 async function pretend(
   listener: (request: IncomingMessage, response: ServerResponse) => unknown,
   given?: string,
@@ -154,7 +154,7 @@ async function addFacts(count: number): Promise<void> {
 const newest = () => new LogCheckpointStore(database.sql).newest();
 const treeSize = async () => (await new LogIntegrationStore(database.sql).tree()).size;
 
-/** Waits until a checkpoint of this size is served that the policy takes. */
+/** Waits until a checkpoint of this size that satisfies the policy is served. */
 async function published(size: number): Promise<VerifiedCheckpoint> {
   const note = await waitFor(
     async () => {
@@ -199,7 +199,7 @@ it('publishes what the witness cosigned, and while it is away the last one that 
   expect(answers.match(/answer="contradicted"\} 0/g)).not.toBeNull();
 });
 
-/** Each way to be a bad witness, of three of which two suffice. */
+/** Each way to be a bad witness. It is one of three, and two suffice. */
 const BAD: Record<string, (request: IncomingMessage, response: ServerResponse, key: string) => unknown> = {
   'breaks the connection': (request) => request.destroy(),
   'never answers': () => undefined,
@@ -287,7 +287,7 @@ it('adds what a slow witness signs later, and does not wait for it', async () =>
     response.writeHead(answer.status).end(await answer.text());
   }, two.vkey);
   writePolicy(1, [one, { ...slow, name: 'slow' }]);
-  // Its first look at what witnesses show waits for this one too.
+  // The worker's first read from all witnesses waits for this one too.
   setTimeout(release, 1).unref();
   await start();
   await addFacts(2);
@@ -342,7 +342,7 @@ it('several workers make one log with one witness', async () => {
 const asSuperuser = (text: string) =>
   superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
 
-/** The database as it was when it had two entries; nothing but the witness knows of the third. */
+/** The database when it had two entries. Only the witness knows of the third. */
 const LOSE_END = `
   DELETE FROM log_checkpoints WHERE size > 0; DELETE FROM log_entries WHERE log_index >= 2;
   UPDATE log_tiles SET hashes = substr(hashes, 1, 64);
@@ -362,7 +362,7 @@ it('signs nothing over a database that lost the end that a witness saw, and goes
   await asSuperuser(LOSE_END);
   const after = await start();
   await isIn(after, ROLLED_BACK);
-  // Another third one makes it no better.
+  // Another third entry does not help.
   await addFacts(4);
   await waitFor(async () => (await treeSize()) === 6);
   await isIn(after, ROLLED_BACK);
@@ -384,7 +384,7 @@ it('learns of the lost end also from a witness that comes back later', async () 
   await waitFor(async () => (await published(3)).cosignatures.length === 3);
   await before.stop();
   await asSuperuser(LOSE_END);
-  // Those who are there have forgotten, the one who knows is away.
+  // The reachable witnesses have forgotten; the one that remembers is down.
   for (const witness of three) {
     await witness.kill();
     if (witness !== three[2]) rmSync(witness.stateFile);
@@ -445,9 +445,7 @@ describe('at boot', () => {
     expect(await policyOf(`log ${vkey}\nquorum none\n`)).toBe('');
     expect(await policyOf(`log ${vkey}\n`)).toMatch(/^LOG_POLICY_FILE, .*policy, is not usable.*quorum/);
     expect(await policyOf('quorum none\n')).toMatch(/^LOG_POLICY_FILE, .*names no key that signs: add the line “log /);
-    expect(await policyOf(`log ${vkey}\nwitness w ${witness}\nquorum w\n`)).toMatch(
-      /more witnesses than it gives URLs/,
-    );
+    expect(await policyOf(`log ${vkey}\nwitness w ${witness}\nquorum w\n`)).toMatch(/more witnesses than it has URLs/);
     expect(await policyOf(`log ${vkey}\nwitness w ${witness} ftp://x\nquorum w\n`)).toMatch(/a URL that is not http/);
     expect(await fault({ policyFile: '/nowhere' })).toMatch(/^LOG_POLICY_FILE, \/nowhere, cannot be read/);
     expect(await fault({ origin: 'another' })).toMatch(/^LOG_ORIGIN must be the name in LOG_SIGNING_KEY, log.example/);

@@ -9,15 +9,18 @@ import {
 } from '@iss/tlog';
 import { type Submission, WitnessClient, type WitnessWord } from './witness-client';
 
-/** A witness that failed is left alone for so long at first, and twice as long each time, up to the second figure. */
+/** The pause after a first failure of a witness. It doubles with each further failure, up to the maximum. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
-/** What came of asking a witness. */
+/** The result of asking a witness. */
 export const WITNESS_ANSWERS = ['cosigned', 'contradicted', 'failed'] as const;
 export type WitnessAnswer = (typeof WITNESS_ANSWERS)[number];
 
-/** Judges a witness's word that the log lost its end or was changed. `proven`: throws. */
+/**
+ * Judges a witness's claim that the log lost entries or was changed. Throws if `shown` proves it. Returns whether an
+ * unproven claim casts doubt on the log.
+ */
 export type Judge = (claim: Exclude<WitnessWord, { kind: 'cosigned' }>, shown: Checkpoint | null) => Promise<boolean>;
 
 interface Asked {
@@ -25,14 +28,14 @@ interface Asked {
   isBusy: boolean;
   failures: number;
   notBeforeMs: number;
-  /** It says, without a proof, that the log is not what it saw. */
+  /** True if it claims, without proof, that the log differs from what it saw. */
   doubts: boolean;
 }
 
-/** Cosignatures of one checkpoint, by the names that the policy gives; they may still grow. */
+/** Cosignatures of one checkpoint, by the names in the policy. More may be added. */
 export type Cosignatures = Map<string, NoteSignature>;
 
-/** The witnesses of a policy, each asked on its own: one that is slow or away costs the others nothing. */
+/** The witnesses of a policy. Each is asked separately, so that a slow or unreachable one does not delay the others. */
 export class Witnesses {
   private readonly all: readonly Asked[];
 
@@ -56,21 +59,23 @@ export class Witnesses {
     }));
   }
 
-  /** What witnesses show of this log, as far as the log's keys signed it. Those that show nothing are left out. */
+  /**
+   * Returns the checkpoints of this log that witnesses show and the log's keys signed. Skips witnesses that show none.
+   */
   async newest(): Promise<Checkpoint[]> {
     const shown = await Promise.allSettled(this.all.map(({ client }) => client.newest(this.origin, this.verifiers)));
     return shown.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   }
 
-  /** Whether no quorum can be had from those that do not say that the log is another one than they saw. */
+  /** True if the witnesses without doubts do not suffice for a quorum. */
   get refuse(): boolean {
     const trusting = this.all.filter(({ doubts }) => !doubts).flatMap(({ client }) => client.names);
     return !isQuorum(this.policy, new Set(trusting));
   }
 
   /**
-   * Asks those whose cosignature is not there yet, and adds to `cosignatures` what they give, also after it has resolved: as
-   * soon as the quorum is there, or nobody is left to wait for. Rejects with what `judge` throws.
+   * Asks the witnesses whose cosignatures are missing, and adds their answers to `cosignatures`. Resolves when there is
+   * a quorum, or when all have answered; later answers are still added. Rejects with the errors of `judge`.
    */
   collect(submission: Submission, cosignatures: Cosignatures, judge: Judge): Promise<void> {
     const nowMs = performance.now();
@@ -91,7 +96,7 @@ export class Witnesses {
     });
   }
 
-  /** Breaks off what runs. */
+  /** Aborts running requests. */
   close(): void {
     for (const { client } of this.all) client.close();
   }
@@ -116,9 +121,7 @@ export class Witnesses {
       this.pause(one);
       this.warn(
         `The witness ${client.names.join(', ')} does not cosign: ` +
-          (word.kind === 'ahead'
-            ? `it says that it saw ${word.size} entries`
-            : 'it does not take the consistency proof'),
+          (word.kind === 'ahead' ? `it says that it saw ${word.size} entries` : 'it rejects the consistency proof'),
       );
     } finally {
       one.isBusy = false;
@@ -128,7 +131,7 @@ export class Witnesses {
   private failed(one: Asked, error: unknown): null {
     this.tell(one, 'failed');
     this.pause(one);
-    this.warn(`The witness ${one.client.names.join(', ')} does not cosign; it is asked again`, error);
+    this.warn(`The witness ${one.client.names.join(', ')} does not cosign; retrying`, error);
     return null;
   }
 

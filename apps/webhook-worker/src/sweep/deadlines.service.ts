@@ -5,10 +5,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
-/** Grants or requests of one transaction. */
+/** Grants or requests per transaction. */
 const BATCH = 500;
 
-/** Does what time does to grants and refresh requests: announces deadlines, opens what recurs. Any number of workers may. */
+/**
+ * Handles deadlines of grants and refresh requests: announces them, and opens recurring requests. Any number of workers
+ * may do so.
+ */
 @Injectable()
 export class DeadlinesService {
   private readonly rounds = new Rounds(() => this.round());
@@ -33,29 +36,28 @@ export class DeadlinesService {
     ];
   }
 
-  /** Starts the rounds. */
   start(): void {
     this.rounds.start();
   }
 
-  /** Resolves when the batch that runs has ended. */
+  /** Resolves when the current batch has ended. */
   stop(): Promise<void> {
     this.isStopping = true;
     return this.rounds.stop();
   }
 
-  /** Resolves with the pause until the next one. */
+  /** Runs one round. Returns the pause until the next one in milliseconds. */
   private async round(): Promise<number> {
     for (const step of this.steps) {
       try {
         for (let isMore = true; isMore && !this.isStopping;) {
           const announced = await step(BATCH);
           ({ isMore } = announced);
-          // Without the queue the sweep finds them.
+          // Without the queue, the sweep finds these events.
           await this.queue.wakeFanout(announced.eventIds).catch(() => undefined);
         }
       } catch (error) {
-        this.warn('The deadlines of grants and refresh requests cannot be handled; the worker retries', error);
+        this.warn('The deadlines of grants and refresh requests could not be handled; retrying', error);
       }
     }
     return jittered(this.settings.sweepIntervalMs);

@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
-/** Short statements: what they lock is free again at once, and the disk has time for others in between. */
+/** Short statements release their locks immediately, and leave the disk to others in between. */
 const BATCH = 500;
 const BATCH_PAUSE_MS = 50;
 const INTERVAL_MS = 60_000;
 
-/** Deletes what has been kept for long enough. Any number of workers may do so at once. */
+/** Deletes rows whose retention has ended. Any number of workers may do so at once. */
 @Injectable()
 export class RetentionService {
   private readonly rounds = new Rounds(() => this.round());
@@ -26,23 +26,22 @@ export class RetentionService {
     this.warn = rarely(warnTo(logger));
   }
 
-  /** Deletes from now on, again and again. */
   start(): void {
     this.rounds.start();
   }
 
-  /** Resolves when the batch that runs has ended. */
+  /** Resolves when the current batch has ended. */
   stop(): Promise<void> {
     this.isStopping = true;
     return this.rounds.stop();
   }
 
-  /** Resolves with the pause until the next one. */
+  /** Runs one round. Returns the pause until the next one in milliseconds. */
   private async round(): Promise<number> {
     try {
       await this.deleteAll();
     } catch (error) {
-      this.warn('What is too old cannot be deleted; it is tried again', error);
+      this.warn('Old rows could not be deleted; retrying', error);
     }
     return jittered(INTERVAL_MS);
   }
@@ -52,12 +51,12 @@ export class RetentionService {
     const days = this.settings.retentionDays;
     const deleted = {
       deliveries: days === 0 ? 0 : await this.inBatches(() => retention.deleteDeliveries(days, BATCH)),
-      // After the deliveries that need them.
+      // After the deliveries that refer to them.
       events: days === 0 ? 0 : await this.deleteEvents(days),
       idempotency_keys: await this.inBatches(() => idempotency.deleteExpired(BATCH)),
       rate_windows: await this.inBatches(() => retention.deleteRateWindows(BATCH)),
     };
-    if (Object.values(deleted).some((count) => count > 0)) logger.info({ deleted }, 'Deleted what was too old');
+    if (Object.values(deleted).some((count) => count > 0)) logger.info({ deleted }, 'Deleted old rows');
   }
 
   private async inBatches(deleteBatch: () => Promise<number>): Promise<number> {
@@ -71,7 +70,7 @@ export class RetentionService {
     return total;
   }
 
-  /** Walks once over all that is old enough, since some events stay there: those of which a delivery is still kept. */
+  /** Walks once over all events that are old enough. Some stay, because a delivery of them is still stored. */
   private async deleteEvents(days: number): Promise<number> {
     let total = 0;
     let after: PagePosition | null = null;

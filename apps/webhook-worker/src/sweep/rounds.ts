@@ -1,17 +1,17 @@
-/** Does something again and again, never twice at once. */
+/** Repeats some work, never twice at once. */
 export class Rounds {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
   private isStopped = false;
 
-  /** `work` resolves with the milliseconds until it is to be done again; it must not reject. */
+  /** `work` returns the milliseconds until it is repeated. It must not reject. */
   constructor(private readonly work: () => Promise<number>) {}
 
   start(): void {
     this.schedule(0);
   }
 
-  /** Resolves when the round that runs has ended. */
+  /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -26,7 +26,7 @@ export class Rounds {
   }
 }
 
-/** Give or take a quarter, so that several workers don't go in step. */
+/** Adds or subtracts up to a quarter, so that several workers do not run in step. */
 export function jittered(pauseMs: number): number {
   return pauseMs * (0.75 + 0.5 * Math.random());
 }

@@ -5,7 +5,7 @@ import { SweepService } from './sweep.service';
 
 const logger = createLogger({ name: 'spec', level: 'silent' });
 
-/** What nobody takes, as a store would give it: some of the rows that it looks at, and where it looks next. */
+/** Returns unclaimed rows like a store: some of the rows that it examines, and where it continues. */
 function left<Item>(all: readonly Item[]) {
   return async ({ rows, limit, after }: Look): Promise<Page<Item>> => {
     const start = after === null ? 0 : Number(after[0]);

@@ -8,22 +8,22 @@ import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
 /**
- * The queue wakes sooner than that, so that what has waited longer was not woken, or waits behind much else. An event is
- * looked for early: the queue knows no turns between founders, and the sweep does.
+ * The queue usually wakes sooner, so older work was not woken, or waits behind much other work. Events are swept early,
+ * because the sweep takes turns between founders and the queue does not.
  */
 const EVENTS = { overdueMs: 500, rows: 5_000, limit: 200 };
 const DELIVERIES = { overdueMs: 2_000, rows: 5_000, limit: 1_000 };
-/** Pause after a sweep that left something: there is more than it looks at, or it found events and may find others. */
+/** Pause after an incomplete sweep: there is more than it examines, or it found events and may find others. */
 const BUSY_PAUSE_MS = 100;
 
 /**
- * Finds what a crash or a lost queue left behind, in PostgreSQL, and does it here: events that were not fanned out,
- * deliveries that are due and that nobody works on. Any number of workers may sweep at once.
+ * Finds work in PostgreSQL that a crash or a lost queue left behind, and does it here: events without fan-out, and due
+ * deliveries that nobody handles. Any number of workers may sweep at once.
  */
 @Injectable()
 export class SweepService {
   private readonly rounds = new Rounds(() => this.sweep());
-  /** Each sweep goes on where the one before it ended, so that a backlog at the front hides nobody behind it. */
+  /** Each sweep continues where the previous one ended, so that a backlog at the front hides nothing behind it. */
   private afterEvent: PagePosition | null = null;
   private afterDelivery: PagePosition | null = null;
   private readonly warn: Warn;
@@ -40,17 +40,16 @@ export class SweepService {
     this.warn = rarely(warnTo(logger));
   }
 
-  /** Sweeps from now on, again and again. */
   start(): void {
     this.rounds.start();
   }
 
-  /** Resolves when the sweep that runs has ended. */
+  /** Resolves when the current sweep has ended. */
   stop(): Promise<void> {
     return this.rounds.stop();
   }
 
-  /** Resolves with the pause until the next one. */
+  /** Runs one sweep. Returns the pause until the next one in milliseconds. */
   private async sweep(): Promise<number> {
     const pauseMs = jittered(this.settings.sweepIntervalMs);
     try {
@@ -58,12 +57,12 @@ export class SweepService {
       this.metrics.sweepEnded();
       return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
     } catch (error) {
-      this.warn('The sweep failed; it is repeated', error);
+      this.warn('The sweep failed; retrying', error);
       return pauseMs;
     }
   }
 
-  /** Whether there may be more. */
+  /** Returns whether there may be more. */
   private async sweepEvents(): Promise<boolean> {
     const isRound = this.afterEvent !== null;
     const { items, next } = await this.outbox.waiting({ ...EVENTS, after: this.afterEvent });
