@@ -11,7 +11,7 @@ export class ClaimedTypes {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Never fails, because the request with the token has its own response. */
+  /** Never fails, so that the request that sent the token is not affected. */
   async remember({ principalId, claimedType }: Principal): Promise<void> {
     try {
       await this.store.remember(principalId, claimedType);

@@ -4,7 +4,7 @@ import type { Principal } from './principal';
 
 /** Returns the authenticated caller. Throws on a public route, because asking there is a programming error. */
 export function principalOf({ principal }: Request): Principal {
-  if (principal === undefined) throw new Error('The caller was asked for on a route without authentication');
+  if (principal === undefined) throw new Error('A route without authentication has no caller');
   return principal;
 }
 

@@ -48,7 +48,7 @@ export class KeySet implements OnModuleDestroy {
   private fetchedAtMs = -Infinity;
   private attemptedAtMs = -Infinity;
   private lastAttemptFailed = false;
-  /** What is wrong with the issuer's answer, if the last attempt failed because of that. */
+  /** The fault in the issuer's answer, if that made the last attempt fail. */
   private fault: string | undefined;
   private pending: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;

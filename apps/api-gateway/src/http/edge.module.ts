@@ -33,7 +33,7 @@ const FILTERS: Provider[] = [
 
 const MINUTE_SECONDS = 60;
 
-/** Provided even if nothing is limited, so that their callers need no condition. */
+/** Provided even if nothing is limited, so that other code need not check for them. */
 const LIMITERS: Provider[] = [
   {
     provide: RateLimiter,

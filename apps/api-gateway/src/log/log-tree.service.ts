@@ -99,7 +99,7 @@ export class LogTreeService {
 
   /**
    * Returns the inclusion proofs of the entries at `indexes` in the tree of this size, each as the JSON text of an
-   * array of base64. Large numbers are computed in a thread.
+   * array of base64. Many proofs are computed in a thread.
    */
   async inclusions(asker: Asker, indexes: readonly number[], size: number): Promise<string[]> {
     const tiles = inclusionTiles(indexes, size);
@@ -162,7 +162,7 @@ export class LogTreeService {
 }
 
 function unreadable(): never {
-  throw new Error('fewer tiles were read than asked for');
+  throw new Error('fewer tiles were read than requested');
 }
 
 /** Creates the error for a fact that is committed but not in the published tree yet. */

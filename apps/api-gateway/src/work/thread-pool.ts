@@ -140,7 +140,7 @@ export class ThreadPool {
       this.replace(thread, outOfMemory(error) ? tooLarge() : error);
     };
     thread.worker.on('error', fail).on('messageerror', fail);
-    thread.worker.on('exit', (code) => fail(new Error(`a thread ended with ${code}`)));
+    thread.worker.on('exit', (code) => fail(new Error(`a thread ended with exit code ${code}`)));
     return thread;
   }
 

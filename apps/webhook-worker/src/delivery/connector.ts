@@ -113,7 +113,7 @@ async function allowedAddresses(
   isAllowed: (address: string) => boolean,
 ): Promise<[string, ...string[]]> {
   const [first, ...others] = await resolve(hostname).catch(() => []);
-  if (first === undefined) throw new DeliveryFailure('dns', 'The name of the host has no address.');
+  if (first === undefined) throw new DeliveryFailure('dns', 'The host name has no address.');
   if (![first, ...others].every(isAllowed)) throw blocked();
   return [first, ...others];
 }

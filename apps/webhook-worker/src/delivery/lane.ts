@@ -7,7 +7,7 @@ export type Outcome =
   | { kind: 'nothing' }
   | { kind: 'succeeded' | 'failed'; /** Of the request alone. */ latencyMs: number; targetHost: string };
 
-/** What the results of an endpoint say about it. `unproven`: none yet, slow, or sometimes failing. */
+/** The state of an endpoint according to its results. `unproven`: no result yet, slow, or sometimes failing. */
 export type Trust = 'proven' | 'unproven' | 'failing';
 
 /** Simultaneous attempts to one subscription: until the first 2xx, and at most. */

@@ -11,8 +11,8 @@ const ANSWER_MS = 2_000;
 const TRIES = 2;
 
 /**
- * Returns the function that resolves names, within four seconds. `direct` asks the name servers itself. `system` uses
- * the machine's own resolver (getaddrinfo), which also knows `localhost` and the entries of its files. `system`
+ * Returns the function that resolves names, within four seconds. The way `direct` asks the name servers itself. The way
+ * `system` uses the machine's own resolver (getaddrinfo), which also knows `localhost` and the entries of its files. It
  * resolves on a handful of threads, so a few slow names delay all others.
  */
 export function resolver(way: DnsWay, nameServers?: readonly string[]): Resolve {

@@ -85,8 +85,8 @@ export class WebhookClient {
   }
 
   /**
-   * Resolves if the egress proxy works, as far as can be told without a target, or if there is none. Rejects with the
-   * problem otherwise.
+   * Resolves if the egress proxy works, as far as can be checked without a target, or if there is none. Rejects with
+   * the problem otherwise.
    */
   async pingEgress(): Promise<void> {
     await this.proxy?.ping();
@@ -106,7 +106,7 @@ function requireTarget(target: string, allowPrivateTargets: boolean): URL {
     throw new DeliveryFailure('target', 'The target is not an https URL.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new DeliveryFailure('target', 'The target holds credentials.');
+    throw new DeliveryFailure('target', 'The target contains credentials.');
   }
   return url;
 }

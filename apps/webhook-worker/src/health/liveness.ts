@@ -40,8 +40,8 @@ export class WorkWatch {
 }
 
 /**
- * Decides whether the worker is alive, because a worker can hang while its process still answers. Events and deliveries
- * are watched separately, because one may hang while the other continues.
+ * Decides whether the worker is alive. A worker can hang while its process still answers. Events and deliveries are
+ * watched separately, because one may hang while the other continues.
  */
 export class Liveness {
   constructor(

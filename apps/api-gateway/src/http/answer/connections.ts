@@ -67,7 +67,7 @@ export class Connections {
 
 /** How often connections are checked. A check takes microseconds for thousands of connections. */
 const LOOK_MS = 50;
-/** A peer that took this much since the last check reads fast enough and is not closed. */
+/** A peer that took this much since the last check reads fast enough, and is not closed to free memory. */
 const FAST_BYTES = 32 * 1024;
 /** The minimum rate of a peer with unread data: this many bytes per write timeout. */
 const LEAST_BYTES = 16 * 1024;

@@ -14,7 +14,9 @@ const PAGE = 'index.html';
 const SETTINGS_PATH = '/settings.json';
 /** The page to which the issuer redirects after sign-in. */
 const RETURN_PATH = '/signed-in';
-/** Allowed requests for console files per anonymous API request. Two hundred people can open it within a minute. */
+/**
+ * Factor on the anonymous rate limit for files of the console, so that two hundred people can open it within a minute.
+ */
 const OFFICE = 100;
 const YEAR_MS = 365 * 24 * 3_600_000;
 

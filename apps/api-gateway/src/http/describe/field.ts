@@ -30,10 +30,9 @@ interface Facts {
  * One field of the interface, declared once: its type, its rule with the message for violations, its schema, and its
  * conversion from the stored value. Bodies and queries check it, views show it. Each method returns a new field.
  *
- * - `Shown`: its JSON type
- * - `Stored`: the type in the record
- * - `Key`: the member of the record (`''`: the field's own name in camelCase; `null`: the record itself)
- * - `IsOptional`: whether it may be omitted
+ * The type `Shown` is its JSON type. The type `Stored` is that of the value in the record. The type `Key` is the
+ * record's member: `''` for the field's own name in camelCase, `null` for the record itself. The type `IsOptional` says
+ * whether it may be omitted.
  */
 export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOptional extends boolean = false> {
   /** For the compiler only; it has no value. */

@@ -115,5 +115,5 @@ function entryOf(fields: Fields, name: string): Entry {
 /** Returns the fields of a nested view that is made of the same record. */
 function partsOf(member: Fields[string] | undefined, name: string): Fields {
   if (member instanceof Field && member.facts.parts !== undefined) return member.facts.parts;
-  throw new Error(`${name} is no part of this view`);
+  throw new Error(`${name} is not a part of this view`);
 }

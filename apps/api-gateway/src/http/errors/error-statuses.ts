@@ -27,7 +27,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
 /** The target of the `Link: …; rel="help"` of an error, with the code as fragment. */
 export const ERRORS_PATH = '/docs/errors';
 
-/** What each code means to its caller, and the remedy, in short. OpenAPI shows it; `docs/errors.md` has more. */
+/** The meaning of each code for its caller, and the remedy, in short. OpenAPI shows it; `docs/errors.md` has more. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   validation_error: 'The request is not valid; nothing was changed. Correct each place that details names.',
   unauthorized: 'The bearer token is missing or not valid. Get a fresh one from the identity provider.',

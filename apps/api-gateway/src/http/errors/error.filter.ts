@@ -41,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.countAnonymous(this.explain(thrown, request, response), request, response);
     if (response.headersSent) {
-      // Half of the response is sent, so only closing the connection can signal the failure.
+      // A part of the response was sent, so only closing the connection can signal the failure.
       response.destroy();
       return;
     }

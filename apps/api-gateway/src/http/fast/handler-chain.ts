@@ -95,7 +95,7 @@ export class HandlerChain {
     private readonly scanner: MetadataScanner,
   ) {}
 
-  /** Returns the global guards, first one first. */
+  /** Returns the global guards in the order in which Nest runs them. */
   guards(): CanActivate[] {
     return this.registered(APP_GUARD);
   }
@@ -136,14 +136,14 @@ function readRoute(wrapper: InstanceWrapper, name: string): HotRoute {
   const controller: Type = instance.constructor;
   const handler: Handler = instance[name];
   const refuse: Refuse = (what) => {
-    throw new Error(`${controller.name}.${name} is @Hot(), but the hot lane does not serve ${what}. Take @Hot() off.`);
+    throw new Error(`${controller.name}.${name} is @Hot(), but the hot lane does not serve ${what}. Remove @Hot().`);
   };
   if (!wrapper.isDependencyTreeStatic()) refuse('controllers that are made for each request');
   for (const [key, what] of Object.entries(NOT_SERVED)) {
     if ([controller, handler].some((target) => Reflect.getMetadata(key, target) !== undefined)) refuse(what);
   }
   const { method, status } =
-    METHODS[Reflect.getMetadata(METHOD_METADATA, handler)] ?? refuse('methods but GET and POST');
+    METHODS[Reflect.getMetadata(METHOD_METADATA, handler)] ?? refuse('methods other than GET and POST');
   const paths: unknown[] = [controller, handler].map((target) => Reflect.getMetadata(PATH_METADATA, target));
   return {
     name: `${controller.name}.${name}`,
@@ -174,7 +174,7 @@ function readParameters(controller: Type, name: string, refuse: Refuse): HotPara
       return { index, read, isAsync: types.isAsyncFunction(factory) };
     }
     if (key !== `${RouteParamtypes.RESPONSE}:${index}` || !isPassedThrough) {
-      refuse('parameters but those of createParamDecorator and @Res({ passthrough: true })');
+      refuse('parameters other than those of createParamDecorator and @Res({ passthrough: true })');
     }
     const read = (context: ExecutionContext): unknown => context.switchToHttp().getResponse();
     return { index, read, isAsync: false };

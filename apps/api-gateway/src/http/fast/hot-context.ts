@@ -27,6 +27,6 @@ export class HotContext extends ExecutionContextHost implements Http {
   }
 
   getNext<T>(): T {
-    throw new Error('Nothing follows on the hot lane');
+    throw new Error('The hot lane has no next handler');
   }
 }

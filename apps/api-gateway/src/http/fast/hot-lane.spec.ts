@@ -251,10 +251,10 @@ describe('a route that is @Hot()', () => {
     ['@UsePipes', ofMethod(both(UsePipes(Nothing)))],
     ['@UseInterceptors', ofMethod(both(UseInterceptors(Nothing)))],
     ['@Header', ofMethod(both(Header('X-Toy', 'car')))],
-    ['methods but GET and POST', ofMethod(Put())],
+    ['methods other than GET and POST', ofMethod(Put())],
     ['controllers that are made for each request', ofMethod(get, Scope.REQUEST)],
-    ['parameters but those of createParamDecorator', ofParameter(Param('id'))],
-    ['parameters but those of createParamDecorator', ofParameter(Query())],
+    ['parameters other than those of createParamDecorator', ofParameter(Param('id'))],
+    ['parameters other than those of createParamDecorator', ofParameter(Query())],
     ['@Res({ passthrough: true })', ofParameter(Res())],
     ['pipes of parameters', ofParameter(PathParam('id', Nothing))],
   ])('is refused where the lane would leave something out: %s', async (what, controller) => {

@@ -24,7 +24,7 @@ export class RecentAnswers {
     const kept = this.kept.get(key);
     const found = await this.readOr(key, () => read(kept?.provenHash()));
     if (found !== null) return this.keep(key, answerOf(found));
-    if (kept === undefined) throw new Error(`${key} was said to be known, and is not`);
+    if (kept === undefined) throw new Error(`${key} counts as known, but its response was not stored`);
     return kept.answer;
   }
 

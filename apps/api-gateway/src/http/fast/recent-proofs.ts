@@ -28,7 +28,7 @@ export class RecentProofs {
     const kept = this.kept.get(snapshotId);
     const proof = await this.readOr(snapshotId, () => read(kept?.known));
     if (proof === null) {
-      if (kept === undefined) throw new Error(`the proof of ${snapshotId} was said to be known, and is not`);
+      if (kept === undefined) throw new Error(`the proof of ${snapshotId} counts as known, but was not stored`);
       return kept.answer;
     }
     const answer = answerOf(proof);

@@ -43,5 +43,5 @@ export function readAnswer(text: string): KeptAnswer {
   if (isJsonObject(head) && typeof head['status'] === 'number' && isJsonObject(head['headers'])) {
     return { status: head['status'], headers: head['headers'], body: text.slice(lineEnd + 1) };
   }
-  throw new Error('a kept answer lacks its status or its headers');
+  throw new Error('a stored response lacks its status or its headers');
 }

@@ -1,6 +1,6 @@
 import type { RateLimitStore, RateWindow } from '@iss/persistence';
 
-/** Whether a request may pass, and the state of the limit for its caller. */
+/** The decision about a request, with the state of the limit for its caller. */
 export interface Allowance {
   isAllowed: boolean;
   /** Requests per window for this principal. */
@@ -40,7 +40,7 @@ export class RateLimiter {
   /** In the order in which they were reserved, which is roughly the order in which they end. */
   private readonly shares = new Map<string, Share>();
   private readonly reserving = new Map<string, Promise<void>>();
-  /** What principals owe beyond their shares, until the next reservation includes it. */
+  /** The debt of each principal beyond its share, until the next reservation includes it. */
   private readonly owed = new Map<string, number>();
 
   constructor(
@@ -64,7 +64,7 @@ export class RateLimiter {
     }
   }
 
-  /** Returns a request that was taken but not needed. */
+  /** Gives back a request that was taken but not needed. */
   giveBack(principalId: string): void {
     const share = this.shareOf(principalId);
     if (share !== undefined) share.left += 1;

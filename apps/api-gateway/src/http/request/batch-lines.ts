@@ -15,14 +15,14 @@ const SECOND_MS = 1000;
 /** The status for a request that arrives too slowly. */
 const TOO_SLOW = 408;
 /**
- * The longest total time that a batch waits for its caller's next rate window. Later lines are refused and told when
- * the window begins.
+ * The longest total time that a batch waits for its caller's next rate window. After that, lines above the limit are
+ * refused, with the time until the window begins.
  */
 const PATIENCE_MS = 60_000;
 
 /**
  * Injects the lines of a batch as they arrive. First checks that the caller has this role in the acting tenant, so that
- * nothing is read for nobody. Throws `unsupported_media_type`, `forbidden`, and `payload_too_large` if the declared
+ * nothing is read from others. Throws `unsupported_media_type`, `forbidden`, and `payload_too_large` if the declared
  * length is too large. A problem with one line is reported for that line only. Nothing is read after too many bytes or
  * lines.
  */

@@ -23,7 +23,7 @@ export class ClientAddresses {
     if (!this.isTrusted(address)) {
       // Callers on the internet may send any header. Only a private address is likely to be a proxy of ours.
       if (decideAddress(address.replace(/^::ffff:/i, '')) !== 'public')
-        this.warn('X-Forwarded-For came from an address that TRUSTED_PROXIES does not name, and was ignored');
+        this.warn('Ignored X-Forwarded-For from an address that is not in TRUSTED_PROXIES');
       return address;
     }
     const hops = String(forwarded).split(',');

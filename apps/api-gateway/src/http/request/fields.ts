@@ -164,10 +164,7 @@ export function prefix(max: number): Field<string> {
   return textOf({ maxLength: max, pattern: `^[^${CONTROLS}]*$` }, message, (sent) => pattern.test(sent));
 }
 
-/**
- * Equivalent to `[\P{Cc}\t
- * \r]*`, for schema tools without Unicode properties.
- */
+/** Equivalent to `[\P{Cc}\t\n\r]*`, for schema tools without Unicode properties. */
 const PROSE = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
 /** {@link PROSE} with at least one character that is not white space. */

@@ -7,12 +7,10 @@ export type ItemFields = Readonly<Record<string, readonly string[]>>;
 const MAX_ELEMENTS = 16_384;
 
 /**
- * Returns only the parts of a body that a fixed shape checks, so that little data passes between threads.
- * - Known members, and unknown ones without their values, as many as are reported.
- * - For an array, its elements without their contents. Elements whose fields `items` names are treated like bodies.
- * - For an object, nothing inside it, because no such field is an object.
- *
- * A shape reports the same problems for the outline as for the body.
+ * Returns only the parts of a body that a fixed shape checks, so that little data passes between threads. Known members
+ * stay. Unknown members stay without their values, as many as are reported. Arrays keep their elements without the
+ * contents of these. Objects are emptied, because no field of a fixed shape is an object. Elements whose fields `items`
+ * names are treated like bodies. A shape reports the same problems for the outline as for the body.
  */
 export function outlineOf(body: JsonValue, fields: readonly string[], items: ItemFields = {}): JsonValue {
   if (!isJsonObject(body)) return emptied(body);

@@ -3,7 +3,7 @@ import { type Changes, type ChangesRequest, type FeedPlace, FeedStore } from '@i
 import { Injectable } from '@nestjs/common';
 import { FeedWatch, tooManyFollow } from './feed-watch';
 
-/** Interval of a stream's sign of life, and of the check whether its reader still has access. */
+/** How often a stream sends a sign of life, and checks whether its reader still has access. */
 const HEARTBEAT_MS = 10_000;
 /** A reader that loses access gets no error in the middle of a stream: the stream ends. */
 const ENDS_A_STREAM: readonly ErrorCode[] = ['unauthorized', 'forbidden'];

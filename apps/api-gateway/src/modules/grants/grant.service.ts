@@ -128,7 +128,7 @@ export class GrantService {
     }
     return sent.map((one, index) => {
       const result = one instanceof DomainError ? one : results.get(index);
-      if (result === undefined) throw new Error('a grant came without an outcome');
+      if (result === undefined) throw new Error('a grant has no outcome');
       return result;
     });
   }
@@ -239,7 +239,7 @@ export function requireGranted(
   outcome: GrantOutcome | undefined,
   { subjectType }: Pick<GrantToCreate, 'subjectType'>,
 ): GrantRecord {
-  if (outcome === undefined || outcome.kind === 'pending') throw new Error('a grant came without an outcome');
+  if (outcome === undefined || outcome.kind === 'pending') throw new Error('a grant has no outcome');
   if (outcome.kind === 'granted') return outcome.grant;
   requireAccess(outcome.facts, RULES.manageGrants);
   if (!outcome.granteeExists) {

@@ -87,7 +87,7 @@ const Suggested = part({
   snapshot_version: version.described('Its version.'),
 });
 
-/** The data of events, with people's texts and the fields for the owner alone, which events lack. */
+/** The data of events plus two things that events lack: people's texts, and fields that only the owner sees. */
 export const RefreshRequest = view('RefreshRequest', {
   ...RefreshRequestData.fields,
   message,

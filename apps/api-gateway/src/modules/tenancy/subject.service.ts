@@ -27,7 +27,7 @@ export class SubjectService {
   async owner(actor: Actor, subject: SubjectRef): Promise<OwnershipRecord> {
     const { facts, ownership } = await this.subjects.owner(actor, subject);
     requireAccess(facts, RULES.readOwners);
-    if (ownership === null) throw new Error('access was given to no subject');
+    if (ownership === null) throw new Error('access was granted without a subject');
     return ownership;
   }
 }

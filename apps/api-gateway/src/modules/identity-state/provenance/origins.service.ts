@@ -56,7 +56,7 @@ export class OriginsService {
     let base: string | null = null;
     for (let after = first - 1; after < last;) {
       const batch = await this.lists.above(subject, after, Math.min(BATCH, last - after));
-      if (batch.length === 0) throw new Error('a chain ends before its versions do');
+      if (batch.length === 0) throw new Error('the chain ends before the version');
       for (const { snapshotVersion: version, envelope } of batch.map(opened)) {
         const text = envelope ?? '{}';
         if (base !== null) {

@@ -59,7 +59,8 @@ export class ProvenanceController {
 const ROOT = '/attributes';
 
 /**
- * Returns the requested path. Throws `validation_error` for a path outside the root, which callers most often forgot.
+ * Returns the requested path. Throws `validation_error` for a path outside the root. Most often, the caller forgot the
+ * root.
  */
 function pathOf(path = ROOT): string {
   if (path === ROOT || path.startsWith(`${ROOT}/`)) return path;

@@ -133,7 +133,7 @@ export class ProvenanceService {
     let isFinal = found.authors.size === 0;
     const items = page.leaves.map((leaf) => {
       const made = versions.get(leaf.sinceVersion);
-      if (made === undefined) throw new Error(`a leaf is of version ${leaf.sinceVersion}, which is not there`);
+      if (made === undefined) throw new Error(`version ${leaf.sinceVersion} of a leaf does not exist`);
       const { createdAt, generatedAt, changedBy, ...writer } = made;
       const author = changedBy ?? authors.get(leaf.sinceVersion);
       isFinal &&= author !== undefined;

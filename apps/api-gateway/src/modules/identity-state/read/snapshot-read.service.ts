@@ -31,7 +31,7 @@ export type { SnapshotTarget };
 
 export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
-  /** What the disclosure says was shown. */
+  /** The kind of disclosure that is recorded. */
   via: DisclosureWay;
 }
 
@@ -99,7 +99,7 @@ export class SnapshotReadService {
     return snapshot;
   }
 
-  /** Returns a snapshot with its envelope, without verification. Returns null if it has this hash. */
+  /** Returns a snapshot with its envelope, without verification. Returns null if its hash equals `hash`. */
   async readUnless(
     reader: Reader & Asker,
     target: SnapshotTarget,

@@ -176,7 +176,7 @@ export class SnapshotsController {
     if (asOf === null) return this.snapshot(reader, { kind: 'latest', subject }, query);
     const { view, ...options } = this.readOptions(query);
     const { snapshot, verification } = await this.snapshots.readAsOf(reader, subject, asOf, options);
-    // Which version that is may yet change: the moment may lie ahead, or what comes later may be dated back.
+    // The version may still change: the moment may be in the future, or a later version may be dated before it.
     return snapshotAnswer(snapshot, view, 'revalidate', verification);
   }
 
@@ -205,7 +205,7 @@ export class SnapshotsController {
   }
 }
 
-/** Names what is read, whoever reads it. */
+/** Returns a key that depends on what is read, and not on the reader. */
 function keyOf(target: SnapshotTarget): string {
   switch (target.kind) {
     case 'latest':

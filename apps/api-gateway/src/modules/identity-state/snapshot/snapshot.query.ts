@@ -40,7 +40,7 @@ const basis = oneOf(TIME_BASES)
     'The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when ' +
       'its writer says that it was made (`generated_at`).',
   );
-/** A moment, which selects the version that was the newest then, and the time that counts. */
+/** Parameters that select the version that was the newest at a moment, by recorded or effective time. */
 export const MOMENT = { moment: dayOrInstant.optional().example('2026-01-31T12:00:00Z'), basis };
 /** The same for reads that accept one moment. */
 export const AS_OF = {

@@ -26,8 +26,8 @@ interface Sender {
 }
 
 /**
- * How many batches may be open per batch with the maximum number of lines in flight. Most open batches wait for their
- * clients.
+ * How many batches may be open for each one that could fill the line places of a batch. Most open batches wait for
+ * their clients.
  */
 const OPEN_PER_FULL = 8;
 

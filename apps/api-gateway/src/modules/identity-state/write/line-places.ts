@@ -49,7 +49,7 @@ export class LinePlaces {
   private wake(): void {
     let at = 0;
     for (let next = this.waiting[at]; next !== undefined; next = this.waiting[at]) {
-      // Lines behind it must not take the places for which it waits.
+      // It arrived first, so lines behind it must not take the places for which it waits.
       if (!this.shares.hasFree(next.places)) return;
       if (this.shares.admits(next.founderId, next.places)) {
         this.waiting.splice(at, 1);
