@@ -158,9 +158,7 @@ it('takes no server that takes no writes', async () => {
     owner.query(`ALTER DATABASE "${pathname.slice(1)}" SET default_transaction_read_only = ${value}`);
   await setReadOnly('on');
   try {
-    await expect(openDatabase({ url, poolSize: 2, applicationName: 'test' })).rejects.toThrow(
-      /none of them takes writes/,
-    );
+    await expect(openDatabase({ url, poolSize: 2, applicationName: 'test' })).rejects.toThrow(/no server takes writes/);
   } finally {
     await setReadOnly('off');
     await Promise.all([first.cut(), second.cut()]);

@@ -252,7 +252,7 @@ function faultsOf(
     ...roleFaults(actsAs, role),
     ...(ownsTables && refusesOwner
       ? [
-          `the login ${login} owns the tables, or is a superuser, and could take away what guards them: give the apps a login that ` +
+          `the login ${login} owns the tables, or is a superuser, and could remove their triggers and policies: give the apps a login that ` +
             `is a member of ${role} alone (docs/operations/database.md, "Database roles")`,
         ]
       : []),

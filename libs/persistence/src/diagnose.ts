@@ -28,7 +28,7 @@ const DIAGNOSES: readonly Diagnosis[] = [
   {
     code: /^28000$/,
     says: /no encryption|SSL off/,
-    finding: 'the server (pg_hba.conf) takes no connection without TLS',
+    finding: 'the server (pg_hba.conf) requires TLS',
     advice: 'add sslmode=verify-full (and sslrootcert) to the URL',
   },
   {
@@ -47,22 +47,21 @@ const DIAGNOSES: readonly Diagnosis[] = [
   {
     code: /^(08P01|08004|0A000|58000)$/,
     says: /startup parameter|startup option|unsupported.*(options|parameter)/i,
-    finding: 'a pooler in between refuses startup options',
-    advice:
-      'connect to PostgreSQL itself, or set the pooler up as docs/operations/high-availability.md, "Poolers", says',
+    finding: 'a pooler refuses startup options',
+    advice: 'connect to PostgreSQL directly, or configure the pooler (docs/operations/high-availability.md, "Poolers")',
   },
   {
     code: /^(42P05|26000)$/,
-    finding: 'a pooler in between shares servers among transactions and keeps prepared statements apart badly',
+    finding: 'a transaction-mode pooler mixes up prepared statements',
     advice:
       'use session mode, or PgBouncer 1.21 with max_prepared_statements (docs/operations/high-availability.md, "Poolers")',
   },
   {
     code: /^25006$/,
-    finding: 'none of them takes writes',
-    advice: 'see which server is the primary, and that it is named',
+    finding: 'no server takes writes',
+    advice: 'check which server is the primary, and that the URL names it',
   },
-  { code: /^57P03$/, finding: 'the server starts or stops', advice: 'start again when it accepts connections' },
+  { code: /^57P03$/, finding: 'the server is starting or stopping', advice: 'retry when it accepts connections' },
   { code: /^ECONNREFUSED$/, finding: 'nothing listens there', advice: 'check host and port, and that PostgreSQL runs' },
   { code: /^(ENOTFOUND|EAI_AGAIN)$/, finding: 'the host has no address', advice: 'check the name and the resolver' },
   {
@@ -73,7 +72,7 @@ const DIAGNOSES: readonly Diagnosis[] = [
   {
     code: /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_|ERR_TLS)/,
     finding: 'its certificate is not trusted',
-    advice: 'name the authority with sslrootcert, and the host as its certificate does',
+    advice: 'name its certificate authority with sslrootcert, and use the host name of the certificate',
   },
 ];
 
@@ -82,16 +81,16 @@ const UNCODED: readonly Omit<Diagnosis, 'code'>[] = [
   {
     says: /does not support SSL/,
     finding: 'the server does not speak TLS',
-    advice: 'turn ssl on there, or leave sslmode out of the URL',
+    advice: 'enable ssl on the server, or remove sslmode from the URL',
   },
   {
     says: /timeout|terminated/i,
-    finding: 'the host does not answer as PostgreSQL does',
+    finding: 'the host does not answer like PostgreSQL',
     advice: 'check address, routes and firewalls, and that PostgreSQL is not hung',
   },
 ];
 
-const UNKNOWN = { finding: 'it cannot be used', advice: 'see what it said' };
+const UNKNOWN = { finding: 'the connection failed', advice: 'see the message in parentheses' };
 
 /**
  * Explains to the operator who starts a process why a database cannot be opened. The error has the hosts, the finding, the

@@ -154,7 +154,7 @@ async function tellWhoHolds(runner: QueryRunner, tell: Tell): Promise<void> {
   const holders: { who: string }[] = await runner.query(OLD_TRANSACTIONS);
   const who =
     holders.length === 0 ? '' : ` The oldest transactions: ${holders.map((holder) => holder.who).join(', ')}.`;
-  tell(`A table is locked by others: writers go first, then it is tried again.${who}`);
+  tell(`A table is locked by others: writers go first, then the migration retries.${who}`);
 }
 
 /**

@@ -137,7 +137,7 @@ export class BoundedPool extends Pool {
     const isNew = this.options.max === this.most;
     this.options.max = this.live;
     if (!isNew) return;
-    this.onFull('PostgreSQL has no connection left: requests wait for those that this process has', error);
+    this.onFull('PostgreSQL has no connection left: requests wait for the existing connections of this process', error);
     setTimeout(() => (this.options.max = this.most), CONTENT_MS).unref();
   }
 }

@@ -126,11 +126,11 @@ export async function schemaFaults(sql: Sql | TransactionSql): Promise<string[]>
  */
 export async function requireNothingHidden(sql: TransactionSql): Promise<void> {
   const faults = await schemaFaults(sql);
-  if (faults.length > 0) throw new Error(`facts are not found, and may be hidden: ${faults.join('; ')}`);
+  if (faults.length > 0) throw new Error(`facts are missing, and may be hidden: ${faults.join('; ')}`);
 }
 
 export const DROPPED_OPTIONS =
-  'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets others';
+  'a pooler dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login has other settings';
 
 /** Returns a sentence if a connection acts as another role. */
 export function roleFaults(actsAs: string, role: DatabaseRole = APPLICATION_ROLE): string[] {

@@ -16,7 +16,7 @@ interface Session {
 }
 
 export const NO_SESSIONS =
-  'a pooler in between shares servers among transactions, which have no session (docs/operations/high-availability.md, "Poolers")';
+  'a transaction-mode pooler provides no sessions (docs/operations/high-availability.md, "Poolers")';
 
 /** Rejects if settings do not survive a statement because a transaction-mode pooler runs the next one on another server. */
 export async function requireSessions(connectionString: string, connectionTimeoutMillis: number): Promise<void> {

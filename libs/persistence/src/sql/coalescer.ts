@@ -211,8 +211,8 @@ function settle<Output>(
   row: { resolve: (output: Output) => void; reject: (error: unknown) => void },
   outcome: Outcome<Output> | undefined,
 ): void {
-  if (outcome === undefined) row.reject(new Error('a shared statement answered fewer rows than it was given'));
-  else if (outcome === 'tooLarge') row.reject(new Error('a statement of its own is never too large'));
+  if (outcome === undefined) row.reject(new Error('a shared statement returned fewer rows than it received'));
+  else if (outcome === 'tooLarge') row.reject(new Error('a row that runs alone was too large'));
   else if ('value' in outcome) row.resolve(outcome.value);
   else row.reject(outcome.error);
 }

@@ -40,7 +40,7 @@ export class Sql {
 
   /** Throws if this object itself uses the shared connections. */
   get sharing(): Sharing {
-    if (this.shared === null) throw new Error('these connections are shared themselves');
+    if (this.shared === null) throw new Error('shared connections have no further shared connections');
     return this.shared;
   }
 

@@ -344,7 +344,7 @@ export class ErasureStore {
       const { subjectKey, ...state } = await sql.one(STATE, { ...asked, principalId });
       const versions = subjectKey === null ? [] : await findVersions(sql, subjectKey, wanted);
       const decided = decide({ ...state, versions });
-      if (subjectKey === null) throw new Error('an erasure of no subject was decided');
+      if (subjectKey === null) throw new Error('an erasure without a subject was accepted');
       await sql.run(EXPIRE, { subjectKey });
       await sql.run(INSERT, { ...asked, subjectKey, versions: decided });
       const ref = { ...asked, principalId };
@@ -448,7 +448,7 @@ async function storeEvents(
 
 async function read(sql: TransactionSql, ref: ErasureRef): Promise<ErasureRecord> {
   const { erasure } = await sql.one(FIND, ref);
-  if (erasure === null) throw new Error('an erasure that was stored is not there');
+  if (erasure === null) throw new Error('a stored erasure is missing');
   return erasure;
 }
 

@@ -285,7 +285,7 @@ export class FeedIntegrationStore {
       const entries = withinRows(await sql.run(ENTRIES, { from, to: Math.min(treeSize, from + BATCH) }));
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
-        throw new Error(`the log of ${treeSize} has no entries from ${from} on`);
+        throw new Error(`the log of ${treeSize} lacks entries from ${from} on`);
       if (entries.some((entry) => factOf(entry) === null)) await requireNothingHidden(sql);
       // First, because `copy` locks these rows first, too.
       await sql.run(SEEK_GRANTED, { from, to });
@@ -365,7 +365,7 @@ async function append(sql: TransactionSql, entries: readonly EntryRow[], from: n
     }
   }
   const { isNext } = await sql.one(APPEND, { ...chunksOf(feeds), read, granted, from, to });
-  if (!isNext) throw new Error(`the feed of ${from} entries was taken further by somebody else`);
+  if (!isNext) throw new Error(`the feed of ${from} entries was extended by another process`);
 }
 
 function chunksOf(feeds: ReadonlyMap<string, readonly number[]>): { logIndexes: number[]; chunks: Chunk[] } {

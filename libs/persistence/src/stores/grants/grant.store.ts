@@ -583,7 +583,7 @@ export async function createGrants(
   });
   return grants.map((grant, place) => {
     const row = rows[place];
-    if (row === undefined) throw new Error('a grant came without an outcome');
+    if (row === undefined) throw new Error('a grant has no outcome');
     const { createdAt, confirmBy, ...refusal } = row;
     if (createdAt === null) return { kind: 'refused', ...refusal };
     const { tenantId: grantorTenantId, principalId } = actor;

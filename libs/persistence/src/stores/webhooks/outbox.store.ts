@@ -197,7 +197,7 @@ function bodyOf({ snapshot, update, type, ...event }: UnbuiltEvent): string {
   if (snapshot !== null) {
     return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
   }
-  if (update === null || !isOfUpdate(type)) throw new Error(`an event ${type} tells of nothing that it is built of`);
+  if (update === null || !isOfUpdate(type)) throw new Error(`an event ${type} has neither a snapshot nor an update`);
   return buildEventBody({ ...event, type, data: updateData(type, update) });
 }
 
