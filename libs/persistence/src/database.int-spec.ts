@@ -48,14 +48,14 @@ it('keeps the names by which databases know their migrations', async () => {
   ]);
 });
 
-it('gets its privileges back from a migration, as after a restore without them', async () => {
+it('regains its privileges by a migration after a restore without them', async () => {
   await owner.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM iss_app');
   await expect(world.database.sql.run(WHO, {})).rejects.toThrow(/permission denied/);
   await migrate(world.url);
   await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
-it('builds an index beside writers where it is missing or was broken off, whoever else migrates', async () => {
+it('builds a missing or interrupted index beside writers, even with concurrent migrations', async () => {
   const valid = `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('snapshots_by_effective_time')`;
   for (const harm of [
     'DROP INDEX snapshots_by_effective_time',
@@ -69,7 +69,7 @@ it('builds an index beside writers where it is missing or was broken off, whoeve
 
 const BACKEND = statement<NoParameters, { pid: number }>('spec_backend', 'SELECT pg_backend_pid() AS pid');
 
-it('outlives a connection that is lost between two statements of a transaction', async () => {
+it('survives a connection that is lost between two statements of a transaction', async () => {
   const { sql } = world.database;
   const lose = sql.transaction(async (transaction) => {
     const { pid } = await transaction.one(BACKEND, {});
@@ -82,7 +82,7 @@ it('outlives a connection that is lost between two statements of a transaction',
   await expect(sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
-it('gets its policies back from a migration, and says so meanwhile', async () => {
+it('regains its policies by a migration, and reports them until then', async () => {
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
   await owner.query('DROP POLICY snapshots_read ON snapshots');
   await owner.query('ALTER TABLE snapshots DISABLE ROW LEVEL SECURITY');
@@ -96,7 +96,7 @@ it('gets its policies back from a migration, and says so meanwhile', async () =>
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
 });
 
-it('says which trigger is missing or disabled', async () => {
+it('reports which trigger is missing or disabled', async () => {
   await owner.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_logged');
   await expect(world.database.schemaFaults()).resolves.toEqual([
     expect.stringMatching(/^the trigger snapshots_logged is missing or disabled/),
@@ -131,7 +131,7 @@ async function way(): Promise<{ port: number; cut: () => Promise<void> }> {
   };
 }
 
-it('goes over to another host when the one that it uses is gone', async () => {
+it('switches to another host when the current one is gone', async () => {
   const [first, second] = [await way(), await way()];
   const { username, password, pathname } = new URL(world.url);
   const hosts = `127.0.0.1:1,127.0.0.1:${first.port},127.0.0.1:${second.port}`;
@@ -149,7 +149,7 @@ it('goes over to another host when the one that it uses is gone', async () => {
   }
 });
 
-it('takes no server that takes no writes', async () => {
+it('does not use a server that takes no writes', async () => {
   const { pathname } = new URL(world.url);
   const [first, second] = [await way(), await way()];
   const { username, password } = new URL(world.url);
@@ -202,7 +202,7 @@ describe('a database that cannot be opened', () => {
     ['no such database', (url) => (url.pathname = '/spec_none'), /no such database \(.*3D000\)/],
     ['nobody listening', (url) => (url.port = '1'), /127\.0\.0\.1:1\/\w+: nothing listens there \(.*ECONNREFUSED\)/],
     ['no such host', (url) => (url.hostname = 'none.invalid'), /the host has no address \(.*(ENOTFOUND|EAI_AGAIN)\)/],
-  ])('%s: says so, and what to do', async (_, change, expected) => {
+  ])('%s: reports the reason with advice', async (_, change, expected) => {
     const message = await open(change);
     expect(message).toMatch(expected);
     expect(message).not.toMatch(/wrong@|right/);
@@ -243,7 +243,7 @@ describe('each app has a role', () => {
     await database.close();
   });
 
-  it('which a login gets that acts as the one role of a release before', async () => {
+  it('accepts a login with the only role of earlier releases', async () => {
     await migrate(world.url);
     for (const app of ['gateway', 'worker'] as const) {
       const database = await open(urlOf('spec_one'), app);
@@ -281,7 +281,7 @@ describe('each app has a role', () => {
   });
 });
 
-describe('facts stay, for the owner of the tables too', () => {
+describe('the owner of the tables cannot change facts either', () => {
   beforeAll(async () => {
     await owner.query(`
       INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
@@ -330,7 +330,7 @@ describe('facts stay, for the owner of the tables too', () => {
     expect((await owner.query(text)).rowCount).toBe(1);
   });
 
-  it('the database sets the times of what the gateway grants and revokes', async () => {
+  it('the database sets the times of grants and revocations', async () => {
     await owner.query('SET ROLE iss_gateway');
     try {
       const { rows: made } = await owner.query(
@@ -348,7 +348,7 @@ describe('facts stay, for the owner of the tables too', () => {
   });
 });
 
-it('says in the domain’s words that the database cannot be reached', async () => {
+it('reports an unreachable database as a domain error', async () => {
   const settings = { url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 1, applicationName: 'test' };
   await expect(openDatabase(settings)).rejects.toThrow(DomainError);
   await expect(migrate(settings.url)).rejects.toMatchObject({ code: 'unavailable' });

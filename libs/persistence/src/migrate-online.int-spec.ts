@@ -82,7 +82,7 @@ const SCHEMA = `
     FROM information_schema.role_table_grants WHERE table_schema = 'public' AND grantee = 'iss_app'
   ORDER BY 1, 2`;
 
-it('leaves the same schema whether a database is new or was there before, at any step', async () => {
+it('produces the same schema for a new database and for an upgrade from any step', async () => {
   const fresh = await createTestDatabase({ migrated: 'service' });
   const ofNew = await schemaOf(fresh.url);
   await fresh.drop();
@@ -104,7 +104,7 @@ it('leaves the same schema whether a database is new or was there before, at any
   }
 });
 
-it('builds no index of an earlier table in the transaction of a step, but for one that takes the place of another', () => {
+it('builds no index of an existing table in the transaction of a step, unless it replaces another one', () => {
   const within = MIGRATIONS.flatMap(({ file }) => {
     const { text } = onlineStep(migrationText(file));
     return [...text.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\w+)/gm)]
@@ -174,7 +174,7 @@ describe('while others write', () => {
     await writing;
   });
 
-  it('keeps no write waiting for a lock, also while a backup holds every table', async () => {
+  it('lets no write wait for a lock, even while a backup holds every table', async () => {
     await waitFor(() => writes > 20);
     const backup = await connected();
     await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -198,7 +198,7 @@ describe('while others write', () => {
   });
 });
 
-it('announces the keys that sign, which the applications may not do afterwards', async () => {
+it('announces the first keys, which the applications cannot do later', async () => {
   await migrateTo(28);
   const [ended, signs, other] = ['a', 'b', 'c'].map((key) => `log.example/test+0000000${key}+${key}`);
   await query(`INSERT INTO log_keys (vkey, until_at) VALUES ($1, now()), ($2, NULL)`, [ended, signs]);
@@ -211,7 +211,7 @@ it('announces the keys that sign, which the applications may not do afterwards',
   expect(await query('SELECT FROM log_waiting')).toEqual([]);
 });
 
-it('goes on with the provenance of versions of before where it was ended', async () => {
+it('continues the interrupted provenance of older versions', async () => {
   await migrateTo(12);
   await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
   for (const subjectId of ['one', 'two', 'three']) {

@@ -81,7 +81,7 @@ async function addHistory(): Promise<void> {
 }
 const OF_UNSEALED = `SELECT subject_key::text AS subject FROM subjects WHERE subject_id = 'unsealed'`;
 
-it('marks all of before in their order, however often it is ended, and nothing twice that is written meanwhile', async () => {
+it('marks all older snapshots in their order despite interruptions, and nothing twice', async () => {
   await migrateTo(9);
   await addHistory();
   const [unsealed] = await query<{ subject: string }>(OF_UNSEALED);
@@ -152,7 +152,7 @@ it('marks all of before in their order, however often it is ended, and nothing t
   }
 });
 
-it('leaves a database as it is whose log had all its marks before there were batches', async () => {
+it('does not change a database whose log already had all its marks', async () => {
   await migrateTo(9);
   await migrateTo(12);
   await superuser.query('DROP TABLE log_backfill');

@@ -69,13 +69,13 @@ function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = ''
   return given.includes(false) && given.lastIndexOf(true) > given.indexOf(false);
 }
 
-it.each(EXPLAINABLE)('statement %s walks through no index', async (name, text) => {
+it.each(EXPLAINABLE)('statement %s scans no whole index', async (name, text) => {
   const scans = await scansFor(isOwners(name) ? owner : client, text);
   expect(scans.filter(isWalkedThrough)).toEqual([]);
 });
 
 // A connection keeps a plan until the next statistics, and those may describe completely different tables.
-it('plans the same beside each kind of statistics that any statement can tell from none', async () => {
+it('makes the same plans for each kind of statistics that affects any statement', async () => {
   await requireSamePlans(EXPLAINABLE, TELLING_STATES);
 }, 120_000);
 

@@ -74,7 +74,7 @@ const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => toDomainError(error),
   );
 
-it('adds no servers while no standby confirms what is written, and acknowledges none of it', async () => {
+it('adds no server processes while no standby confirms writes, and acknowledges none of them', async () => {
   const pool = poolOf(3);
   await setStandbys('nobody');
   let isWriting = true;
@@ -107,7 +107,7 @@ it('adds no servers while no standby confirms what is written, and acknowledges 
   await expect(pool.query('INSERT INTO written VALUES (0)')).resolves.toBeDefined();
 });
 
-it('says of a transaction, too, that its commit was not confirmed, whoever cancelled the wait', async () => {
+it('reports an unconfirmed commit of a transaction, whoever cancelled the wait', async () => {
   const pool = poolOf(1);
   await setStandbys('nobody');
   try {
@@ -128,7 +128,7 @@ it('says of a transaction, too, that its commit was not confirmed, whoever cance
   }
 });
 
-it('cancels what takes too long, and no transaction of quick statements', async () => {
+it('cancels slow statements, but no transaction of quick ones', async () => {
   // The pool's clock only moves when the test moves it, so a slow machine cannot make a statement slow.
   let nowMs = performance.now() + 60_000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -150,7 +150,7 @@ it('cancels what takes too long, and no transaction of quick statements', async 
   }
 });
 
-it('has callers wait for the connections that live where the server has none left', async () => {
+it('lets callers wait for the open connections when the server has none left', async () => {
   await superuser.query(`CREATE ROLE bounded LOGIN PASSWORD 'bounded' CONNECTION LIMIT 2`);
   const pool = poolOf(10, (url) => {
     url.username = 'bounded';

@@ -84,7 +84,7 @@ async function described(application: Client, owner: Client): Promise<string> {
   return [HEAD, ...parts].join('\n');
 }
 
-it('the committed statements.sql is what the code declares (npm run generate -- sql writes it)', async () => {
+it('the committed statements.sql matches the code (npm run generate -- sql writes it)', async () => {
   const application = new Client({ connectionString: world.url, options: `${ROLE_OPTION} ${PLANNER_OPTIONS}` });
   const owner = new Client({ connectionString: world.url, options: PLANNER_OPTIONS });
   await Promise.all([application.connect(), owner.connect()]);
@@ -97,7 +97,7 @@ it('the committed statements.sql is what the code declares (npm run generate -- 
   }
 });
 
-it('knows who asks each statement', () => {
+it('finds the callers of each statement', () => {
   const unasked = [...declaredStatements().keys()].filter((name) => {
     const { file, line } = places.get(name) ?? {};
     return file === undefined || line === undefined || callersOf(file, line).length === 0;
@@ -105,7 +105,7 @@ it('knows who asks each statement', () => {
   expect(unasked).toEqual([]);
 });
 
-it('can be run in psql: every statement is prepared, and plans as for the applications', async () => {
+it('can be run in psql: every statement is prepared, and has the plan of the applications', async () => {
   const client = new Client({ connectionString: world.url });
   await client.connect();
   try {

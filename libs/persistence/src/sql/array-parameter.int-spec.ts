@@ -39,11 +39,11 @@ it.each<[ElementType, unknown[]]>([
   ['text', ['', 'a', 'NULL', '"\\{},', 'Zürich', '日本', '😀', null, '\n']],
   ['uuid', [randomUUID(), null, '00000000-0000-0000-0000-000000000000']],
   ['text', []],
-])('comes to PostgreSQL as it was given: %s %j', async (type, values) => {
+])('reaches PostgreSQL unchanged: %s %j', async (type, values) => {
   expect(await echo(type, values)).toEqual(values);
 });
 
-it('sends any text that has no NUL', async () => {
+it('sends any text without NUL', async () => {
   const text = fc
     .string({ unit: 'grapheme' })
     .filter((value) => !value.includes('\0') && Buffer.from(value).toString() === value);
@@ -55,12 +55,12 @@ it('sends any text that has no NUL', async () => {
   );
 });
 
-it('sends a uuid however it is written', async () => {
+it('sends a uuid in any notation', async () => {
   const uuid = 'abcdef01-2345-6789-abcd-ef0123456789';
   expect(await echo('uuid', [uuid.toUpperCase(), uuid.replaceAll('-', '')])).toEqual([uuid, uuid]);
 });
 
-it('sends what is undefined as null', async () => {
+it('sends undefined as null', async () => {
   expect(await echo('text', ['a', undefined])).toEqual(['a', null]);
 });
 
@@ -75,6 +75,6 @@ it.each<[ElementType, unknown]>([
   ['uuid', '0'.repeat(33)],
   ['uuid', `${'0'.repeat(31)}g`],
   ['uuid', `${'0'.repeat(31)}é`],
-])('refuses what is no %s: %j', (type, value) => {
+])('refuses a value that is no %s: %j', (type, value) => {
   expect(() => arrayParameter(type, [value])).toThrow();
 });

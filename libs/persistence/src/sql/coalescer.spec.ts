@@ -55,7 +55,7 @@ const whoseOf = (input: string): string => input.charAt(0);
 
 afterEach(() => jest.useRealTimers());
 
-it('sends what comes in one turn together, and what comes meanwhile in the next statement', async () => {
+it('sends the rows of one turn together, and later ones in the next statement', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand();
   const results = ['a', 'b'].map((input) => coalescer.submit(input));
   await nextTurn();
@@ -73,7 +73,7 @@ it('sends what comes in one turn together, and what comes meanwhile in the next 
   await expect(Promise.all(results)).resolves.toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 });
 
-it('takes a row whose keys are the same', async () => {
+it('accepts a row that has one key twice', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand({ keysOf: (input) => [input, input] });
   const result = coalescer.submit('a');
   await nextTurn();
@@ -82,7 +82,7 @@ it('takes a row whose keys are the same', async () => {
   await expect(result).resolves.toBe('a');
 });
 
-it('keeps rows with one key apart', async () => {
+it('sends rows with a common key in separate statements', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand({
     keysOf: (input) => [whoseOf(input)],
     whoseOf: (input) => input,
@@ -104,7 +104,7 @@ it('gives each row its own outcome', async () => {
   await expect(results).resolves.toMatchObject([{ value: 'a' }, { reason: { message: 'bad row' } }]);
 });
 
-it('runs each row alone when the statement fails, so that a bad one does not fail its neighbours', async () => {
+it('runs each row alone when the statement fails, so that a bad row does not fail the others', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const results = Promise.allSettled(submit('good', 'bad'));
   await nextTurn();
@@ -120,7 +120,7 @@ it('runs each row alone when the statement fails, so that a bad one does not fai
   await expect(results).resolves.toMatchObject([{ value: 'good' }, { reason: { message: 'refused' } }]);
 });
 
-it('a row that fails by itself fails: nothing else is tried', async () => {
+it('does not retry a row that failed alone', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const results = Promise.allSettled(submit('bad'));
   await nextTurn();
@@ -129,7 +129,7 @@ it('a row that fails by itself fails: nothing else is tried', async () => {
   await expect(results).resolves.toMatchObject([{ reason: { message: 'refused' } }]);
 });
 
-it('tries each row of a statement that was given up alone, and nobody waits behind a slow one', async () => {
+it('tries each row of a timed-out statement alone, so that no row waits for a slow one', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 }, 3);
   const [slow1, slow2, ...quick] = submit('s1', 's2', 'b1', 'c1');
   const failed = expect(slow1).rejects.toMatchObject({ code: 'unavailable' });
@@ -150,7 +150,7 @@ it('tries each row of a statement that was given up alone, and nobody waits behi
   await expect(slow2).resolves.toBe('s2');
 });
 
-it('tries one that was given up by itself once more, with the time of one that is alone', async () => {
+it('retries a single row that timed out once, with the longer timeout', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const [result] = submit('slow');
   await nextTurn();
@@ -160,7 +160,7 @@ it('tries one that was given up by itself once more, with the time of one that i
   await expect(result).resolves.toBe('slow');
 });
 
-it('whoever made strangers be tried alone rides alone, for as many rows as theirs', async () => {
+it('an owner that made others run alone then runs alone, for as many rows', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
   const results = Promise.allSettled(submit('x1', 'b1', 'c1'));
   await nextTurn();
@@ -182,7 +182,7 @@ it('whoever made strangers be tried alone rides alone, for as many rows as their
   await expect(Promise.all(later)).resolves.toEqual(['x2', 'b2', 'x3', 'x4']);
 });
 
-it('whoever does it again owes twice as much', async () => {
+it('an owner that repeats this owes twice as much', async () => {
   const { lone } = byHand();
   const paid = (): number => {
     let rows = 0;
@@ -196,7 +196,7 @@ it('whoever does it again owes twice as much', async () => {
   expect(debts).toEqual([3, 6, 12, 0]);
 });
 
-it('a statement that fails without strangers in it makes nobody ride alone', async () => {
+it('a failed statement with one owner has no such effect', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
   const results = Promise.allSettled(submit('x1', 'x2'));
   await nextTurn();
@@ -211,7 +211,7 @@ it('a statement that fails without strangers in it makes nobody ride alone', asy
   await expect(last).resolves.toBe('x3');
 });
 
-it('gives one owner at most half of a statement while others wait, and each its turn', async () => {
+it('gives one owner at most half of a statement while others wait, and each owner its turn', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 });
   const results = submit('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'c1');
   await nextTurn();
@@ -224,7 +224,7 @@ it('gives one owner at most half of a statement while others wait, and each its 
   await expect(Promise.all(results)).resolves.toHaveLength(8);
 });
 
-it('a large input has a statement for itself, and few of them run', async () => {
+it('a large input runs alone, and few of them at once', async () => {
   const { submit, batches, answer, nextTurn } = byHand({
     whoseOf,
     sizeOf: (input) => (input.startsWith('L') ? LARGE_INPUT + 1 : 1),
@@ -237,7 +237,7 @@ it('a large input has a statement for itself, and few of them run', async () => 
   await expect(Promise.all(results)).resolves.toHaveLength(4);
 });
 
-it('bounds what all inputs of a statement hold', async () => {
+it("limits the total size of a statement's inputs", async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf, sizeOf: () => LARGE_INPUT, maxRows: 32 });
   const most = SHARED_INPUT / LARGE_INPUT;
   const inputs = Array.from({ length: 2 * most }, (_, index) => `${'abcdefgh'.charAt(index)}1`);
@@ -249,7 +249,7 @@ it('bounds what all inputs of a statement hold', async () => {
   await expect(Promise.all(results)).resolves.toEqual(inputs);
 });
 
-it('asks alone what is too large for the others', async () => {
+it('runs a row alone if its answer is too large', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const results = submit('large', 'small');
   await nextTurn();
@@ -263,7 +263,7 @@ it('asks alone what is too large for the others', async () => {
   await expect(results[0]).resolves.toBe('large');
 });
 
-it('fails all rows when the database is unavailable: it may have kept them', async () => {
+it('fails all rows when the database is unavailable, because it may have stored them', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand();
   const results = Promise.allSettled(['a', 'b'].map((input) => coalescer.submit(input)));
   await nextTurn();
@@ -277,7 +277,7 @@ it('fails all rows when the database is unavailable: it may have kept them', asy
   ]);
 });
 
-it('gives whoever waits too long a statement of its own, while fewer run than may', async () => {
+it('starts another statement for rows that wait too long, up to the maximum', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 6, maxRunning: 2 });
   const results = [coalescer.submit('slow')];
   await nextTurn();
@@ -289,7 +289,7 @@ it('gives whoever waits too long a statement of its own, while fewer run than ma
   await expect(Promise.all(results)).resolves.toEqual(['slow', 'a', 'b']);
 });
 
-it('starts a further statement as soon as half of what it may hold waits, while fewer run than may', async () => {
+it('starts another statement when half of its maximum waits, up to the maximum number', async () => {
   // Fake timers, so that no patience ends meanwhile on a slow machine.
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 4, maxRunning: 2 });
@@ -307,7 +307,7 @@ it('starts a further statement as soon as half of what it may hold waits, while 
   await expect(Promise.all(results)).resolves.toEqual(['first', 'a', 'b', 'c', 'd']);
 });
 
-it('what is enough for a further statement follows from what statements held', async () => {
+it('the threshold for another statement follows from recent statements', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   const { submit, batches, answer, nextTurn } = byHand({ maxRows: 64, maxRunning: 2 });
   const rows = (count: number): string[] => Array.from({ length: count }, (_, index) => `row ${index}`);

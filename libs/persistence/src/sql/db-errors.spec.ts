@@ -31,12 +31,12 @@ it.each([
   expect(explained).toMatchObject({ code, message: expect.not.stringContaining('driver') });
 });
 
-it('says of one unavailability alone that nothing was kept: the server gave the statement up', () => {
+it('reports only for a statement timeout that nothing was stored', () => {
   const errors = ['57014', '57P01', '08006', 'ECONNRESET'].map((code) => toDomainError(failure(code)));
   expect(errors.map((error) => error instanceof StatementGivenUp)).toEqual([true, false, false, false]);
 });
 
-it('leaves what it does not know as it is', () => {
+it('returns an unknown error unchanged', () => {
   for (const error of [failure('42601'), failure('23505', 'unheard_of'), new Error('bug'), 'text']) {
     expect(toDomainError(error)).toBe(error);
   }

@@ -10,7 +10,7 @@ const NAMES = [
   'position',
 ];
 
-it('makes the members of members, and null of what is not there', () => {
+it('builds nested members, and null for missing ones', () => {
   const shape = rowShape(NAMES);
   expect(rowOf(shape, ['tenant_reader', 'active', true, 'g-1', null, '1'])).toEqual({
     facts: { membership: { role: 'tenant_reader', status: 'active' }, ownsSubject: true },
@@ -24,20 +24,20 @@ it('makes the members of members, and null of what is not there', () => {
   });
 });
 
-it('says whether a member within a member is there by its own first column', () => {
+it('decides by its own first column whether a nested member is null', () => {
   const shape = rowShape(['item?.grant.grantId', 'item?.latest?.snapshotId']);
   expect(rowOf(shape, ['g-1', null])).toEqual({ item: { grant: { grantId: 'g-1' }, latest: null } });
   expect(rowOf(shape, [null, null])).toEqual({ item: null });
 });
 
-it('shares nothing between rows', () => {
+it('does not share objects between rows', () => {
   const shape = rowShape(NAMES);
   const [one, other] = [['a'], ['b']].map((values) => rowOf(shape, values));
   expect(one).not.toBe(other);
   expect(one?.['facts']).not.toBe(other?.['facts']);
 });
 
-it('names columns by the members that they become', () => {
+it('names columns by the members of the row', () => {
   const grant = { grantId: 'g.grant_id', status: `CASE WHEN g.revoked_at IS NULL THEN 'active' END` };
   expect(columns(grant, 'grant?')).toBe(
     `g.grant_id AS "grant?.grantId",

@@ -1,7 +1,7 @@
 import { arrayParameter } from './array-parameter';
 import { declaredStatements, statement, valuesOf } from './statement';
 
-it('gives each name a number, once, and leaves casts, literals, quoted names and slices alone', () => {
+it('numbers each name once, and leaves casts, literals, quoted names and slices unchanged', () => {
   const query = statement<{ tenantId: string; from: Date | null }, { 'a:b': string }>(
     'spec_names',
     `SELECT x::text AS "a:b", 'at :tenantId ''n'' HH24:MI', list[1:2], list[lo:hi] FROM t
@@ -39,7 +39,7 @@ it('sends lists in binary, of values and of members', () => {
   ]);
 });
 
-it('refuses what is not given, in TypeScript and when it runs', () => {
+it('refuses a missing argument, in TypeScript and at run time', () => {
   const query = statement<{ tenantId: string; name: string | undefined }>('spec_given', 'SELECT :tenantId, :name');
   expect(valuesOf(query, { tenantId: 'acme', name: undefined })).toEqual(['acme', undefined]);
   // @ts-expect-error name is missing
@@ -50,7 +50,7 @@ it('refuses what is not given, in TypeScript and when it runs', () => {
   expect(() => valuesOf(list, { inputs: [{}] })).toThrow('spec_list is not given :id');
 });
 
-it('refuses numbers, arrays of unknown types, and one name for two statements', () => {
+it('refuses numbered parameters, arrays of unknown types, and two statements with one name', () => {
   expect(() => statement('spec_number', 'SELECT $1')).toThrow(/Give it a name/);
   expect(() => statement('spec_untyped', 'SELECT unnest(:inputs.id)')).toThrow(/what array :inputs.id is/);
   statement('spec_twice', 'SELECT 1');

@@ -20,7 +20,7 @@ it('keeps the order of one owner', () => {
   expect([take(turns, 2), turns.size, take(turns, 2), turns.size, take(turns, 2)]).toEqual(['a1 a2', 1, 'a3', 0, '']);
 });
 
-it('goes from owner to owner, and on from there', () => {
+it('takes from one owner after the other, and continues there', () => {
   const turns = waiting('a1', 'a2', 'a3', 'b1', 'b2', 'c1');
   expect([take(turns, 4), take(turns, 4)]).toEqual(['a1 b1 c1 a2', 'b2 a3']);
 });
@@ -30,7 +30,7 @@ it('leaves half to others while they wait', () => {
   expect([take(turns, 4), take(turns, 4)]).toEqual(['a1 b1 a2', 'a3 a4 a5']);
 });
 
-it('whoever was not admitted is first the next time, however often another comes', () => {
+it('an owner that was not admitted is first in the next call, however often another one pushes', () => {
   const turns = waiting('a1', 'b1', 'c1', 'a2', 'b2');
   expect(take(turns, 3, (name) => name !== 'b1')).toBe('a1 c1 a2');
   turns.push({ name: 'c2', whose: 'c', next: null });
@@ -38,12 +38,12 @@ it('whoever was not admitted is first the next time, however often another comes
   expect(turns.size).toBe(0);
 });
 
-it('links no row to another once it is taken', () => {
+it('unlinks a row when it is taken', () => {
   const turns = waiting('a1', 'a2');
   expect(turns.take(2, () => true).map(({ next }) => next)).toEqual([null, null]);
 });
 
-it('finds whose turn it is as quickly among many as among few', () => {
+it('finds the next owner as quickly among many as among few', () => {
   const owners = 20_000;
   const cpuMs = (count: number): number => {
     const turns = new Turns<Row>();

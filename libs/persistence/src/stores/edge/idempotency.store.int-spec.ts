@@ -44,7 +44,7 @@ describe('IdempotencyStore.begin', () => {
     expect(outcomes.filter(({ kind }) => kind === 'running')).toHaveLength(49);
   });
 
-  it('gives the answer to the same body, once there is one', async () => {
+  it('returns the stored answer for the same body', async () => {
     const claim = await begin();
     expect(await store.begin(key, BODY)).toEqual({ kind: 'running' });
     await store.keep(key, claim, 'answer');
@@ -52,7 +52,7 @@ describe('IdempotencyStore.begin', () => {
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
   });
 
-  it('begins anew after 24 hours, whatever the body', async () => {
+  it('begins again after 24 hours, with any body', async () => {
     await store.keep(key, await begin(), 'answer');
     await age(86_395);
     expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
@@ -61,7 +61,7 @@ describe('IdempotencyStore.begin', () => {
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'running' });
   });
 
-  it('is taken over after a minute by the same body, and only by one', async () => {
+  it('is taken over after a minute with the same body, by only one request', async () => {
     const dead = await begin();
     await age(61);
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
@@ -75,7 +75,7 @@ describe('IdempotencyStore.begin', () => {
 });
 
 describe('IdempotencyStore.free', () => {
-  it('gives the key back, but not one that has its answer', async () => {
+  it('frees the key, unless it has an answer', async () => {
     await store.free(key, await begin());
     const claim = await begin();
     await store.keep(key, claim, 'answer');
@@ -85,7 +85,7 @@ describe('IdempotencyStore.free', () => {
 });
 
 describe('IdempotencyStore.deleteExpired', () => {
-  it('deletes the oldest that are older than 24 hours, so many at a time', async () => {
+  it('deletes keys older than 24 hours in batches, oldest first', async () => {
     while ((await store.deleteExpired(1000)) > 0);
     const old: Buffer[] = [];
     for (let count = 0; count < 3; count += 1) {

@@ -43,7 +43,7 @@ async function override(value: number): Promise<void> {
 }
 
 describe('RateLimitStore.reserve', () => {
-  it('gives a twentieth until only less is left, then nothing', async () => {
+  it('reserves a twentieth each time, then the rest, then nothing', async () => {
     await used(50);
     expect(await reserve(60)).toMatchObject({ granted: 3, left: 7, limit: 60 });
     expect(await reserve(60)).toMatchObject({ granted: 3, left: 4 });
@@ -52,19 +52,19 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(60)).toMatchObject({ granted: 0, left: 0 });
   });
 
-  it('never gives more than the limit, whoever races', async () => {
+  it('never reserves more than the limit under concurrency', async () => {
     await used(0);
     const taken = await Promise.all(Array.from({ length: 40 }, async () => (await reserve(50)).granted));
     expect(taken.reduce((sum, granted) => sum + granted)).toBe(50);
   });
 
-  it('gives nothing under a limit that has been lowered', async () => {
+  it('reserves nothing after the limit was lowered below the count', async () => {
     await used(30);
     expect(await reserve(20)).toMatchObject({ granted: 0, left: 0 });
     expect(await reserve(200)).toMatchObject({ granted: 10, left: 160 });
   });
 
-  it('counts what is owed, for every process, also beyond the limit', async () => {
+  it('charges what is owed for all processes, even beyond the limit', async () => {
     await used(0);
     expect(await reserve(40, 10)).toMatchObject({ granted: 2, left: 28 });
     expect(await reserve(40, 1_000_000)).toMatchObject({ granted: 0, left: 0 });
@@ -73,7 +73,7 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(1_000_000_000, Number.MAX_SAFE_INTEGER)).toMatchObject({ limit: 1_000_000_000 });
   });
 
-  it('takes an operator’s value for the principal at once', async () => {
+  it('applies an operator’s value for the principal immediately', async () => {
     await used(0);
     expect(await reserve(40)).toMatchObject({ granted: 2, left: 38, limit: 40 });
     await override(400);
@@ -81,19 +81,19 @@ describe('RateLimitStore.reserve', () => {
     expect(await store.reserve(minute(40), randomUUID(), 0)).toMatchObject({ limit: 40 });
   });
 
-  it('lets nothing pass where an operator set 0', async () => {
+  it('allows nothing if an operator set 0', async () => {
     await override(0);
     expect(await reserve(40)).toMatchObject({ granted: 0, left: 0, limit: 0 });
   });
 
-  it('begins with a new window, and tells when it ends', async () => {
+  it('starts again with a new window, and returns its end', async () => {
     await world.database.sql.run(SET, { principal, minutes: -1, used: 1000 });
     const { granted, left, endsInMs } = await reserve(60);
     expect([granted, left]).toEqual([3, 57]);
     expect(endsInMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('counts by the day of UTC besides, apart from minutes', async () => {
+  it('counts UTC days separately from minutes', async () => {
     await used(1000);
     const day: RateWindow = { name: 'idempotency_keys_per_day', limit: 20, seconds: 86_400 };
     const { granted, left, endsInMs } = await store.reserve(day, principal, 0);

@@ -54,7 +54,7 @@ function restoreSteps(): string {
   return blocks.join('\n').replaceAll(/^(\\copy|--).*$/gm, '');
 }
 
-it('a transaction that ends before it is done leaves all of it', async () => {
+it('an interrupted transaction leaves the content intact', async () => {
   await log();
   await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
                      VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1,2}', 'alice')`);
@@ -68,7 +68,7 @@ it('a transaction that ends before it is done leaves all of it', async () => {
   expect(await standing()).toEqual([3, 4, 5]);
 });
 
-it('waits for the log, and changes nothing before', async () => {
+it('waits for the log, and changes nothing until then', async () => {
   await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
                      VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1}', 'alice')`);
   await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
@@ -89,7 +89,7 @@ it.each([
     `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
      SELECT gen_random_uuid(), 'acme', subject_key, '{5}', 'alice' FROM subjects`,
   ],
-])('after a restore it is done again where it %s', async (_, backup) => {
+])('after a restore it is repeated if it %s', async (_, backup) => {
   await log();
   await owner.query(backup);
   const [create = '', ...rest] = restoreSteps().split(';\n');
@@ -105,7 +105,7 @@ it.each([
   expect(rows).toEqual([{ erased_indexes: ['2', '4'] }]);
 });
 
-it('a page of erasures costs what it shows', async () => {
+it('a page of erasures reads only what it shows', async () => {
   await log();
   for (let version = 1; version <= VERSIONS; version++) {
     await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)

@@ -113,7 +113,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-it('finds exactly the scopes of live grants to tenants that let the caller use them, however the two lie', async () => {
+it('finds exactly the scopes of live grants that the caller may use, for any order of tenants and grants', async () => {
   const random = randomFrom(2026);
   for (let world_ = 0; world_ < 60; world_++) {
     const tenants = Array.from({ length: 1 + random(12) }, (_, index) => `w${world_}-${'abcdefghijkl'.charAt(index)}`);
@@ -140,7 +140,7 @@ it('finds exactly the scopes of live grants to tenants that let the caller use t
   }
 });
 
-describe('a subject with many versions, to who may not read it,', () => {
+describe('a subject with many versions, for a caller without the right,', () => {
   const [long, missing] = ['long', 'missing'].map((subjectId) => ({ subjectType: 'organization', subjectId }));
   const snapshotIds = [randomUUID(), randomUUID()];
   const known = { knownHash: null, knownSalt: null, asLatest: true };
@@ -183,7 +183,7 @@ describe('a subject with many versions, to who may not read it,', () => {
     }
   }); // prettier-ignore
 
-  it.each(['snapshot_id', 'snapshot_pair_ids', 'log_entry_of_snapshot'])('%s gives nothing of it', async (name) => {
+  it.each(['snapshot_id', 'snapshot_pair_ids', 'log_entry_of_snapshot'])('%s returns nothing of it', async (name) => {
     for (const form of ['tenant', 'global'] as const) {
       const asked = snapshotIds.map((snapshotId) => ({
         ...{ snapshotId, principalId: PRINCIPAL, tenantId: form === 'tenant' ? 'stranger' : null },
@@ -222,7 +222,7 @@ it.each([
     [...numbered('a-m', MANY), 'b-c'],
     [...numbered('a-g', MANY), 'b-c', 'b-d'].flatMap((tenantId) => [grant(tenantId), grantToAll(tenantId)]),
   ],
-])('with %s it reads a handful of rows', async (name, tenants, grants) => {
+])('reads a handful of rows with %s', async (name, tenants, grants) => {
   const [subjectId, principalId] = [`subject of ${name}`, `${PRINCIPAL} of ${name}`];
   await add(subjectId, principalId, tenants.map(member), grants);
   expect(await scopesFound(subjectId, principalId)).toEqual(['read_latest']);

@@ -101,7 +101,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
 ];
 
 // Nothing here calls decideAccess: the statement must follow a stricter rule by itself.
-it.each(ATTEMPTS)('%s: the statement itself refuses an editor where the rule asks for an admin', async (rule, make) => {
+it.each(ATTEMPTS)('%s: the statement itself refuses an editor if the rule demands an admin', async (rule, make) => {
   const stores = storesWithStrict(rule);
   const first = snapshot({ principalId: 'tenant_owner' });
   await new stores.SnapshotWriteStore(world.database.sql).create(first);
@@ -111,7 +111,7 @@ it.each(ATTEMPTS)('%s: the statement itself refuses an editor where the rule ask
   expect(kind).toMatch(/^(written|proposed)$/);
 });
 
-it('an editor may do all of it as the rules are', async () => {
+it('an editor may do all of it under the real rules', async () => {
   const stores = persistence;
   for (const [, make] of ATTEMPTS) {
     const first = snapshot({ principalId: 'tenant_owner' });
@@ -121,7 +121,7 @@ it('an editor may do all of it as the rules are', async () => {
   }
 });
 
-it('no store names a role by itself, but the one whom a tenant may never be without', () => {
+it('no store names a role, except the owner', () => {
   const stores = resolve(__dirname, '..');
   const files = globSync('**/*.ts', { cwd: stores }).filter((file) => !file.endsWith('-spec.ts'));
   const naming = files.filter((file) => /'tenant_\w+'/.test(readFileSync(join(stores, file), 'utf8')));

@@ -91,7 +91,7 @@ const briefs = async () => (await bodies()).map(({ tenant_id, type }) => `${tena
 
 const ALL = ['shared.snapshot.created', 'grant.created', 'grant.revoked', 'grant.expiring', 'grant.expired'];
 
-it('tells those who may read and asked for it, once, and both sides of a grant', async () => {
+it('notifies subscribed readers once, and both parties of a grant', async () => {
   await subscribe('acme', ALL);
   await subscribe('bank', ALL);
   const first = await write();
@@ -139,7 +139,7 @@ it('tells those who may read and asked for it, once, and both sides of a grant',
   });
 });
 
-it('tells nobody of what it may not read, of what was before its subscription, or before there were such events', async () => {
+it('notifies nobody without the right, about facts before its subscription, or before such events existed', async () => {
   await subscribe('bank', ALL);
   await grant(await write(), 'bank', { scopes: ['read_diff'] });
   const shared = await write();
@@ -154,7 +154,7 @@ it('tells nobody of what it may not read, of what was before its subscription, o
   expect(await briefs()).toEqual(['bank grant.created']);
 });
 
-it('leaves no event behind where the batch is broken off', async () => {
+it('stores no event if the batch is interrupted', async () => {
   await subscribe('bank', ALL);
   const first = await write();
   await grant(first, 'bank');
@@ -167,7 +167,7 @@ it('leaves no event behind where the batch is broken off', async () => {
   expect(await briefs()).toEqual(['bank grant.created', 'bank shared.snapshot.created']);
 });
 
-it('asks again before it is sent whether the tenant may still know, and each time that it is sent again', async () => {
+it('checks the tenant’s right before each attempt', async () => {
   await subscribe('bank', ['shared.snapshot.created']);
   const first = await write();
   const grantId = await grant(first, 'bank');
@@ -200,7 +200,7 @@ it('asks again before it is sent whether the tenant may still know, and each tim
   expect(await row()).toMatchObject({ status: 'skipped', skipped_reason: 'subscription_inactive' });
 });
 
-it('tells both sides once of each end of a grant, of another one again, and of none that was revoked', async () => {
+it('notifies both parties once per expiry of a grant, again after a change, and never after a revocation', async () => {
   await subscribe('acme', ['grant.expiring', 'grant.expired']);
   await subscribe('bank', ['grant.expiring', 'grant.expired']);
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);

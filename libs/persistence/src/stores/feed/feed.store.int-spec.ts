@@ -134,7 +134,7 @@ const brief = ({ fact }: Change): string =>
   fact.type === 'snapshot.created' ? `${fact.tenantId} ${fact.snapshotVersion}` : `${fact.tenantId} ${fact.type}`;
 const briefs = async (tenantId: string): Promise<string[]> => (await read(tenantId)).map(brief);
 
-it('shows what a tenant owns, what it was granted, and the grants between the two', async () => {
+it('shows a tenant’s own subjects, granted ones, and its grants', async () => {
   const first = await write();
   const second = await write('acme', 2, first);
   const grantId = await grant(first, 'bank');
@@ -169,7 +169,7 @@ it('shows what a tenant owns, what it was granted, and the grants between the tw
   });
 });
 
-it('shows by a grant on all subjects whatever the grantor owns, from the first entry on', async () => {
+it('shows all of the grantor’s subjects by a grant on all, from the first entry on', async () => {
   const first = await write();
   await write('corp');
   await feed();
@@ -188,7 +188,7 @@ it('shows by a grant on all subjects whatever the grantor owns, from the first e
   expect(await briefs('bank')).toEqual(all.slice(0, -1));
 });
 
-it('shows nothing of a grant on all subjects until its grantee accepts it, and then all from the first entry on', async () => {
+it('shows nothing of a grant on all subjects until its grantee accepts it, and then everything from the first entry on', async () => {
   const first = await write();
   await feed();
   const grantId = await offerAll('acme', 'bank');
@@ -228,25 +228,28 @@ async function addStrangers(count: number): Promise<void> {
   );
 }
 
-it.each([101, 300])('leaves nothing out for %i tenants of a stranger, whose turns are one founder’s', async (count) => {
-  await write('corp');
-  await feed();
-  await addStrangers(count);
-  await grantAll('corp', 'bank');
-  await log();
-  await feedOnly();
-  // One turn for the stranger, and one for the partner.
-  await integration.copy();
-  await integration.copy();
-  expect(await briefs('bank')).toContain('corp 1');
-  const reading = { ...reader('bank'), after: -1, lookedAt: 11 };
-  expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
-  await feed();
-  expect(await briefs('bank')).toHaveLength(1 + 2 * (count + 1));
-  expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
-});
+it.each([101, 300])(
+  'omits nothing beside %i tenants of a stranger, which share the turns of one founder',
+  async (count) => {
+    await write('corp');
+    await feed();
+    await addStrangers(count);
+    await grantAll('corp', 'bank');
+    await log();
+    await feedOnly();
+    // One turn for the stranger, and one for the partner.
+    await integration.copy();
+    await integration.copy();
+    expect(await briefs('bank')).toContain('corp 1');
+    const reading = { ...reader('bank'), after: -1, lookedAt: 11 };
+    expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
+    await feed();
+    expect(await briefs('bank')).toHaveLength(1 + 2 * (count + 1));
+    expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
+  },
+);
 
-it('says that something is still to come before a place, and goes on where a copy was broken off', async () => {
+it('reports that entries before a place are missing, and continues an interrupted copy', async () => {
   for (let count = 0; count < 5; count++) await write();
   await write('dock');
   await feed();
@@ -273,7 +276,7 @@ it('says that something is still to come before a place, and goes on where a cop
   expect(await seen()).toEqual([2 + 5, true]);
 });
 
-it('copies what came between two grants, nothing by one that is over, and what another release took into the feeds', async () => {
+it('copies entries between two grants, none for an ended one, and those that another release integrated', async () => {
   const first = await write();
   await feed();
   const grantId = await grantAll('acme', 'bank');
@@ -326,7 +329,7 @@ it.each([
   expect((await read('bank')).filter(({ fact }) => fact.tenantId === 'acme')).toHaveLength(count);
 });
 
-it('asks for the flag, the role and the membership of who reads', async () => {
+it('requires the flag, the role and the membership of the reader', async () => {
   await grant(await write(), 'bank');
   await feed();
   const seen = async (principalId: string) => {
@@ -339,7 +342,7 @@ it('asks for the flag, the role and the membership of who reads', async () => {
   expect(await seen('tenant_reader')).toEqual(['removed', []]);
 });
 
-it('has what a grant opens, also where the write commits after the grant was logged', async () => {
+it('has the entries of a granted subject, even if a write commits after the grant was logged', async () => {
   const first = await write();
   const late = new Client({ connectionString: world.url });
   await late.connect();
@@ -359,7 +362,7 @@ it('has what a grant opens, also where the write commits after the grant was log
   expect(rest.changes.items.map(brief)).toEqual(['acme 2']);
 });
 
-it('goes on where a batch was broken off, and lets one process at a time', async () => {
+it('continues an interrupted batch, in one process at a time', async () => {
   await write();
   await log();
   await admin.query('BEGIN');
@@ -374,7 +377,7 @@ it('goes on where a batch was broken off, and lets one process at a time', async
   expect(await briefs('acme')).toEqual(['acme tenant.owner_changed', 'acme 1']);
 });
 
-it('passes over no entry whose fact a missing policy hides', async () => {
+it('does not skip an entry whose fact a missing policy hides', async () => {
   await write();
   await log();
   await admin.query('DROP POLICY snapshots_read ON snapshots');
@@ -423,7 +426,7 @@ async function oracle(tenantId: string): Promise<number[]> {
   return rows.map((row) => Number(row.log_index));
 }
 
-it('is what the facts say, however grants come, go and come again between entries', async () => {
+it('matches the facts while grants start, end and start again between entries', async () => {
   const random = randomFrom(17);
   const heads: SnapshotToWrite[] = [];
   const live = new Map<string, { grantId: string; tenantId: string }>();
@@ -487,7 +490,7 @@ it('is what the facts say, however grants come, go and come again between entrie
   }
 }, 60_000);
 
-it('reads what it shows, however much lies before and beside it', async () => {
+it('reads only what it shows, beside any number of other entries', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();
@@ -525,7 +528,7 @@ it('reads what it shows, however much lies before and beside it', async () => {
   expect(await rowsRead(world, 'changes_followed', { tenantId: 'bank', inputs })).toBeLessThan(30);
 });
 
-it('knows entries again, and none of them when the log was begun anew', async () => {
+it('caches entries, and drops all of them when the log is restarted', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();

@@ -109,7 +109,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe('AccessibleSubjectStore.list', () => {
-  it('fills its pages past any number of expired grants', async () => {
+  it('fills its pages despite any number of expired grants', async () => {
     const seen: string[] = [];
     const pages: number[] = [];
     for (let after: PagePosition | null = null; ;) {
@@ -124,7 +124,7 @@ describe('AccessibleSubjectStore.list', () => {
   });
 
   // gamma did not ask for any of them.
-  it('looks at a bounded number of expired grants for a page, and leads on to what lies behind them', async () => {
+  it('examines a limited number of expired grants per page, and continues after them', async () => {
     await addTenant(world, 'gamma');
     await world.database.sql.run(ALLOW_READERS, {});
     await world.database.sql.run(ADD_EXPIRED, {});
@@ -147,7 +147,7 @@ describe('AccessibleSubjectStore.list', () => {
     expect(pages).toBe(3);
   });
 
-  it('goes along all subjects of those who granted them all, and reads what it shows', async () => {
+  it('lists all subjects of owners that granted them all, and reads only what it shows', async () => {
     await addTenant(world, 'delta');
     await world.database.sql.run(ALLOW_READERS, {});
     for (const tenantId of ['all-1', 'all-2']) await world.database.sql.run(ADD_OWNER, { tenantId, count: 1_000 });
@@ -174,7 +174,7 @@ describe('AccessibleSubjectStore.list', () => {
     ]);
   });
 
-  it('searches among the grants that a page looks at, and reads of their owners nothing else', async () => {
+  it('searches the grants that a page examines, and reads nothing else of their owners', async () => {
     const reader = { tenantId: 'beta', principalId: 'tenant_reader' };
     const place = {
       ...reader,
@@ -196,7 +196,7 @@ describe('AccessibleSubjectStore.list', () => {
     expect(await rowsRead(world, 'subjects_accessible_by_identifier', { ...byIdentifier, ...all })).toBeLessThan(10);
   });
 
-  it('reads no grant for those who may not use any', async () => {
+  it('reads no grant for callers that may not use any', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
       const { page } = await subjects.list({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
@@ -216,7 +216,7 @@ describe('AccessibleSubjectStore.list', () => {
 });
 
 describe('lists of grants', () => {
-  it('read the rows of one page, of a tenant and of a subject', async () => {
+  it('read the rows of one page, for a tenant and for a subject', async () => {
     const reader = { tenantId: 'acme', principalId: 'tenant_reader' };
     const anyGrant = { status: null, granteeTenantId: null, grantorTenantId: null, subjectType: null, subjectId: null };
     const page = { ...anyGrant, ...recordPage(ANY_TIME, { limit: 10, after: null }, FIRST_UUID) };
@@ -246,7 +246,7 @@ describe('lists of grants', () => {
 });
 
 describe('GrantStore.revoke', () => {
-  it('reads the grant alone, and decides by the record of the caller', async () => {
+  it('reads only the grant, and decides by the record of the caller', async () => {
     const { page } = await subjects.list({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 1, after: null });
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {

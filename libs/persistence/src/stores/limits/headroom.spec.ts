@@ -21,13 +21,13 @@ it.each([
   [0, 100, 24],
   [0, 3, 0],
   [0, 0, 0],
-])('after %i of %i it needs no count for %i more rows', (count, cap, rows) => {
+])('after a count of %i under a cap of %i, %i more rows need no count', (count, cap, rows) => {
   const headroom = new Headroom();
   headroom.counted('acme', count, cap);
   expect(uncounted(headroom, cap)).toBe(rows);
 });
 
-it('forgets a count after a minute, and of other tenants knows nothing', () => {
+it('forgets a count after a minute, and does not use it for other tenants', () => {
   let nowMs = 0;
   const headroom = new Headroom(() => nowMs);
   headroom.counted('acme', 0, 100);

@@ -21,7 +21,7 @@ afterAll(async () => {
 const ORIGIN = 'log.example/test';
 const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n`, completeAt: new Date() });
 
-it('publishes nothing smaller than what another process is publishing at the moment', async () => {
+it('publishes nothing smaller than a checkpoint that another process is publishing', async () => {
   expect(await store.publish(checkpoint(1))).toBe(true);
   await other.query('BEGIN');
   await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))`);
@@ -33,7 +33,7 @@ it('publishes nothing smaller than what another process is publishing at the mom
   expect(await store.publish(checkpoint(3))).toBe(true);
 });
 
-it('thins what is older than a day to the last one of an hour, and keeps the marked ones', async () => {
+it('keeps one checkpoint an hour after a day, and all marked ones', async () => {
   const hour = `date_trunc('hour', now()) - interval '2 days'`;
   await other.query(
     `INSERT INTO log_checkpoints (origin, size, note, signed_at, marked_by, marked_at)

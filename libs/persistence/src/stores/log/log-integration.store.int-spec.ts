@@ -93,7 +93,7 @@ async function integrateAll(limit = 100): Promise<number> {
   return total;
 }
 
-it('has an entry for each fact, whichever statement made it, in an order that knows parents', async () => {
+it('has an entry for each fact from any statement, with parents first', async () => {
   await addTenant(world, 'acme');
   await addTenant(world, 'bank');
   const writes = new SnapshotWriteStore(world.database.sql);
@@ -144,7 +144,7 @@ it('has an entry for each fact, whichever statement made it, in an order that kn
   expect(await store.tree()).toEqual({ size: 9, root: rootOf(tree.leaves) });
 });
 
-it('records who becomes and who ceases to be an owner', async () => {
+it('records new and former owners', async () => {
   await addTenant(world, 'acme');
   const tenancy = new TenancyStore(world.database.sql);
   const owner = { tenantId: 'acme', principalId: 'tenant_owner', requestId: 'r' };
@@ -166,7 +166,7 @@ it('records who becomes and who ceases to be an owner', async () => {
   ]);
 });
 
-it('makes one change of a transfer', async () => {
+it('records a transfer as one change', async () => {
   await addTenant(world, 'acme');
   const offers = new TransferOfferStore(world.database.sql);
   const [offerId, fromPrincipalId, toPrincipalId] = [randomUUID(), 'tenant_owner', 'tenant_admin'];
@@ -188,7 +188,7 @@ it('makes one change of a transfer', async () => {
   ]);
 });
 
-it('grows over tiles in batches of any size, each from the edge that the last one left', async () => {
+it('grows over tiles in batches of any size, each from the last edge', async () => {
   await addTenant(world, 'acme');
   const writes = new SnapshotWriteStore(world.database.sql);
   const edges: string[][] = [];
@@ -214,7 +214,7 @@ it('grows over tiles in batches of any size, each from the edge that the last on
   ]);
 });
 
-it('lets one process integrate at a time, and leaves nothing behind when it fails', async () => {
+it('lets one process integrate at a time, and stores nothing when it fails', async () => {
   await addTenant(world, 'acme');
   await admin.query('BEGIN');
   await admin.query('SELECT FROM log_tree FOR UPDATE');
@@ -228,7 +228,7 @@ it('lets one process integrate at a time, and leaves nothing behind when it fail
   expect(await integrateAll()).toBe(1);
 });
 
-it('has the text of an entry that an earlier worker made, which names no writer', async () => {
+it('reproduces an entry of an earlier release without a writer', async () => {
   await addTenant(world, 'acme');
   const written = snapshot();
   await new SnapshotWriteStore(world.database.sql).create(written);
@@ -243,14 +243,14 @@ it('has the text of an entry that an earlier worker made, which names no writer'
   expect(await fact()).toEqual([expect.objectContaining({ ...writer, namesWriter: false })]);
 });
 
-it('passes over a mark of nothing', async () => {
+it('drops a mark without a fact', async () => {
   await admin.query(`INSERT INTO log_waiting (entry_type, grant_id) VALUES (2, gen_random_uuid())`);
   await expect(store.integrate(10, tree.grow)).resolves.toMatchObject({ integrated: 0, dropped: 1 });
   await addTenant(world, 'acme');
   expect(await integrateAll()).toBe(1);
 });
 
-it('takes no fact for gone that a missing policy hides', async () => {
+it('does not treat a fact as deleted if a missing policy hides it', async () => {
   await addTenant(world, 'acme');
   await new SnapshotWriteStore(world.database.sql).create(snapshot());
   await admin.query('DROP POLICY snapshots_read ON snapshots');

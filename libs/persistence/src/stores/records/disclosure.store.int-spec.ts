@@ -68,11 +68,11 @@ describe('a page of disclosures', () => {
     // Each with its subject.
     ['to a tenant', 'disclosures_to_tenant', { ...ofSubject, ...NO_SUBJECT, tenantId: 'beta' }, 1 + 2 * 5],
     ['to a tenant, of a subject', 'disclosures_to_tenant_of', { ...ofSubject, tenantId: 'beta' }, 1 + 1 + 2 * 5],
-  ])('%s reads what it answers', async (_, name, parameters, rows) => {
+  ])('%s reads only the rows that it returns', async (_, name, parameters, rows) => {
     expect(await rowsRead(world, name, parameters)).toBe(rows);
   });
 
-  it('has the filters’ bounds in it, and nothing else', async () => {
+  it('contains only rows within the filter', async () => {
     const filter = { ...ANY, granteeTenantId: 'beta', from: daysAgo(6), to: daysAgo(2) };
     const { page } = await store.ofSubject(ADMIN, SUBJECT, filter, { limit: 100, after: null });
     expect(page.items.map(({ granteeTenantId }) => granteeTenantId)).toEqual(['beta', 'beta', 'beta', 'beta']);
@@ -82,7 +82,7 @@ describe('a page of disclosures', () => {
     expect((await store.ofSubject(ADMIN, SUBJECT, at, { limit: 100, after: null })).page.items).toEqual([newest]);
   });
 
-  it('with a filter looks at a bounded number', async () => {
+  it('examines a limited number of rows with a filter', async () => {
     const parameters = { ...ofSubject, granteeTenantId: 'nobody' };
     expect(await rowsRead(world, 'disclosures_of_subject', parameters)).toBe(MEMBER_SUBJECT + 2 * 1001);
   });
@@ -104,7 +104,7 @@ describe('a page of disclosures', () => {
     expect(seen).toEqual([...seen].sort((one, other) => other - one));
   });
 
-  it('shows nothing to whom it does not belong', async () => {
+  it('shows nothing to others', async () => {
     const { page, facts } = await store.ofSubject({ ...ADMIN, tenantId: 'beta' }, SUBJECT, ANY, {
       limit: 5,
       after: null,
@@ -132,21 +132,21 @@ describe('a record', () => {
     return rows.length;
   };
 
-  it('is one row, of however many first reads at once, in one process and in two', async () => {
+  it('is one row for any number of concurrent first reads, in one process and in two', async () => {
     const other = new DisclosureStore(world.database.sql);
     await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? store : other).record(disclosure)));
     await store.record({ ...disclosure, requestId: 'r-2' });
     expect(await rowsOf('o1')).toBe(1);
   });
 
-  it('shares a statement with others, each its own row', async () => {
+  it('shares a statement with others, and has its own row', async () => {
     world.sent.length = 0;
     await Promise.all(['p1', 'p2', 'p3'].map((principalId) => store.record({ ...disclosure, principalId })));
     expect(world.sent).toEqual(['disclosure_record']);
     for (const principalId of ['p1', 'p2', 'p3']) expect(await rowsOf(principalId)).toBe(1);
   });
 
-  it('stays, for the application and for the table’s owner', async () => {
+  it('cannot be changed by the application or by the table’s owner', async () => {
     for (const change of ['DELETE FROM disclosures', `UPDATE disclosures SET via = 'x'`, 'TRUNCATE disclosures']) {
       await expect(superuser.query(change)).rejects.toThrow(/records stay as they were written/);
       await superuser.query('SET ROLE iss_app');

@@ -98,7 +98,7 @@ async function events(): Promise<unknown[]> {
 
 const AGO = (interval: string): string => `now() - interval '${interval}'`;
 
-it('announces to both sides, once each, that a request is overdue and that it has expired', async () => {
+it('announces overdue and expired requests to both sides once', async () => {
   const late = await ask('bank', { due_at: AGO('2 days'), expires_at: `now() + interval '1 day'` });
   const over = await ask('bank', { due_at: AGO('3 days'), expires_at: AGO('1 day') });
   const own = await ask('acme', { due_at: AGO('1 hour') });
@@ -129,7 +129,7 @@ it('announces to both sides, once each, that a request is overdue and that it ha
   expect(rows).toEqual([{ id: over, isAtEnd: true }]);
 });
 
-it('announces nothing of a step that is broken off, and all of it in the next one', async () => {
+it('announces nothing of an interrupted step, and everything in the next one', async () => {
   const over = await ask('acme', { expires_at: AGO('1 day') });
   await admin.query('REVOKE INSERT ON outbox_events FROM iss_app, iss_gateway, iss_worker');
   await expect(deadlines.announceExpired(2)).rejects.toThrow('permission denied');
@@ -138,7 +138,7 @@ it('announces nothing of a step that is broken off, and all of it in the next on
   expect(await events()).toEqual([{ told: 'acme expired', id: over, status: 'expired' }]);
 });
 
-it('is silent about an overdue request that expired before it was due', async () => {
+it('does not announce a request as overdue that expired before it was due', async () => {
   await ask('acme', { due_at: AGO('1 hour'), expires_at: AGO('2 hours') });
   await announce();
   expect(await events()).toMatchObject([{ told: 'acme expired' }]);
@@ -174,7 +174,7 @@ describe('a series', () => {
   const close = (id: string, change: string): Promise<unknown> =>
     admin.query(`UPDATE refresh_requests SET ${change} WHERE refresh_request_id = $1`, [id]);
 
-  it('is continued once by a request with the same content and as much time, whichever worker opens it', async () => {
+  it('continues once with the same content and durations, with any number of workers', async () => {
     const id = await begin('bank');
     await announce();
     const [first, second, ...others] = await seriesOf(id);
@@ -205,14 +205,14 @@ describe('a series', () => {
     ['2024-01-01T00:00Z', 'P1Y2M2W3D', '2024-01-01T00:00Z', '2025-03-18T00:00Z'],
     // UTC has no daylight saving, whatever time zone the session has.
     ['2024-02-29T01:30Z', 'P1M', '2024-03-01T00:00Z', '2024-03-29T01:30Z'],
-  ])('from %s, %s, goes on after %s at %s', async (began, every, after, expected) => {
+  ])('from %s, %s, continues after %s at %s', async (began, every, after, expected) => {
     await admin.query(`SET timezone = 'Europe/Paris'`);
     const { rows } = await admin.query<{ at: Date }>('SELECT next_recurrence($1, $2, $3) AS at', [began, every, after]);
     await admin.query('RESET timezone');
     expect(rows).toEqual([{ at: new Date(expected) }]);
   });
 
-  it('is planned when its request is fulfilled, and waits for its moment', async () => {
+  it('plans the next request when one is fulfilled, and opens it in time', async () => {
     const id = await begin('acme');
     await close(
       id,
@@ -225,7 +225,7 @@ describe('a series', () => {
     expect(rows).toEqual([{ isNext: true }]);
   });
 
-  it('ends with its reason when it is cancelled, or when its tenant may no longer ask', async () => {
+  it('ends with a reason when it is cancelled, or when its tenant may no longer ask', async () => {
     const cancelled = await begin('bank');
     await close(cancelled, `status = 'cancelled', closed_at = now()`);
     const lost = await begin('bank');

@@ -96,7 +96,7 @@ describe('fillHashes', () => {
     expect(await fillHashes(ownerUrl)).toEqual({ hashes: 0, links: 0, notCanonical: [] });
   });
 
-  it('leaves alone, and names, what is not canonical', async () => {
+  it('reports a text that is not canonical, and does not change it', async () => {
     const key = await importHistory([{ hashed: false, text: '{ "b": 1, "a": 2 }' }, { hashed: false }]);
     const { rows } = await superuser.query<{ snapshot_id: string }>(
       'SELECT snapshot_id FROM snapshots WHERE subject_key = $1 AND snapshot_version = 1',
@@ -158,7 +158,7 @@ describe('The trigger of snapshots', () => {
     }
   });
 
-  it('refuses the application even what it lets pass', async () => {
+  it('refuses to the application even the changes that it allows', async () => {
     const client = new Client({ connectionString: world.url, options: '-c role=iss_app' });
     await client.connect();
     try {
@@ -170,7 +170,7 @@ describe('The trigger of snapshots', () => {
     }
   });
 
-  it('lets the one hash pass, and then the one link', async () => {
+  it('allows the one hash, and then the one link', async () => {
     const where = 'WHERE subject_key = $1 AND snapshot_version = $2';
     const link = `UPDATE snapshots SET prev_hash = (SELECT envelope_hash FROM snapshots WHERE subject_key = $1
                                                      AND snapshot_version = 1) ${where}`;

@@ -45,7 +45,7 @@ it.each([
   ['changed by one character', row(TEXT.replace('ü', 'u')), 'hash'],
   ['emptied', row(''), 'hash'],
   ['broken before it got a hash', row('{"later":', null), 'syntax'],
-])('refuses a text that was %s, names its version, and tells it', (_, given, damage) => {
+])('refuses a text that was %s, names its version, and publishes it', (_, given, damage) => {
   expect(() => opened(given)).toThrow(/^Version 2 of company\/acme /);
   expect(openedIfWhole(given)).toBeNull();
   expect(told).toHaveLength(2);
@@ -54,7 +54,7 @@ it.each([
   expect(JSON.stringify(told)).not.toContain('attributes');
 });
 
-it('lets a text stand beside its verdict while it is JSON', () => {
+it('accepts any JSON text beside its verification', () => {
   const changed = row(TEXT.replace('ü', 'u'));
   expect(openedBesideVerdict(changed)).toEqual(changed);
   expect(() => openedBesideVerdict(row('{'))).toThrow(/is damaged/);

@@ -57,7 +57,7 @@ async function write(subjectId: string, given: SearchTerms, change: Partial<Snap
   expect(outcome.kind).toBe('written');
 }
 
-it('a subject is found by what its latest version says, as soon as that is written', async () => {
+it('a subject is found by its latest version immediately', async () => {
   const search = `lei:${randomUUID()}`;
   const value = search.slice(4).replaceAll('-', '').toUpperCase();
   await write('s-1', terms('first name', { lei: value, vat: 'V1' }));
@@ -80,7 +80,7 @@ it('a subject is found by what its latest version says, as soon as that is writt
   expect(await found(identifier('lei:other'), 'beta')).toEqual([]);
 });
 
-it('a subject is found no more once its latest version is erased, and an older one changes nothing', async () => {
+it('a subject is not found after the erasure of its latest version, and the erasure of an older one changes nothing', async () => {
   await write('erased', terms('erased name', { gone: '1' }));
   await write('erased', terms('erased name', { gone: '1' }), { snapshotVersion: 2 });
   await superuser.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_immutable');
@@ -99,7 +99,7 @@ it('a subject is found no more once its latest version is erased, and an older o
   await superuser.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_immutable');
 });
 
-it('concurrent writes that share a statement keep each its own', async () => {
+it('concurrent writes that share a statement keep their own terms', async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
   await Promise.all(ids.map((id, index) => write(id, terms(id, index % 2 === 0 ? { nr: `N${index}` } : {}))));
   for (const [index, id] of ids.entries()) {
@@ -108,7 +108,7 @@ it('concurrent writes that share a statement keep each its own', async () => {
   expect((await found(name('shared-'), 'acme', 7)).toSorted()).toEqual(ids.toSorted());
 });
 
-it('what a write was refused for changes nothing', async () => {
+it('a refused write changes nothing', async () => {
   await write('refused', terms('kept', { nr: 'KEPT' }));
   const late = snapshot({ subjectId: 'refused', snapshotVersion: 3, terms: terms('lost', { nr: 'LOST' }) });
   expect((await writes.append(late)).kind).toBe('refused');
@@ -119,7 +119,7 @@ it('what a write was refused for changes nothing', async () => {
   expect(await found(name('kept'))).toEqual(['refused']);
 });
 
-it('many of one identifier and of one name come by type, each once, whatever the page', async () => {
+it('many subjects of one identifier or name are listed by type, each once, with any page size', async () => {
   const ids: string[] = [];
   for (const subjectType of SUBJECT_TYPES.toSorted()) {
     for (const at of [3, 1, 2]) {
@@ -136,7 +136,7 @@ it('many of one identifier and of one name come by type, each once, whatever the
   }
 });
 
-it('reads no more where many subjects lie beside those that are found', async () => {
+it('reads no more rows beside many other subjects', async () => {
   const fill = (from: number, to: number) =>
     superuser.query(
       `WITH s AS (
@@ -178,7 +178,7 @@ it('reads no more where many subjects lie beside those that are found', async ()
   expect(await counts()).toEqual(few);
 });
 
-it('subjects of before are found after the migration, also where it was broken off, and by what they say now', async () => {
+it('older subjects are found after the migration, even after an interruption, and by their current content', async () => {
   const envelope = (legal_name: string) =>
     seal({ attributes: { legal: { legal_name }, identifiers: { old: legal_name } } });
   for (const at of [1, 2, 3])

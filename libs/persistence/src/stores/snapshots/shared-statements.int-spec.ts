@@ -37,7 +37,7 @@ const readLatest = ({ tenantId, subjectType, subjectId }: SnapshotToAppend) =>
     { envelope: true },
   );
 
-it('reads what is large in a statement of its own, and what others wait for without it', async () => {
+it('reads a large snapshot alone, and the others without it', async () => {
   const large = withText(LARGE_ANSWER);
   const small = withText(LARGE_ANSWER / 2, { tenantId: 'beta' });
   await Promise.all([large, small].map((one) => writes.create(one)));
@@ -48,7 +48,7 @@ it('reads what is large in a statement of its own, and what others wait for with
   expect(world.sent).toEqual(['snapshot_latest_tenant', 'snapshot_latest_tenant']);
 });
 
-it('writes what is large in a statement of its own', async () => {
+it('writes a large snapshot alone', async () => {
   const outcomes = await Promise.all(
     [withText(LARGE_INPUT), withText(100), withText(100), withText(LARGE_INPUT)].map((one) => writes.create(one)),
   );
@@ -56,7 +56,7 @@ it('writes what is large in a statement of its own', async () => {
   expect(world.sent).toEqual(['snapshot_create', 'snapshot_create', 'snapshot_create']);
 });
 
-it('brings a large base for applying in a statement of its own', async () => {
+it('reads a large base for an application alone', async () => {
   const updates = new UpdateStore(world.database.sql);
   const actor = { tenantId: 'acme', principalId: 'tenant_editor' };
   const bases = [withText(LARGE_ANSWER), withText(100)];
@@ -89,7 +89,7 @@ it('brings a large base for applying in a statement of its own', async () => {
 });
 
 // Takes two seconds, the timeout of a shared statement.
-it('a row that waits for a lock keeps no stranger, and nothing is written twice', async () => {
+it('a row that waits for a lock does not delay strangers, and nothing is written twice', async () => {
   const blocker = new Client({ connectionString: world.url });
   await blocker.connect();
   try {

@@ -62,7 +62,7 @@ describe('read', () => {
     }
   });
 
-  it('brings the facts where there is nothing to read', async () => {
+  it('returns the facts if there is nothing to read', async () => {
     const subject = { subjectType: 'organization', subjectId: 'none' };
     for (const order of LINEAGE_ORDERS) {
       const read = await store.read(owner, subject, range({ order }));
@@ -73,7 +73,7 @@ describe('read', () => {
     expect(stranger.facts.membership).toBeNull();
   });
 
-  it('gives the scopes of a grant to both forms', async () => {
+  it('returns the scopes of a grant in both forms', async () => {
     const subject = await lineage(1);
     await superuser.query(
       `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
@@ -90,7 +90,7 @@ describe('read', () => {
     }
   });
 
-  it('brings the envelopes that fit, one at least, and the headers of all', async () => {
+  it('returns the envelopes that fit, at least one, and all headers', async () => {
     for (const [padding, fitting] of [
       [ENVELOPE_BYTES / 4, 4],
       [ENVELOPE_BYTES / 2, 2],
@@ -109,7 +109,7 @@ describe('read', () => {
   });
 });
 
-it('ends a page with envelopes where they are 8 MiB together, and one without them at its limit alone', async () => {
+it('ends a page with envelopes at 8 MiB, and one without them only at its limit', async () => {
   const subject = await lineage(9, 1024 * 1024);
   for (const order of LINEAGE_ORDERS) {
     const { snapshots, found } = await store.read(owner, subject, range({ order }));
@@ -123,7 +123,7 @@ it('ends a page with envelopes where they are 8 MiB together, and one without th
 });
 
 describe('below', () => {
-  it('reads parents newest first, bounded by their number and by their bytes', async () => {
+  it('reads parents newest first, limited by number and bytes', async () => {
     const small = await lineage(5);
     expect(versions(await store.below(small, 5, 3))).toEqual([4, 3, 2]);
     expect(versions(await store.below(small, 2_147_483_648, 2))).toEqual([5, 4]);

@@ -64,7 +64,7 @@ describe('create', () => {
     expect(read.snapshot).toMatchObject({ envelope: first.envelope, envelopeHash: first.envelopeHash, prevHash: null });
   });
 
-  it('refuses by role, by membership and by a taken snapshot_id, and leaves nothing behind', async () => {
+  it('refuses by role, by membership and by a taken snapshot_id, and stores nothing', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const taken = snapshot();
     await store.create(taken);
@@ -102,7 +102,7 @@ describe('create', () => {
     expect(world.sent[0]).toBe('snapshot_create');
   });
 
-  it('tells a refused row what speaks against it, beside rows that are written', async () => {
+  it('returns the reason for a refused row beside written ones', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const owned = snapshot();
     await store.create(owned);
@@ -128,7 +128,7 @@ describe('create', () => {
     await expect(store.append(asBeta(3))).resolves.toEqual(refused);
   });
 
-  it('lets two processes that write the same subjects in opposite orders both get through', async () => {
+  it('lets two processes write the same subjects in opposite orders without a deadlock', async () => {
     const subjectIds = Array.from({ length: 24 }, () => `crossed-${randomUUID()}`);
     const writes = [subjectIds, [...subjectIds].reverse()].map((ids) => {
       const store = new SnapshotWriteStore(world.database.sql);
@@ -139,7 +139,7 @@ describe('create', () => {
     expect(results.filter((kind) => kind === 'refused')).toHaveLength(subjectIds.length);
   });
 
-  it('lets one of many tenants own a subject, whoever races', async () => {
+  it('lets one of many concurrent tenants own a subject', async () => {
     const subjectId = `raced-${randomUUID()}`;
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const outcomes = Array.from({ length: 50 }, (_, index) =>
@@ -183,7 +183,7 @@ describe('create', () => {
     expect(await bodyOf(eventId)).toBe(body);
   });
 
-  it('answers each row of a shared statement with its own event', async () => {
+  it('returns each row of a shared statement with its own event', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const rows = [
       snapshot(),
@@ -211,7 +211,7 @@ describe('create', () => {
 });
 
 describe('append', () => {
-  it('tells of a later version with the hash of the one before it', async () => {
+  it('announces a later version with the hash of the previous one', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const first = snapshot({ tenantId: 'beta' });
     await store.create(first);
@@ -244,7 +244,7 @@ describe('append', () => {
   const next = (first: SnapshotToAppend, updateId: string | null): SnapshotToAppend =>
     snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash, updateId });
 
-  it('applies one proposal once, however many try', async () => {
+  it('applies a proposal once under concurrency', async () => {
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const first = snapshot();
     await stores[0]?.create(first);
@@ -261,7 +261,7 @@ describe('append', () => {
     ).toBe(1);
   });
 
-  it('lets one of many proposals on one base through, and leaves the others proposed', async () => {
+  it('applies one of many proposals on a base, and leaves the others proposed', async () => {
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const first = snapshot();
     await stores[0]?.create(first);
@@ -292,7 +292,7 @@ describe('append', () => {
 });
 
 describe('request_id of a proposal', () => {
-  it('names one proposal, however many try at once', async () => {
+  it('names one proposal under concurrency', async () => {
     const first = snapshot();
     await new SnapshotWriteStore(world.database.sql).create(first);
     const stores = [new UpdateStore(world.database.sql), new UpdateStore(world.database.sql)];
@@ -322,7 +322,7 @@ describe('request_id of a proposal', () => {
   });
 });
 
-it('the database sets the time of what the application writes; its owner may import a history with its times', async () => {
+it('the database sets the times of the application’s writes; its owner may import a history with its times', async () => {
   const written = snapshot();
   await new SnapshotWriteStore(world.database.sql).create(written);
   const copy = (version: number, at: string) => `

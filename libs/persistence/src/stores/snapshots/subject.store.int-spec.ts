@@ -77,7 +77,7 @@ describe('SubjectStore.owned', () => {
     ).toEqual(['individual', 'm-00003']);
   });
 
-  it('gives nothing to those who are not members', async () => {
+  it('returns nothing to non-members', async () => {
     for (const principalId of ['nobody', '']) {
       const { facts, page } = await store.owned({ tenantId: 'acme', principalId }, ALL, { limit: 10, after: null });
       expect([facts.membership, page.items]).toEqual([null, []]);
@@ -87,7 +87,7 @@ describe('SubjectStore.owned', () => {
   const TYPES = ['individual', 'organization', 'entity'];
   const NOWHERE = ['', '', ''];
 
-  it('reads about the rows of one page, however many there are, before and after statistics are made', async () => {
+  it('reads about the rows of one page, before and after statistics are made', async () => {
     for (const isAnalyzed of [false, true]) {
       if (isAnalyzed) await analyze();
       for (const [types, after, prefix] of [
@@ -107,7 +107,7 @@ describe('SubjectStore.owned', () => {
     }
   });
 
-  it('reads no subject for those who are not members', async () => {
+  it('reads no subject for non-members', async () => {
     const of = { tenantId: 'acme', principalId: 'nobody', types: TYPES, after: NOWHERE, prefix: '', rows: 11 };
     expect(await rowsRead(world, 'subjects_owned', of)).toBe(0);
   });

@@ -69,8 +69,8 @@ async function asOf(subject: SubjectRef, basis: TimeBasis, at: string | number):
 const DAY = '2026-03-01T12:00:00';
 const same = (text: string): Times => ({ recorded: text, effective: text });
 
-describe.each(TIME_BASES)('the version as of a moment, %s', (basis) => {
-  it('is the newest one up to it, to the millisecond that is shown', async () => {
+describe.each(TIME_BASES)('the version at a moment, %s', (basis) => {
+  it('is the newest one up to it, to the millisecond', async () => {
     const subject = await chainOf([same(`${DAY}.100900Z`), same(`${DAY}.200Z`), same(`${DAY}.300Z`)]);
     expect(await asOf(subject, basis, `${DAY}.099Z`)).toBe(`${DAY}.100Z`);
     expect(await asOf(subject, basis, `${DAY}.100Z`)).toBe(1);
@@ -86,7 +86,7 @@ describe.each(TIME_BASES)('the version as of a moment, %s', (basis) => {
     expect(await asOf(subject, basis, `${DAY}Z`)).toBe(3);
   });
 
-  it('is none of a subject that does not exist', async () => {
+  it('is null for an unknown subject', async () => {
     const missing = { subjectType: 'organization', subjectId: 'none' };
     const found = await store.versionAsOf(owner, missing, { basis, at: new Date() });
     expect(found).toMatchObject({ headVersion: null, version: null, firstAt: null, facts: { ownsSubject: false } });
@@ -106,7 +106,7 @@ const minute = (at: number, form = 0): string => {
   }
 };
 
-it('finds by effective time what a search of the whole chain finds, in whatever order it was written', async () => {
+it('finds by effective time the same as a search of the whole chain, in any order of writing', async () => {
   const minutes = [50, 10, 30, 30, 70, 20, 10, 60];
   const subject = await chainOf(
     minutes.map((at, index) => ({ recorded: minute(index), effective: minute(at, index) })),
@@ -130,7 +130,7 @@ describe('effective_time', () => {
     '2016-12-31T23:59:60Z',
     '2024-02-29T23:59:59.999-00:01',
     '9999-12-31T23:59:59Z',
-  ])('reads %s as the service does', async (text) => {
+  ])('parses %s as the service does', async (text) => {
     const { rows } = await superuser.query(
       `SELECT floor(extract(epoch FROM effective_time($1)) * 1000)::text AS milliseconds`,
       [text],

@@ -30,7 +30,7 @@ it.each([
   ['recipient', 2],
   ['tenant_reader', 0],
   ['stranger', 0],
-])('%s sees the offers that are its business, and reads no others', async (principalId, expected) => {
+])('%s sees the offers that concern it, and reads no others', async (principalId, expected) => {
   const actor = { tenantId: 'acme', principalId };
   const admins = ['tenant_owner'];
   const request = { limit: 10, after: null };

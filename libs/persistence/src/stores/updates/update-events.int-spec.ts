@@ -77,7 +77,7 @@ const withdraw = (tenantId: string, updateId: string) =>
     TRACE,
   );
 
-it('tells of each state once, in the statement of the change, and says what it was then', async () => {
+it('announces each state once, in the statement of the change, with the data of that moment', async () => {
   const { first, updateId, eventId } = await propose();
   world.sent.length = 0;
   const applied = await apply(first, updateId);
@@ -122,7 +122,7 @@ it('tells of each state once, in the statement of the change, and says what it w
   });
 });
 
-it('tells of a withdrawal once', async () => {
+it('announces a withdrawal once', async () => {
   const { updateId } = await propose();
   const outcomes = await Promise.all([withdraw('acme', updateId), withdraw('acme', updateId)]);
   const told = outcomes.map(({ eventId }) => eventId).filter((eventId) => eventId !== null);
@@ -132,7 +132,7 @@ it('tells of a withdrawal once', async () => {
   expect(events[1]?.event_id).toBe(told[0]);
 });
 
-it('tells nobody where nobody wants to know, and of nothing that was refused', async () => {
+it('stores no event without a subscription, and none for a refusal', async () => {
   const unheard = await propose('beta');
   expect(unheard.eventId).toBeNull();
   expect(await apply(unheard.first, unheard.updateId)).toMatchObject({ appliedEventId: null });

@@ -56,7 +56,7 @@ async function propose(store: UpdateStore, updates: readonly UpdateToPropose[]) 
 const storeWith = (caps: Partial<typeof DEFAULT_CAPS>) =>
   new UpdateStore(world.database.sql, { ...DEFAULT_CAPS, ...caps });
 
-it('rows of one statement take the places of a tenant one after the other', async () => {
+it('rows of one statement take the tenant’s places one after the other', async () => {
   const store = storeWith({ pending_updates_per_tenant: 5 });
   const updates = await proposals(12);
   world.sent.length = 0;
@@ -66,18 +66,18 @@ it('rows of one statement take the places of a tenant one after the other', asyn
   expect(reached).toEqual(Array.from({ length: 7 }, () => ({ name: 'pending_updates_per_tenant', value: 5 })));
 });
 
-it('and those of a subject', async () => {
+it('rows of one statement take the subject’s places one after the other', async () => {
   const { taken, reached } = await propose(storeWith({ pending_updates_per_subject: 2 }), await proposals(9, 3));
   expect(taken).toBe(6);
   expect(reached).toEqual(Array.from({ length: 3 }, () => ({ name: 'pending_updates_per_subject', value: 2 })));
 });
 
-it('a cap of 0 lets none pass', async () => {
+it('a cap of 0 accepts none', async () => {
   const { taken, reached } = await propose(storeWith({ pending_updates_per_tenant: 0 }), await proposals(1));
   expect([taken, reached]).toEqual([0, [{ name: 'pending_updates_per_tenant', value: 0 }]]);
 });
 
-it('what a tenant has proposed is counted once for many, and at once when its cap is another one', async () => {
+it('a tenant’s proposals are counted once for many rows, and again when its cap changes', async () => {
   const store = storeWith({});
   await propose(store, await proposals(40));
   const given = async (countedCap: number | null) => ({

@@ -67,7 +67,7 @@ async function fail(deliveryId: string, status: 'pending' | 'dead'): Promise<{ a
   return { attempt: claimed.attempt, scheduled: claimed.scheduledAttempt };
 }
 
-it('numbers the attempts of a redelivery on and starts its schedule anew', async () => {
+it('continues the attempt numbers of a redelivery, and restarts its schedule', async () => {
   const subscriptionId = await subscribe();
   const deliveryId = await addTest(subscriptionId);
   expect(await log.redeliver(subscriptionId, deliveryId)).toBe(false);
@@ -81,7 +81,7 @@ it('numbers the attempts of a redelivery on and starts its schedule anew', async
   expect(delivery?.body).toBe('{"a":1.0}');
 });
 
-it('does not take the late result of an attempt before the redelivery', async () => {
+it('refuses a late result of an attempt before the redelivery', async () => {
   const subscriptionId = await subscribe();
   const deliveryId = await addTest(subscriptionId);
   const late = await deliveries.claim(deliveryId);
@@ -108,7 +108,7 @@ it('does not take the late result of an attempt before the redelivery', async ()
   expect(await fail(deliveryId, 'pending')).toEqual({ attempt: 2, scheduled: 1 });
 });
 
-it('makes nothing due for a subscription that is disabled or deleted', async () => {
+it('redelivers nothing to a disabled or deleted subscription', async () => {
   for (const end of [
     (id: string) => subscriptions.update(BY, id, { status: 'disabled' }),
     (id: string) => subscriptions.delete(BY, id),
@@ -125,7 +125,7 @@ it('makes nothing due for a subscription that is disabled or deleted', async () 
   }
 });
 
-it('shows a removed member nothing', async () => {
+it('shows nothing to a removed member', async () => {
   const subscriptionId = await subscribe();
   await addTest(subscriptionId);
   const readers = { reader: 'tenant_reader', nobody: 'nobody' };
@@ -171,7 +171,7 @@ describe('Among very many deliveries', () => {
   const reader = () => ({ subscriptionId, principalId: 'tenant_owner' });
   const filter = (status: 'dead' | null) => ({ status, eventType: null, from: null, to: null });
 
-  it('looks at ten thousand a page, and leads on to the one that fits', async () => {
+  it('examines ten thousand per page, and continues to the matching one', async () => {
     const [found, counts]: [number[], number[]] = [[], []];
     let after: PagePosition | null = null;
     do {
@@ -185,14 +185,14 @@ describe('Among very many deliveries', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(2 * 10_000 + 10);
   });
 
-  it('reads a page of all of them as fast as ever', async () => {
+  it('reads a page without a filter as fast as ever', async () => {
     const request = { limit: 50, after: null };
     expect(
       await rowsRead(world, 'delivery_log_page', { ...reader(), ...filter(null), ...before(request) }),
     ).toBeLessThanOrEqual(3 * 51 + 10);
   });
 
-  it('replays what is among so many, and says where to go on', async () => {
+  it('replays among many deliveries, and returns where to continue', async () => {
     const replay = { to: null, statuses: ['succeeded'], limit: 10, look: 1_000 } as const;
     const dead = { ...replay, statuses: ['dead'] } as const;
     expect(await log.replay(subscriptionId, { ...dead, from: new Date('2026-01-15T01:00:00Z') })).toEqual({

@@ -123,7 +123,7 @@ const delivery = (id: string) => only(database.sql.run(DELIVERY, { id }));
 const subscription = (id: string) => only(database.sql.run(SUBSCRIPTION, { id }));
 
 describe('DeliveryStore.claim', () => {
-  it('gives what the attempt needs, and leases the delivery', async () => {
+  it('returns the data of the attempt, and leases the delivery', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     expect(await store.claim(deliveryId)).toEqual({
@@ -146,7 +146,7 @@ describe('DeliveryStore.claim', () => {
     expect(await store.claim(deliveryId)).toBeNull();
   });
 
-  it('gives each delivery to one of many that ask', async () => {
+  it('lets one of many callers claim a delivery', async () => {
     const subscriptionId = await addSubscription();
     const ids = await Promise.all(Array.from({ length: 30 }, () => addDelivery(subscriptionId)));
     const others = Array.from({ length: 4 }, () => new DeliveryStore(database.sql, SETTINGS));
@@ -156,7 +156,7 @@ describe('DeliveryStore.claim', () => {
     expect(new Set(got).size).toBe(30);
   });
 
-  it('gives the delivery again, as the next attempt, when the lease has run out', async () => {
+  it('lets the delivery be claimed again after the lease has expired', async () => {
     const deliveryId = await addDelivery(await addSubscription());
     const first = await claimed(deliveryId);
     await run(
@@ -171,7 +171,7 @@ describe('DeliveryStore.claim', () => {
     expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 2, leased: true });
   });
 
-  it('gives nothing before the time', async () => {
+  it('claims nothing before it is due', async () => {
     const deliveryId = await addDelivery(await addSubscription(), -60_000);
     expect(await store.claim(deliveryId)).toBeNull();
   });
@@ -187,7 +187,7 @@ describe('DeliveryStore.claim', () => {
     expect(await delivery(deliveryId)).toMatchObject({ status: 'skipped', attempt: 0, finished: true });
   });
 
-  it('gives the previous secret only while its grace lasts', async () => {
+  it('returns the previous secret only during its grace period', async () => {
     const subscriptionId = await addSubscription();
     const rotate = (until: string) =>
       run(
@@ -212,7 +212,7 @@ describe('DeliveryStore.record', () => {
     expect(await database.sql.run(ATTEMPTS, { deliveryId })).toHaveLength(1);
   });
 
-  it('settles a success', async () => {
+  it('finishes a delivery after a success', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     expect(await store.record(result(await claimed(deliveryId), success))).toEqual({
@@ -226,7 +226,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
   });
 
-  it('reschedules a failure, notes that the subscription fails, and forgets it at the next success', async () => {
+  it('reschedules after a failure, and notes it in the subscription until the next success', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     await store.record(result(await claimed(deliveryId), {}));
@@ -240,7 +240,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ failing: false });
   });
 
-  it('ends a delivery whose schedule is exhausted', async () => {
+  it('ends a delivery after its last retry', async () => {
     const deliveryId = await addDelivery(await addSubscription());
     await store.record(result(await claimed(deliveryId), { status: 'dead', retryInMs: null, statusCode: null }));
     expect(await delivery(deliveryId)).toMatchObject({ status: 'dead', finished: true });
@@ -261,7 +261,7 @@ describe('DeliveryStore.record', () => {
     });
   });
 
-  it('disables a subscription that fails and has had no success for five days, not one that succeeds now', async () => {
+  it('disables a failing subscription without a success for five days, unless it succeeds now', async () => {
     const subscriptionId = await addSubscription();
     const failedSince = (interval: string) =>
       run(
@@ -285,7 +285,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
   });
 
-  it('counts no failure of our own way out, and begins anew after one', async () => {
+  it('does not count failures of our own proxy, and restarts the period after one', async () => {
     const subscriptionId = await addSubscription();
     const notOut = { errorPhase: 'proxy', statusCode: null } as const;
     const next = async (change: Partial<AttemptResult>): Promise<unknown> =>
@@ -327,7 +327,7 @@ describe('DeliveryStore.record', () => {
 });
 
 describe('The statements of a delivery', () => {
-  it('find their rows by key, however many others wait', async () => {
+  it('find their rows by key beside many others', async () => {
     const one = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'delivery-plan-spec' });
     const rowsRead = async (): Promise<number> => {
       await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), {});
@@ -363,7 +363,7 @@ describe('The statements of a delivery', () => {
 describe('DeliveryStore.overdue', () => {
   const FIRST = { overdueMs: 1_800_000, rows: 100, limit: 10, after: null };
 
-  it('gives page after page, each delivery once, also where several became due at the same time', async () => {
+  it('returns each delivery once over all pages, even if several are due at the same time', async () => {
     const subscriptionId = await addSubscription();
     const ids = await Promise.all(Array.from({ length: 7 }, () => addDelivery(subscriptionId)));
     const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = :subscriptionId`;
@@ -398,7 +398,7 @@ describe('DeliveryStore.overdue', () => {
     expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);
   });
 
-  it('comes to a delivery behind 10,000 of a hundred founders within a bounded number of looks', async () => {
+  it('reaches a delivery after 10,000 of a hundred founders in a limited number of steps', async () => {
     const owner = new Client({ connectionString: testDatabase.url });
     await owner.connect();
     await owner.query(`INSERT INTO tenants (tenant_id, name, founded_by)

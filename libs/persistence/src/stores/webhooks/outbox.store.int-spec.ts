@@ -159,7 +159,7 @@ async function rowsRead(): Promise<number> {
 }
 
 describe('OutboxStore.fanOut', () => {
-  it('makes one delivery for each fitting subscription of the tenant', async () => {
+  it('creates one delivery for each matching subscription of the tenant', async () => {
     const [tenantId, otherTenantId] = [await addTenant('oidc:p#founder'), await addTenant()];
     await addSubscriptions(tenantId, { count: 2 });
     await addSubscriptions(tenantId, { types: ['refresh_request.created'] });
@@ -189,7 +189,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await database.sql.run(DELIVERIES, { tenantId })).toEqual([{ event_id: eventId, status: 'skipped' }]);
   });
 
-  it('makes none for a subscription that came after the event, also between two steps', async () => {
+  it('creates none for a subscription that is newer than the event, even between two steps', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 10 });
     const eventId = await addEvent(tenantId);
@@ -200,7 +200,7 @@ describe('OutboxStore.fanOut', () => {
     expect((await deliveriesPerSubscription(tenantId)).sort()).toEqual([...Array(40).fill(0), ...Array(10).fill(1)]);
   });
 
-  it('does many events in one statement, each once, also when many ask at the same time', async () => {
+  it('handles many events in one statement, each once, even under concurrency', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 3 });
     const eventIds = await Promise.all(Array.from({ length: 10 }, () => addEvent(tenantId)));
@@ -210,7 +210,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await store.fanOut(eventIds, SIZES)).toEqual({ pending: [], skipped: 0, unfinished: [] });
   });
 
-  it('takes a small first step and larger ones after it, each event for itself', async () => {
+  it('takes a small first step and then larger ones, for each event separately', async () => {
     const [large, small, none] = [await addTenant(), await addTenant(), await addTenant()];
     await addSubscriptions(large, { count: 100 });
     await addSubscriptions(small, { count: 3 });
@@ -224,7 +224,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await deliveriesPerSubscription(large)).toEqual(Array(100).fill(1));
   });
 
-  it('finds by key how far an event came, also with a plan that was made when there were no deliveries', async () => {
+  it('finds the progress of an event by key, even with a plan for empty tables', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 300 });
     for (const eventId of [await addEvent(tenantId), await addEvent(tenantId)]) await finish(eventId);
@@ -235,13 +235,13 @@ describe('OutboxStore.fanOut', () => {
     expect((await rowsRead()) - before).toBeLessThan(50);
   });
 
-  it('is done when the last step finds nothing more', async () => {
+  it('is done when a step finds nothing more', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 20 });
     expect(await finish(await addEvent(tenantId), { first: 10, next: 10 })).toEqual([10, 10, 0]);
   });
 
-  it('passes over what was deleted between two steps', async () => {
+  it('skips subscriptions that were deleted between two steps', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 20 });
     const eventId = await addEvent(tenantId);
@@ -251,7 +251,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await database.sql.run(DELIVERIES, { tenantId })).toHaveLength(5);
   });
 
-  it('makes each delivery once when several workers take the steps of one event', async () => {
+  it('creates each delivery once when several workers take the steps of one event', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 1_500 });
     const eventId = await addEvent(tenantId);
@@ -291,7 +291,7 @@ describe('The body of an event', () => {
     return { eventId, body };
   }
 
-  it('is built by the first step, by one of many workers, and not by those after it', async () => {
+  it('is built in the first step by one of many workers, and not again', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 20 });
     const { eventId, body } = await addSnapshotEvent(tenantId);
@@ -304,7 +304,7 @@ describe('The body of an event', () => {
     expect(await deliveriesPerSubscription(tenantId)).toEqual(Array(20).fill(1));
   });
 
-  it('is there with the first deliveries, beside events that have theirs', async () => {
+  it('is stored with the first deliveries, beside events with a body', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId);
     const stored = await addEvent(tenantId);
@@ -314,7 +314,7 @@ describe('The body of an event', () => {
     expect(await Promise.all([one.eventId, stored, other.eventId].map(bodyOf))).toEqual([one.body, '{}', other.body]);
   });
 
-  it('is what an event waits for, and without which none is done', async () => {
+  it('is required before an event can be done', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId);
     const { eventId } = await addSnapshotEvent(tenantId, false);
@@ -333,7 +333,7 @@ describe('OutboxStore.waiting', () => {
   const look = async (change: Partial<Look> = {}) =>
     store.waiting({ overdueMs: 100_000, rows: 100, limit: 10, after: null, ...change });
 
-  it('gives old events that were not fanned out, oldest first', async () => {
+  it('returns old events that were not fanned out, oldest first', async () => {
     const tenantId = await addTenant();
     const [older, old] = [await addEvent(tenantId, { ageSeconds: 300 }), await addEvent(tenantId, { ageSeconds: 200 })];
     await addEvent(tenantId);
@@ -347,7 +347,7 @@ describe('OutboxStore.waiting', () => {
     expect((await look()).items).toEqual([]);
   });
 
-  it('lets founders take turns, so that ten thousand events of one hide none of another', async () => {
+  it('lets founders take turns, so that ten thousand events of one do not hide another’s', async () => {
     const [one, another, other] = [await addTenant('founder'), await addTenant('founder'), await addTenant()];
     await database.sql.run(ADD_EVENTS, { tenantIds: [one, another], count: 10_000, ageSeconds: 900 });
     const late = await addEvent(other, { ageSeconds: 200 });

@@ -67,7 +67,7 @@ async function deleteAllEvents(days: number): Promise<number> {
 }
 
 describe('RetentionStore', () => {
-  it('deletes deliveries that ended long enough ago, with their attempts, and no others', async () => {
+  it('deletes only deliveries that ended long enough ago, with their attempts', async () => {
     const eventId = await addEvent(100);
     const old = await addDelivery(eventId, 31);
     const kept = [
@@ -104,7 +104,7 @@ describe('RetentionStore', () => {
     expect(await exists('outbox_events', waiting)).toBe(true);
   });
 
-  it('walks past events that stay, also where many ended at the same time', async () => {
+  it('continues past events that stay, even if many ended at the same time', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => addEvent(60)));
     const [oldest, ...others] = ids;
     const kept = ids.slice(0, 10);
@@ -130,7 +130,7 @@ describe('RetentionStore', () => {
     expect(await store.deleteDeliveries(30, 2)).toBe(1);
   });
 
-  it('neither waits for a row that somebody has locked nor deletes one that is made due again', async () => {
+  it('neither waits for a locked row nor deletes one that is due again', async () => {
     const eventId = await addEvent(1);
     const [locked, other] = [await addDelivery(eventId, 50), await addDelivery(eventId, 49)];
     await world.database.sql.transaction(async (writer) => {
@@ -148,7 +148,7 @@ describe('RetentionStore', () => {
     expect(await exists('deliveries', locked)).toBe(true);
   });
 
-  it('lets several delete at once, each row by one of them', async () => {
+  it('lets several processes delete at once, each row by one of them', async () => {
     const eventId = await addEvent(1);
     await Promise.all(Array.from({ length: 40 }, () => addDelivery(eventId, 33)));
     let total = 0;
@@ -160,7 +160,7 @@ describe('RetentionStore', () => {
     expect(total).toBe(40);
   });
 
-  it('deletes rate-limit windows that are over', async () => {
+  it('deletes old rate-limit windows', async () => {
     await run(
       'windows',
       `INSERT INTO rate_limits VALUES ('old', now() - interval '25 hours', 1), ('older', now() - interval '26 hours', 1),

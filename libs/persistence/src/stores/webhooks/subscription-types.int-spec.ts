@@ -66,7 +66,7 @@ describe('The subscriptions to a type of event', () => {
       secretFingerprint: 'f',
     });
 
-  it('are what the subscriptions say, whatever is done with them', async () => {
+  it('always match the subscriptions', async () => {
     await addTenant(world, 'changes');
     const [one, other, third] = [await created('changes'), await created('changes'), await created('changes')];
     expect(await kept('changes')).toHaveLength(6);
@@ -80,7 +80,7 @@ describe('The subscriptions to a type of event', () => {
     expect(await kept('changes')).toEqual([]);
   });
 
-  it('stay as they are, to the row, when something else of a subscription changes', async () => {
+  it('keep their rows when something else of a subscription changes', async () => {
     await addTenant(world, 'unchanged');
     const { subscriptionId } = await created('unchanged');
     const version = async () =>
@@ -105,7 +105,7 @@ describe('The subscriptions to a type of event', () => {
     }
   });
 
-  it('are found for subscriptions from before the migration, which can be taken back', async () => {
+  it('exist for subscriptions from before the migration, which can be reverted', async () => {
     await addTenant(world, 'earlier');
     const { subscriptionId } = await created('earlier');
     await created('earlier');
@@ -146,7 +146,7 @@ describe('A write among many subscriptions', () => {
     return rowsRead(world, 'outbox_fan_out', { eventIds: [eventId], bodies: [null], first: 16, next: 256 });
   };
 
-  it('reads as many rows as among none, and one more where the event is wanted', async () => {
+  it('reads as many rows as without them, and one more if the event is wanted', async () => {
     await Promise.all(['none', 'others', 'same'].map((tenantId) => addTenant(world, tenantId)));
     await subscribe('others', [REFRESH], CROWD);
     await subscribe('same', [SNAPSHOT], CROWD);
