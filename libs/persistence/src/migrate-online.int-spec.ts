@@ -198,7 +198,7 @@ describe('while others write', () => {
   });
 });
 
-it('announces the first keys, which the applications cannot do later', async () => {
+it('announces keys that already sign, which the applications cannot do later', async () => {
   await migrateTo(28);
   const [ended, signs, other] = ['a', 'b', 'c'].map((key) => `log.example/test+0000000${key}+${key}`);
   await query(`INSERT INTO log_keys (vkey, until_at) VALUES ($1, now()), ($2, NULL)`, [ended, signs]);

@@ -120,7 +120,7 @@ type ToEvent = (type: ErasureEventType, erasure: ErasureRecord, tenantId: string
 
 const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
 
-/** Maps the columns of the erasure `er` of subject `s`. */
+/** The columns of the erasure `er` of subject `s`. */
 const ERASURE: Columns<ErasureRecord> = {
   erasureId: 'er.public_id',
   tenantId: 'er.tenant_id',

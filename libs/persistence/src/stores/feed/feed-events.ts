@@ -17,7 +17,7 @@ import { LIVE_GRANTS_ON } from './shared-with';
 /** The data of a grant in its events. */
 export type GrantOfEvent = Parameters<typeof grantData>[0];
 
-/** Maps the columns of the grant `g` with subject `s`. */
+/** The columns of the grant `g` with subject `s`. */
 const GRANT_OF_EVENT: Columns<GrantOfEvent> = {
   grantId: 'g.grant_id',
   ownerTenantId: 'g.grantor_tenant_id',

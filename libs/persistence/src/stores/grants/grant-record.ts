@@ -48,7 +48,7 @@ export const ACCEPTED = 'accepted_at = statement_timestamp(), is_feed_due = g.su
 export const grantStatus = (g: string): string => `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
        WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`;
 
-/** Maps the columns of the grant `g` of subject `s`. */
+/** Returns the columns of the grant `g` of subject `s`. */
 export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   grantId: `${g}.grant_id`,
   grantorTenantId: `${g}.grantor_tenant_id`,

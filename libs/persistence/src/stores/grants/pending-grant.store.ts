@@ -23,7 +23,7 @@ export interface PendingGrantMove {
   pending: PendingGrantRecord | null;
 }
 
-/** Maps the columns of the pending grant `p`. */
+/** The columns of the pending grant `p`. */
 const PENDING_GRANT: Columns<PendingGrantRecord> = {
   grantId: 'p.grant_id',
   grantorTenantId: 'p.grantor_tenant_id',

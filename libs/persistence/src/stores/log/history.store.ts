@@ -43,7 +43,7 @@ const indexOf = (type: 'grant.created' | 'grant.revoked'): string =>
 const indexOfChange = (change: string): string =>
   `(SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_change_id = ${change}.grant_change_id LIMIT 1)`;
 
-/** Maps the columns of a period of grant `g`. It starts at `b`, the creation or a change; `next` is the following change. */
+/** The columns of a period of grant `g`. It starts at `b`, the creation or a change; `next` is the following change. */
 const PERIOD: Columns<AccessPeriod> = {
   grantId: 'g.grant_id',
   granteeTenantId: 'g.grantee_tenant_id',

@@ -45,7 +45,7 @@ export interface AuditFilter extends TimeBounds {
   subject: SubjectRef | null;
 }
 
-/** Maps the columns of the audit record `a`. */
+/** The columns of the audit record `a`. */
 const RECORD: Columns<AuditRecord> = {
   auditId: 'a.audit_id::float8',
   at: 'a.at',

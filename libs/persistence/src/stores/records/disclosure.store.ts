@@ -76,7 +76,7 @@ SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.p
     ON CONFLICT DO NOTHING`,
 );
 
-/** Maps the columns of the disclosure `d` of subject `s`. */
+/** The columns of the disclosure `d` of subject `s`. */
 const DISCLOSURE: Columns<DisclosureRecord> = {
   disclosedOn: `to_char(d.disclosed_on, 'YYYY-MM-DD')`,
   subjectType: 's.subject_type',

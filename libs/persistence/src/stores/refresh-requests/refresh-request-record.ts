@@ -38,7 +38,7 @@ const IS_OVER = `r.status = 'pending' AND r.expires_at <= statement_timestamp()`
 /** The current status of the request `r`. */
 export const STATUS = `CASE WHEN ${IS_OVER} THEN 'expired' ELSE r.status END`;
 
-/** Maps the columns of the request `r` of subject `s`. */
+/** Returns the columns of the request `r` of subject `s`. */
 export const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
   refreshRequestId: 'r.refresh_request_id',
   subjectType: `${s}.subject_type`,

@@ -35,13 +35,13 @@ export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
 const ofErasure = (column: string): string =>
   `CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.${column} FROM erasures er WHERE er.erasure_id = n.erasure_id LIMIT 1) END`;
 
-/** Maps the columns of the erasure of snapshot `n`, as `erasure?`. */
+/** The columns of the erasure of snapshot `n`, as `erasure?`. */
 export const ERASURE_OF_SNAPSHOT = {
   'erasure?.erasureId': ofErasure('public_id'),
   'erasure?.erasedAt': ofErasure('erased_at'),
 };
 
-/** Maps the columns of the snapshot `n` of subject `s`, with this envelope. */
+/** Returns the columns of the snapshot `n` of subject `s`, with this envelope. */
 export const snapshotColumns = (
   envelope = 'NULL::text',
 ): Columns<Omit<SnapshotRow, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({

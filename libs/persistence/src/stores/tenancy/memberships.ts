@@ -19,7 +19,7 @@ export interface MembershipRecord {
 
 export type NewMembership = Omit<MembershipRecord, 'createdAt'>;
 
-/** Maps the columns of the membership `m`. */
+/** The columns of the membership `m`. */
 export const MEMBERSHIP: Columns<MembershipRecord> = {
   principalId: 'm.principal_id',
   tenantId: 'm.tenant_id',

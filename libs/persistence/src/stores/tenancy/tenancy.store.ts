@@ -131,7 +131,7 @@ export interface UsageDay {
 const inEffect = (setting: ConfirmationSetting): string =>
   `setting_in_effect(t.${setting}, t.pending_changes -> '${setting}')`;
 
-/** Maps the columns of the tenant `t`. */
+/** The columns of the tenant `t`. */
 const TENANT: Columns<TenantRecord> = {
   tenantId: 't.tenant_id',
   name: 't.name',

@@ -49,7 +49,7 @@ export interface TransferOfferEnd {
 
 const IS_OVERDUE = `o.status = 'pending' AND o.expires_at <= statement_timestamp()`;
 
-/** Maps the columns of the offer `o`. */
+/** The columns of the offer `o`. */
 const OFFER: Columns<TransferOfferRecord> = {
   offerId: 'o.offer_id',
   tenantId: 'o.tenant_id',

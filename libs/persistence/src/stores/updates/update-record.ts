@@ -18,7 +18,7 @@ export interface UpdateRecord extends SubjectRef {
   withdrawnAt: Date | null;
 }
 
-/** Maps the columns of the update `u` of subject `s`. */
+/** Returns the columns of the update `u` of subject `s`. */
 export const updateColumns = (u = 'u', s = 's'): Columns<UpdateRecord> => ({
   updateId: `${u}.update_id`,
   tenantId: `${u}.tenant_id`,

@@ -115,7 +115,7 @@ const ACCESS_COLUMNS = `${FACTS},
        ${founderOf('s.tenant_id')} AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
-/** Maps the columns of the delivery `d` with its attempts `t`. */
+/** The columns of the delivery `d` with its attempts `t`. */
 const DELIVERY: Columns<DeliveryRecord> = {
   deliveryId: 'd.delivery_id',
   eventId: 'd.event_id',

@@ -47,7 +47,7 @@ export interface SecretRotation {
   graceSeconds: number;
 }
 
-/** Maps the columns of the subscription `s`. */
+/** The columns of the subscription `s`. */
 const SUBSCRIPTION: Columns<WebhookSubscriptionRecord> = {
   subscriptionId: 's.subscription_id',
   tenantId: 's.tenant_id',
