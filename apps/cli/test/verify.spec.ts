@@ -163,7 +163,7 @@ describe('a bundle', () => {
     const check = (checkpoint: string) =>
       iss(['verify', file('b', bundleText({ ...made.head, checkpoint }, made.lines)), '--policy', policy]);
     expect((await check(await one.cosign(made.note))).complaint).toMatch(
-      /The policy asks for both; cosigned by: one\.example/,
+      /The policy requires both; cosigned by: one\.example/,
     );
     const time = Date.UTC(2026, 0, 15, 10, 0);
     const { exitCode, printed } = await check(await two.cosign(await one.cosign(made.note, time), time + 60_000));

@@ -1,16 +1,16 @@
 /**
- * Why this library refuses:
+ * The reason for a refusal:
  *
  * - `malformed`: a text, hash or key is not in its format
- * - `out_of_range`: an index or a size that no tree of this library has
- * - `proof_refused`: an inclusion or consistency proof that does not lead to the root
- * - `unreadable`: a reader gave other hashes or tiles than it was asked for
- * - `unsigned`: a note that none of the known keys signed
- * - `bad_signature`: a line of a known key that does not verify; the whole note counts for nothing
- * - `ambiguous_key`: two known keys of one name and key ID
- * - `unsupported_key`: a key of a signature type that is not known here, not allowed here, or not verifiable on this platform
- * - `wrong_log`: a checkpoint of a log that the policy does not name
- * - `no_quorum`: too few cosignatures for the policy
+ * - `out_of_range`: no tree of this library can have this index or size
+ * - `proof_refused`: an inclusion or consistency proof does not lead to the root
+ * - `unreadable`: a reader returned other hashes or tiles than requested
+ * - `unsigned`: none of the known keys signed the note
+ * - `bad_signature`: the signature line of a known key does not verify, so the whole note is refused
+ * - `ambiguous_key`: two known keys have the same name and key ID
+ * - `unsupported_key`: the signature type of a key is unknown, not allowed here, or not supported by the platform
+ * - `wrong_log`: the policy does not name the checkpoint's log
+ * - `no_quorum`: the policy requires more cosignatures
  */
 export type TlogErrorCode =
   | 'malformed'
@@ -24,7 +24,7 @@ export type TlogErrorCode =
   | 'wrong_log'
   | 'no_quorum';
 
-/** The one error of this library. `message` says what was wrong and what to do; it quotes no secret. */
+/** The only error class of this library. `message` says what is wrong and what to do, and contains no secret. */
 export class TlogError extends Error {
   override readonly name = 'TlogError';
 

@@ -6,17 +6,17 @@ import { requireHash } from '../tree/hashes';
 import { requireTreeSize } from '../tree/subtrees';
 import type { TreeHead } from '../tree/verify';
 
-/** What a log states of its tree, C2SP tlog-checkpoint. */
+/** A log's statement about its tree (C2SP tlog-checkpoint). */
 export interface Checkpoint extends TreeHead {
   /** The log's name, not empty. */
   readonly origin: string;
-  /** Lines after the root, without their newlines, none empty. Opaque, and not recommended by C2SP. */
+  /** Lines after the root, without their newlines; none is empty. Opaque, and not recommended by C2SP. */
   readonly extensionLines: readonly string[];
 }
 
 /**
- * Parses the text of a checkpoint (of a note: its `text`): origin, size, root, and any extension lines, C2SP
- * tlog-checkpoint "Note text". `parseCheckpoint` and `formatCheckpoint` are each other's inverse.
+ * Parses the text of a checkpoint (the `text` of a note): origin, size, root, and any extension lines (C2SP
+ * tlog-checkpoint "Note text"). Inverse of `formatCheckpoint`.
  *
  * @throws TlogError `malformed`; `out_of_range` for a size above 2^53 - 1
  */
@@ -33,9 +33,9 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /**
- * The text of a checkpoint, which is what is signed.
+ * Formats the text of a checkpoint, which is the text that is signed.
  *
- * @throws TlogError `malformed` or `out_of_range` for what no checkpoint can hold
+ * @throws TlogError `malformed` or `out_of_range` for values that a checkpoint cannot contain
  */
 export function formatCheckpoint({ origin, size, root, extensionLines }: Checkpoint): string {
   requireTreeSize(size, 'tree size');

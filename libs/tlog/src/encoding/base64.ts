@@ -2,15 +2,15 @@ import { TlogError } from '../errors';
 import { requireHash } from '../tree/hashes';
 import { bytesOfBinary } from './bytes';
 
-/** Characters that one call of `String.fromCharCode` takes at once: engines bound its arguments. */
+/** The number of characters in one call of `String.fromCharCode`: engines limit its arguments. */
 const CHUNK = 8192;
 
-/** The standard base64 of RFC 4648 section 4, padded. */
+/** Encodes standard base64 (RFC 4648 section 4) with padding. */
 export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryOf(bytes));
 }
 
-/** A character for each byte: the inverse of `bytesOfBinary`. */
+/** Returns one character per byte. Inverse of `bytesOfBinary`. */
 export function binaryOf(bytes: Uint8Array): string {
   let binary = '';
   for (let offset = 0; offset < bytes.length; offset += CHUNK) {
@@ -20,8 +20,8 @@ export function binaryOf(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of standard base64. One text for one sequence of bytes: padding must be there, the bits that it covers must be
- * zero, white space is refused.
+ * Decodes standard base64. Each sequence of bytes has exactly one encoding: padding is required, the bits that it
+ * covers must be zero, and white space is refused.
  *
  * @throws TlogError `malformed`, naming `what`
  */
@@ -32,13 +32,13 @@ export function decodeBase64(text: string, what: string): Uint8Array {
   } catch {
     throw notBase64(what);
   }
-  // `atob` forgives white space, missing padding and stray bits; encoding again tells.
+  // `atob` accepts white space, missing padding and stray bits. Encoding the result again detects them.
   if (btoa(binary) !== text) throw notBase64(what);
   return bytesOfBinary(binary);
 }
 
 /**
- * A hash in base64: 44 characters.
+ * Decodes a hash in base64 (44 characters).
  *
  * @throws TlogError `malformed`, naming `what`
  */

@@ -1,4 +1,4 @@
-/** Whether both hold the same bytes. Not in constant time: everything compared here is public. */
+/** Compares bytes. Not in constant time, because all compared values are public. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
@@ -13,29 +13,29 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return whole;
 }
 
-/** The bytes of a text that has a character for each, as `atob` gives it. */
+/** Returns the bytes of a text with one character per byte, as returned by `atob`. */
 export function bytesOfBinary(binary: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-/** Lowercase hexadecimal, two digits a byte. */
+/** Returns lowercase hexadecimal with two digits per byte. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A big-endian uint64, as RFC 8446 section 3.3 writes numbers. */
+/** Encodes a big-endian uint64 (RFC 8446 section 3.3). */
 export function uint64Bytes(value: bigint | number): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
   return bytes;
 }
 
-/** The big-endian uint64 of the first eight bytes. */
+/** Reads a big-endian uint64 from the first eight bytes. */
 export function readUint64(bytes: Uint8Array): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
 }
 
-/** The big-endian uint32 of the first four bytes. */
+/** Reads a big-endian uint32 from the first four bytes. */
 export function readUint32(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
 }

@@ -1,9 +1,9 @@
 import { TlogError } from '../errors';
 
 /**
- * An ASCII decimal without leading zeros, up to 2^53 - 1: the largest size or index that this library counts to.
+ * Parses an ASCII decimal without leading zeros, up to 2^53 - 1, which is the largest size or index of this library.
  *
- * @throws TlogError `malformed`, naming `what`; `out_of_range` when it is larger
+ * @throws TlogError `malformed`, naming `what`; `out_of_range` if it is larger
  */
 export function parseDecimal(text: string, what: string): number {
   if (text.length > 20 || !/^(0|[1-9][0-9]*)$/.test(text)) {
@@ -17,7 +17,7 @@ export function parseDecimal(text: string, what: string): number {
 }
 
 /**
- * Makes sure that a number from a caller is a whole one within bounds.
+ * Checks that a caller's number is an integer within bounds.
  *
  * @throws TlogError `out_of_range`, naming `what`
  */

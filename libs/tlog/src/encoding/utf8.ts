@@ -3,15 +3,15 @@ import { TlogError } from '../errors';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The UTF-8 bytes of a well-formed text. */
+/** Encodes a well-formed text as UTF-8. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
 /**
- * The text of UTF-8 bytes, as they came from a file or a network; a byte order mark stays in it.
+ * Decodes UTF-8 bytes from a file or a network. A byte order mark is preserved.
  *
- * @throws TlogError `malformed` when they are not UTF-8
+ * @throws TlogError `malformed` if they are not UTF-8
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
@@ -21,7 +21,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Whether the text is well-formed UTF-16, so that it has UTF-8 bytes of its own. */
+/** Checks whether a text is well-formed UTF-16, so that it can be encoded as UTF-8. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

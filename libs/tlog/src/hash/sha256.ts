@@ -2,10 +2,12 @@
 export const HASH_SIZE = 32;
 
 const BLOCK_SIZE = 64;
-/** Where the length in bits stands in the last block. */
+/** Offset of the message length in the last block. */
 const LENGTH_OFFSET = 56;
 
-/** The first 32 bits of the fractional part, as FIPS 180-4 takes its constants from roots of primes. */
+/**
+ * Returns the first 32 bits of the fractional part. FIPS 180-4 derives its constants from roots of primes in this way.
+ */
 const fractionBits = (root: number): number => ((root - Math.floor(root)) * 2 ** 32) | 0;
 
 function firstPrimes(count: number): number[] {
@@ -19,14 +21,14 @@ function firstPrimes(count: number): number[] {
 const INITIAL = Int32Array.from(firstPrimes(8), (prime) => fractionBits(Math.sqrt(prime)));
 const ROUND_CONSTANTS = Int32Array.from(firstPrimes(64), (prime) => fractionBits(Math.cbrt(prime)));
 
-// Working memory of one call at a time: nothing here waits, so no two calls are ever under way at once.
+// Working memory, shared by all calls. It is safe because a call runs synchronously to its end.
 const state = new Int32Array(8);
 const schedule = new Int32Array(64);
 const lastBlocks = new Uint8Array(2 * BLOCK_SIZE);
 
 /**
- * SHA-256 (FIPS 180-4), synchronous, the same in browsers and in Node: Web Crypto answers with a promise, which a tree of
- * hashes cannot wait for, and for the 65 bytes of a tree's node Node's own is slower than this.
+ * Computes SHA-256 (FIPS 180-4) synchronously, in browsers and in Node. Web Crypto returns a promise, which is
+ * unsuitable for a tree of hashes. For the 65 bytes of a node, Node's own implementation is slower than this one.
  */
 export function sha256(message: Uint8Array): Uint8Array {
   state.set(INITIAL);
@@ -38,7 +40,8 @@ export function sha256(message: Uint8Array): Uint8Array {
   lastBlocks.fill(0);
   for (let index = 0; index < rest; index++) lastBlocks[index] = message[whole + index]!;
   lastBlocks[rest] = 0x80;
-  // The length in bits as a big-endian uint64: its upper half from bytes, since bits would not fit 32.
+  // The message length in bits is a big-endian uint64. Its upper half is computed from bytes, because bits need more
+  // than 32 bits.
   writeUint32(lastBlocks, padded - 8, Math.floor(message.length / 2 ** 29));
   writeUint32(lastBlocks, padded - 4, message.length << 3);
   for (let offset = 0; offset < padded; offset += BLOCK_SIZE) compress(lastBlocks, offset);
@@ -55,7 +58,7 @@ function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset + 3] = value;
 }
 
-/** FIPS 180-4 section 6.2.2, with its names. */
+/** FIPS 180-4 section 6.2.2, with its variable names. */
 function compress(bytes: Uint8Array, offset: number): void {
   const w = schedule;
   for (let t = 0, at = offset; t < 16; t++, at += 4) {

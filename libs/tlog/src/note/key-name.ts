@@ -2,8 +2,8 @@ import { isWellFormed } from '../encoding/utf8';
 import { TlogError } from '../errors';
 
 /**
- * Makes sure that a text may name a key, C2SP signed-note "Format": not empty, no Unicode space, no plus; and, being in a
- * note, no control character.
+ * Checks the name of a key (C2SP signed-note "Format"): not empty, and without Unicode spaces, plus signs and control
+ * characters.
  *
  * @throws TlogError `malformed`
  */

@@ -7,11 +7,11 @@ import { requireKeyName } from './key-name';
 import { webCrypto, type SignatureCrypto } from './signature-crypto';
 import { SEED_SIZE, SIGNATURE_TYPES, signatureTypeOf, type SignatureType } from './signature-types';
 
-/** Characters of a key's text: one of ML-DSA-44 has some 1,760 beside its name. */
+/** Characters of a key's text. An ML-DSA-44 key has about 1,760 besides its name. */
 const MAX_KEY_LENGTH = 4096;
 const PRIVATE_START = 'PRIVATE+KEY+';
 
-/** A public key with its name: what verifies a signer's lines. */
+/** A named public key that verifies a signer's lines. */
 export interface VerifierKey {
   readonly name: string;
   /** A uint32: the first four bytes of SHA-256(name ‖ newline ‖ type ‖ public key). */
@@ -20,7 +20,7 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array;
 }
 
-/** A private key with its name. Never log it. */
+/** A named private key. Never log it. */
 export interface SigningKey {
   readonly name: string;
   readonly keyId: number;
@@ -28,16 +28,16 @@ export interface SigningKey {
   readonly seed: Uint8Array;
 }
 
-/** A new pair of keys, both as texts: `signingKey` is secret. */
+/** A new key pair as texts. `signingKey` is secret. */
 export interface GeneratedKeys {
   readonly signingKey: string;
   readonly verifierKey: string;
 }
 
 /**
- * The key ID, C2SP signed-note "Signatures".
+ * Computes the key ID (C2SP signed-note "Signatures").
  *
- * @throws TlogError `malformed` for a name that no key can have
+ * @throws TlogError `malformed` for an invalid name
  */
 export function keyIdOf(name: string, type: SignatureType, publicKey: Uint8Array): number {
   requireKeyName(name);
@@ -45,9 +45,9 @@ export function keyIdOf(name: string, type: SignatureType, publicKey: Uint8Array
 }
 
 /**
- * Parses a verifier key, C2SP signed-note "Verifier keys": `<name>+<key ID in hex>+<base64 of type and public key>`.
+ * Parses a verifier key (C2SP signed-note "Verifier keys"): `<name>+<key ID in hex>+<base64 of type and public key>`.
  *
- * @throws TlogError `malformed`; `unsupported_key` when the key is sound but of a type that is not known here
+ * @throws TlogError `malformed`; `unsupported_key` for a valid key of an unknown type
  */
 export function parseVerifierKey(vkey: string): VerifierKey {
   const { name, keyId, material } = parseKeyText(vkey, 'verifier key');
@@ -60,16 +60,16 @@ export function parseVerifierKey(vkey: string): VerifierKey {
   return { name, keyId, type, publicKey };
 }
 
-/** The text of a verifier key, the inverse of `parseVerifierKey`. */
+/** Formats a verifier key. Inverse of `parseVerifierKey`. */
 export function formatVerifierKey({ name, type, publicKey }: Omit<VerifierKey, 'keyId'>): string {
   return formatKeyText(name, keyIdOf(name, type, publicKey), type, publicKey);
 }
 
 /**
- * Parses a signing key: `PRIVATE+KEY+<name>+<key ID in hex>+<base64 of type and seed>`, as Go's `sumdb/note` and
- * `transparency-dev/formats` write it. Whether the ID is that of the public key shows when that is derived: `createSigner`.
+ * Parses a signing key: `PRIVATE+KEY+<name>+<key ID in hex>+<base64 of type and seed>`, the format of Go's `sumdb/note`
+ * and `transparency-dev/formats`. `createSigner` checks that the ID belongs to the public key.
  *
- * @throws TlogError `malformed` or `unsupported_key`; no message quotes any of it but the name
+ * @throws TlogError `malformed` or `unsupported_key`. Its message contains only the name of the key.
  */
 export function parseSigningKey(skey: string): SigningKey {
   if (!skey.startsWith(PRIVATE_START)) throw malformed('signing key');
@@ -81,9 +81,9 @@ export function parseSigningKey(skey: string): SigningKey {
 }
 
 /**
- * Makes a new pair of keys from the platform's random numbers.
+ * Generates a key pair from the platform's random numbers.
  *
- * @throws TlogError `malformed` for a name that no key can have; `unsupported_key` where the platform cannot
+ * @throws TlogError `malformed` for an invalid name; `unsupported_key` if the platform lacks the algorithm
  */
 export async function generateKeys(
   name: string,
@@ -98,12 +98,12 @@ export async function generateKeys(
   };
 }
 
-/** Whether both are one key, whatever its name. */
+/** Compares two keys without regard to their names. */
 export function isSameKey(left: VerifierKey, right: VerifierKey): boolean {
   return left.type === right.type && equalBytes(left.publicKey, right.publicKey);
 }
 
-/** A key as messages and people name it: `<name>+<key ID in hex>`. */
+/** Returns the label of a key in messages: `<name>+<key ID in hex>`. */
 export function keyLabel({ name, keyId }: { readonly name: string; readonly keyId: number }): string {
   return `${name}+${toHex(uint32Bytes(keyId))}`;
 }

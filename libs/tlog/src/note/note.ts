@@ -5,29 +5,28 @@ import { TlogError } from '../errors';
 import { MAX_NOTE_LENGTH, MAX_SIGNATURES } from '../limits';
 import { requireKeyName } from './key-name';
 
-/** Bytes of a key ID at the beginning of a signature. */
+/** Bytes of the key ID at the beginning of a signature. */
 const KEY_ID_SIZE = 4;
 const LINE_START = '— ';
 
-/** One signature line of a note. Name and key ID say which key made it, and by which algorithm. */
+/** One signature line of a note. Name and key ID identify the key and the algorithm. */
 export interface NoteSignature {
   readonly name: string;
   /** A uint32. */
   readonly keyId: number;
-  /** What follows the key ID: for cosignatures the time, then the signature. */
+  /** The bytes after the key ID: the signature, preceded by the time in a cosignature. */
   readonly signature: Uint8Array;
 }
 
-/** A note of C2SP signed-note. That it is parsed says nothing about its signatures: `openNote` verifies them. */
+/** A parsed note (C2SP signed-note). Its signatures are not verified; `openNote` verifies them. */
 export interface Note {
-  /** With the newline at its end. */
+  /** Includes the final newline. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
 /**
- * Parses a note, C2SP signed-note "Format", with the limits of Go's `sumdb/note`: `parseNote` and `formatNote` are each
- * other's inverse.
+ * Parses a note (C2SP signed-note "Format") with the limits of Go's `sumdb/note`. Inverse of `formatNote`.
  *
  * @throws TlogError `malformed`
  */
@@ -39,10 +38,10 @@ export function parseNote(note: string): Note {
 }
 
 /**
- * Formats a note; its signatures in their order.
+ * Formats a note with its signatures in order.
  *
- * @throws TlogError `malformed` for a text that does not end in a newline or has a control character, for no signatures or
- *   more than 100
+ * @throws TlogError `malformed` for a text that does not end in a newline or has a control character, and unless there
+ *   are 1 to 100 signatures
  */
 export function formatNote({ text, signatures }: Note): string {
   requireNoteText(text);
@@ -50,7 +49,8 @@ export function formatNote({ text, signatures }: Note): string {
 }
 
 /**
- * Parses signature lines alone, as a witness answers them (C2SP tlog-witness): one to 100, each ended by a newline.
+ * Parses signature lines without a text, as in a witness's response (C2SP tlog-witness): 1 to 100 lines, each with a
+ * final newline.
  *
  * @throws TlogError `malformed`
  */
@@ -80,7 +80,7 @@ export function formatSignatureLines(signatures: readonly NoteSignature[]): stri
     .join('');
 }
 
-/** @throws TlogError `malformed` unless it may be the text of a note */
+/** @throws TlogError `malformed` if a note cannot have this text */
 export function requireNoteText(text: string): void {
   requireNoteCharacters(text);
   if (!text.endsWith('\n')) throw malformed('its text does not end in a newline');

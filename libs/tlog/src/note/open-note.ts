@@ -4,29 +4,29 @@ import { isSameKey, keyLabel, type VerifierKey } from './keys';
 import { parseNote, type NoteSignature } from './note';
 import { cosignatureTime, type Verifier } from './verifier';
 
-/** A line of a known key that verifies. */
+/** A verified line of a known key. */
 export interface VerifiedSignature extends NoteSignature {
   readonly key: VerifierKey;
-  /** When it was made, by its signer's own word, in seconds since the epoch; null for a type without time. */
+  /** The signing time that the signer claims, in seconds since the epoch. Null for a type without time. */
   readonly time: number | null;
 }
 
 /** A note that at least one known key signed. */
 export interface OpenedNote {
   readonly text: string;
-  /** One for each known key that signed, in the note's order: of several lines of a key its first. */
+  /** One line for each known key that signed, in the note's order. If a key has several lines, this is the first. */
   readonly verified: readonly VerifiedSignature[];
-  /** The lines of other keys, about which nothing is known. */
+  /** The lines of unknown keys, which are not verified. */
   readonly unknown: readonly NoteSignature[];
 }
 
 /**
- * Parses a note and verifies every line of a known key, C2SP signed-note "Signatures". A line is of a key when name and key
- * ID are its; other lines are skipped. Lines that are there twice count once, and each of several different lines of a key
+ * Parses a note and verifies every line of a known key (C2SP signed-note "Signatures"). Lines are matched to keys by
+ * name and key ID, and other lines are skipped. Repeated lines count once. If a key has several different lines, each
  * must verify.
  *
- * @throws TlogError `malformed`; `unsigned` when no known key signed; `bad_signature` when a line of a known key does not
- *   verify; `ambiguous_key` when a line has two known keys; `unsupported_key` where the platform lacks an algorithm
+ * @throws TlogError `malformed`; `unsigned` if no known key signed; `bad_signature` if a line of a known key does not
+ *   verify; `ambiguous_key` if two known keys match a line; `unsupported_key` if the platform lacks an algorithm
  */
 export async function openNote(note: string, verifiers: readonly Verifier[]): Promise<OpenedNote> {
   const { text, signatures } = parseNote(note);
@@ -55,7 +55,7 @@ export async function openNote(note: string, verifiers: readonly Verifier[]): Pr
   return { text, verified: [...verified.values()], unknown };
 }
 
-/** Verifiers by what names them in a line; a key that is given twice counts once. */
+/** Groups verifiers by key label. A repeated key counts once. */
 function verifiersByLabel(verifiers: readonly Verifier[]): Map<string, Verifier[]> {
   const byLabel = new Map<string, Verifier[]>();
   for (const verifier of verifiers) {

@@ -2,18 +2,18 @@ import { encodeBase64 } from '../encoding/base64';
 import { bytesOfBinary, concatBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
 
-/** RFC 8032's Ed25519, and FIPS 204's ML-DSA-44 with an empty context; by their names in Web Crypto. */
+/** Names in Web Crypto: Ed25519 of RFC 8032, and ML-DSA-44 of FIPS 204 with an empty context. */
 export type SignatureAlgorithm = 'Ed25519' | 'ML-DSA-44';
 
 /**
- * All that is asked of cryptography beside SHA-256. `webCrypto` serves Node (24.7 or newer for ML-DSA-44) and browsers; a
- * browser without ML-DSA-44 may be given another.
+ * The cryptography that this library needs besides SHA-256. `webCrypto` works in browsers and in Node (24.7 or newer
+ * for ML-DSA-44). For a browser without ML-DSA-44, pass another implementation.
  */
 export interface SignatureCrypto {
   /**
-   * Whether the signature is this key's over this message; false too for bytes that are no key or no signature.
+   * Verifies a key's signature of a message. Returns false also for bytes that are not a key or not a signature.
    *
-   * @throws TlogError `unsupported_key` where the algorithm is not there
+   * @throws TlogError `unsupported_key` if the algorithm is missing
    */
   verify(
     algorithm: SignatureAlgorithm,
@@ -27,7 +27,7 @@ export interface SignatureCrypto {
   publicKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<Uint8Array>;
 }
 
-/** How JSON Web Keys name an algorithm's keys (RFC 8037; ML-DSA for JOSE). */
+/** The members of an algorithm's JSON Web Keys (RFC 8037; ML-DSA for JOSE). */
 const KEY_FORMATS: Readonly<
   Record<SignatureAlgorithm, { jwk: { kty: string; crv?: string; alg?: string }; publicMember: 'x' | 'pub' }>
 > = {
@@ -43,10 +43,10 @@ const PKCS8_PREFIXES: Readonly<Record<SignatureAlgorithm, readonly number[]>> = 
   'ML-DSA-44': [0x30, 52, 2, 1, 0, 0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 17, 4, 34, 0x80, 32],
 };
 
-/** Verifies with Web Crypto: what a bundle needs that signs nothing. */
+/** Verification with Web Crypto, for bundles that do not sign. */
 export const webVerification: Pick<SignatureCrypto, 'verify'> = { verify };
 
-/** Web Crypto, as browsers and Node have it. */
+/** The Web Crypto of browsers and Node. */
 export const webCrypto: SignatureCrypto = { verify, sign, publicKey };
 
 async function verify(
@@ -85,7 +85,7 @@ async function privateKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Prom
   }
 }
 
-/** Web Crypto takes no view of memory that another thread may change. */
+/** Copies the bytes, because Web Crypto refuses views of shared memory. */
 function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -1,13 +1,13 @@
 import type { SignatureAlgorithm } from './signature-crypto';
 
-/** The signature types of C2SP signed-note that this library makes and verifies. */
+/** The signature types of C2SP signed-note that this library supports. */
 export type SignatureType = 'ed25519' | 'ed25519-cosignature' | 'ml-dsa-44-cosignature';
 
 interface SignatureTypeProperties {
   /** The signature type identifier byte. */
   readonly byte: number;
   readonly algorithm: SignatureAlgorithm;
-  /** Whether it has a time before the signature, and signs checkpoints alone (C2SP tlog-cosignature). */
+  /** True if the signature is preceded by a time and the type signs only checkpoints (C2SP tlog-cosignature). */
   readonly timestamped: boolean;
   readonly publicKeySize: number;
   readonly signatureSize: number;
@@ -25,10 +25,10 @@ export const SIGNATURE_TYPES: Readonly<Record<SignatureType, SignatureTypeProper
   },
 };
 
-/** Bytes of a private key: the seed of RFC 8032, and that of FIPS 204 (ξ). */
+/** Bytes of a private key, which is the seed of RFC 8032 or of FIPS 204 (ξ). */
 export const SEED_SIZE = 32;
 
-/** The type of an identifier byte, or undefined where it is none of those above. */
+/** Returns the type of an identifier byte, or undefined if it is unknown. */
 export function signatureTypeOf(byte: number): SignatureType | undefined {
   const types: SignatureType[] = ['ed25519', 'ed25519-cosignature', 'ml-dsa-44-cosignature'];
   return types.find((type) => SIGNATURE_TYPES[type].byte === byte);

@@ -5,20 +5,20 @@ import { TlogError } from '../errors';
 import { emptyRoot } from '../tree/hashes';
 import type { SignatureType } from './signature-types';
 
-/** Of the names in an ML-DSA-44 message: their length is one byte. */
+/** Maximum length of the names in an ML-DSA-44 message: their length is one byte. */
 const MAX_NAME_BYTES = 255;
 const SUBTREE_LABEL = 'subtree/v1\n\0';
 
 /**
- * The bytes that a key of this type signs for a note.
+ * Returns the bytes that a key of this type signs for a note.
  *
- * - `ed25519`: the text, C2SP signed-note
- * - `ed25519-cosignature`: the text of a checkpoint below the lines `cosignature/v1` and `time …`, C2SP tlog-cosignature
- * - `ml-dsa-44-cosignature`: its structure `cosigned_message`, of the whole tree. Extension lines are not in it, so a
- *   checkpoint that has them is refused rather than half signed.
+ * - `ed25519`: the text (C2SP signed-note)
+ * - `ed25519-cosignature`: a checkpoint's text below the lines `cosignature/v1` and `time …` (C2SP tlog-cosignature)
+ * - `ml-dsa-44-cosignature`: the structure `cosigned_message` of the whole tree. It does not contain extension lines,
+ *   so a checkpoint with extension lines is refused.
  *
- * @param time seconds since the epoch; `ed25519` has none
- * @throws TlogError `malformed` for a text that such a key does not sign
+ * @param time seconds since the epoch; unused for `ed25519`
+ * @throws TlogError `malformed` if a key of this type cannot sign the text
  */
 export function signedMessage(type: SignatureType, keyName: string, text: string, time: bigint): Uint8Array {
   switch (type) {

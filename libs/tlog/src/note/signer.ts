@@ -10,22 +10,21 @@ import { signedMessage } from './signed-message';
 /** Signs with one key. */
 export interface Signer {
   readonly key: VerifierKey;
-  /** The verifier key's text, for those who shall verify. */
+  /** The text of the verifier key, to be published. */
   readonly verifierKey: string;
   /**
-   * The key's line under a text.
+   * Signs a text and returns the key's line.
    *
-   * @param time seconds since the epoch, which a cosignature states; the type `ed25519` has none
-   * @throws TlogError `malformed` for a text that such a key does not sign
+   * @param time seconds since the epoch, stated in a cosignature; unused for `ed25519`
+   * @throws TlogError `malformed` if a key of this type cannot sign the text
    */
   sign(text: string, time: number): Promise<NoteSignature>;
 }
 
 /**
- * A signer for a signing key's text.
+ * Creates a signer from the text of a signing key.
  *
- * @throws TlogError `malformed` or `unsupported_key`, as `parseSigningKey`; `malformed` too when the key ID is not that of
- *   the public key
+ * @throws TlogError as `parseSigningKey`; `malformed` also if the key ID does not belong to the public key
  */
 export async function createSigner(skey: string, signatures: SignatureCrypto = webCrypto): Promise<Signer> {
   const { name, keyId, type, seed } = parseSigningKey(skey);
@@ -48,10 +47,11 @@ export async function createSigner(skey: string, signatures: SignatureCrypto = w
 }
 
 /**
- * Signs a note and formats it: first the lines it has, save those of the same keys, then the signers', in their order.
+ * Signs a note and formats it. Existing lines come first, except those of the same keys, then the signers' lines in
+ * their order.
  *
  * @param time seconds since the epoch
- * @throws TlogError `malformed`; `ambiguous_key` for two signers of one name and key ID
+ * @throws TlogError `malformed`; `ambiguous_key` for two signers with the same name and key ID
  */
 export async function signNote(
   { text, signatures }: Pick<Note, 'text'> & Partial<Note>,

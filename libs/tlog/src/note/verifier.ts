@@ -8,22 +8,22 @@ import { signedMessage } from './signed-message';
 
 /** Bytes of the time before a cosignature. */
 export const TIME_SIZE = 8;
-/** C2SP tlog-cosignature: the time must not exceed it. */
+/** The largest time in C2SP tlog-cosignature. */
 const MAX_TIME = 2n ** 63n - 1n;
 
-/** Verifies what one key signed. */
+/** Verifies signatures of one key. */
 export interface Verifier {
   readonly key: VerifierKey;
   /**
-   * Whether the signature (a line's bytes after the key ID) is this key's over this text.
+   * Verifies the key's signature of a text. `signature` is the part of a line after the key ID.
    *
-   * @throws TlogError `unsupported_key` where the platform lacks the algorithm
+   * @throws TlogError `unsupported_key` if the platform lacks the algorithm
    */
   verify(text: string, signature: Uint8Array): Promise<boolean>;
 }
 
 /**
- * A verifier for a verifier key (a text or parsed).
+ * Creates a verifier from a verifier key (a text or parsed).
  *
  * @throws TlogError as `parseVerifierKey`
  */
@@ -46,12 +46,12 @@ export function createVerifier(
   };
 }
 
-/** When a line that verified says it was made, in seconds since the epoch; null for a type without time. */
+/** Returns the claimed time of a verified line, in seconds since the epoch; null for a type without time. */
 export function cosignatureTime(key: VerifierKey, { signature }: NoteSignature): number | null {
   return SIGNATURE_TYPES[key.type].timestamped ? Number(readUint64(signature)) : null;
 }
 
-/** A text that such a key does not sign has no valid signature of it. */
+/** Returns undefined if a key of this type cannot sign the text, so that no signature of it is valid. */
 function messageOrNone(key: VerifierKey, text: string, time: bigint): Uint8Array | undefined {
   try {
     return signedMessage(key.type, key.name, text, time);

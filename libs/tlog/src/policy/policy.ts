@@ -6,47 +6,49 @@ import { MAX_POLICY_SIZE } from '../limits';
 import { formatVerifierKey, keyLabel, parseVerifierKey, type VerifierKey } from '../note/keys';
 import type { SignatureType } from '../note/signature-types';
 
-/** The quorum that asks for no cosignature. */
+/** The quorum that requires no cosignature. */
 const NO_QUORUM = 'none';
-/** C2SP tlog-checkpoint and tlog-cosignature: what logs sign with, and what witnesses do. */
+/** The signature types of logs and of witnesses (C2SP tlog-checkpoint and tlog-cosignature). */
 const LOG_TYPES: readonly SignatureType[] = ['ed25519', 'ml-dsa-44-cosignature'];
 const WITNESS_TYPES: readonly SignatureType[] = ['ed25519-cosignature', 'ml-dsa-44-cosignature'];
 
-/** A log whose checkpoints count: the key's name is the origin. */
+/** A log whose checkpoints are accepted. The key's name is the origin. */
 export interface PolicyLog {
   readonly key: VerifierKey;
   readonly url: string | null;
 }
 
 export interface PolicyWitness {
-  /** What the policy calls it, in groups and quorum; no other meaning. */
+  /** The witness's name in groups and quorum. It has no other meaning. */
   readonly name: string;
   readonly key: VerifierKey;
   readonly url: string | null;
 }
 
-/** Witnesses a checkpoint when at least `threshold` of its members do; these are witnesses and groups before it. */
+/**
+ * A group of witnesses and earlier groups. It has witnessed a checkpoint if at least `threshold` of its members have.
+ */
 export interface PolicyGroup {
   readonly name: string;
   readonly threshold: number;
   readonly members: readonly string[];
 }
 
-/** Whose signatures make a checkpoint valid, C2SP tlog-policy. */
+/** The signatures that make a checkpoint valid (C2SP tlog-policy). */
 export interface Policy {
   readonly logs: readonly PolicyLog[];
   readonly witnesses: readonly PolicyWitness[];
   readonly groups: readonly PolicyGroup[];
-  /** The witness or group that must have witnessed a checkpoint; null where none must (`quorum none`). */
+  /** The witness or group that must have witnessed a checkpoint. Null if none is required (`quorum none`). */
   readonly quorum: string | null;
 }
 
-/** What is known of a policy file up to a line of it. */
+/** A policy file that is being parsed. */
 interface Draft {
   readonly logs: PolicyLog[];
   readonly witnesses: PolicyWitness[];
   readonly groups: PolicyGroup[];
-  /** Names of witnesses and groups: one namespace. */
+  /** Names of witnesses and groups, which share one namespace. */
   readonly names: Set<string>;
   readonly grouped: Set<string>;
   /** Roles with their public keys, and with their names and key IDs. */
@@ -54,7 +56,7 @@ interface Draft {
   quorum: string | null | undefined;
 }
 
-/** A kind of line: its fields after the keyword, and how many there are at least and at most. */
+/** A kind of line: its fields after the keyword, and their minimum and maximum number. */
 interface Line {
   readonly syntax: string;
   readonly least: number;
@@ -70,11 +72,11 @@ const LINES: ReadonlyMap<string, Line> = new Map([
 ]);
 
 /**
- * Parses a policy file of C2SP tlog-policy. Names and comments may hold any bytes of 0x80 and above; names that are not
- * UTF-8 come out with one character a byte. The last line may lack its newline.
+ * Parses a policy file (C2SP tlog-policy). Names and comments may contain any bytes from 0x80 on. Names that are not
+ * UTF-8 are returned with one character per byte. The last line may lack its newline.
  *
- * @throws TlogError `malformed`, naming the line; `unsupported_key` for a key of a type that its role does not sign with;
- *   `ambiguous_key` for a key that is there twice in a role, or two keys of one name and key ID
+ * @throws TlogError `malformed`, naming the line; `unsupported_key` if a role cannot have keys of this type;
+ *   `ambiguous_key` if a role has the same key, name or key ID twice
  */
 export function parsePolicy(policy: string | Uint8Array): Policy {
   const bytes = typeof policy === 'string' ? encodeUtf8(policy) : policy;
@@ -88,7 +90,7 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
     keys: new Set(),
     quorum: undefined,
   };
-  // A character for each byte: what a policy means must not depend on Unicode.
+  // One character per byte, so that the meaning of a policy does not depend on Unicode.
   const lines = binaryOf(bytes).split('\n');
   lines.forEach((line, at) => {
     try {
@@ -104,9 +106,9 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
 }
 
 /**
- * The text of a policy, which parses to an equal one. Of use to whoever writes policy files.
+ * Formats a policy. Parsing the text gives an equal policy.
  *
- * @throws TlogError `malformed` for a name or URL that is empty or has white space or a control character
+ * @throws TlogError `malformed` if a name or URL is empty or contains white space or a control character
  */
 export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): string {
   const url = (value: string | null): string => (value === null ? '' : ` ${value}`);
@@ -127,23 +129,23 @@ export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): strin
 }
 
 /**
- * Whether these witnesses, by their names in the policy, are enough for its quorum. Their cosignatures must have been
- * verified.
+ * Checks whether these witnesses meet the quorum. `cosigners` are their names in the policy, and their cosignatures
+ * must have been verified.
  */
 export function isQuorum({ groups, quorum }: Policy, cosigners: ReadonlySet<string>): boolean {
   if (quorum === null) return true;
   const witnessed = new Set(cosigners);
-  // Members stand before their group, so that one pass settles all.
+  // Members precede their group, so that one pass is enough.
   for (const { name, threshold, members } of groups) {
     if (members.filter((member) => witnessed.has(member)).length >= threshold) witnessed.add(name);
   }
   return witnessed.has(quorum);
 }
 
-/** The least number of witnesses whose cosignatures can be enough for the quorum; 0 where none are asked for. */
+/** Returns the smallest number of witnesses that can meet the quorum; 0 if none is required. */
 export function quorumSize({ groups, quorum }: Policy): number {
   if (quorum === null) return 0;
-  // Members stand before their group; each is a witness, 1, unless it is a group.
+  // Members precede their group. A member that is not a group is a witness and counts 1.
   const sizes = new Map<string, number>();
   for (const { name, threshold, members } of groups) {
     const cheapest = members.map((member) => sizes.get(member) ?? 1).sort((one, other) => one - other);
@@ -215,11 +217,14 @@ function defineName(draft: Draft, name: string): void {
   draft.names.add(name);
 }
 
-/** A key of a type that fits its role, and in that role neither there already nor to be taken for another one. */
+/**
+ * Parses a key and checks that its type fits the role and that no other key of this role is equal or has the same
+ * label.
+ */
 function addKey(draft: Draft, role: 'log' | 'witness', types: readonly SignatureType[], vkey: string): VerifierKey {
   const key = parseVerifierKey(vkey);
   if (!types.includes(key.type)) {
-    throw new TlogError('unsupported_key', `A ${role} has no key of type ${key.type}.`);
+    throw new TlogError('unsupported_key', `A ${role} cannot have a key of type ${key.type}.`);
   }
   for (const mark of [encodeBase64(key.publicKey), keyLabel(key)]) {
     if (draft.keys.has(`${role} ${mark}`)) {

@@ -7,27 +7,27 @@ import type { SignatureCrypto } from '../note/signature-crypto';
 import { createVerifier } from '../note/verifier';
 import { isQuorum, type Policy, type PolicyWitness } from './policy';
 
-/** A witness's word that it saw this checkpoint at a time, and nothing that contradicts it. */
+/** A witness's statement that it saw this checkpoint at a given time, and nothing that contradicts it. */
 export interface Cosignature {
   readonly witness: PolicyWitness;
   readonly signature: VerifiedSignature;
 }
 
-/** A checkpoint that a policy takes as valid, and by whose signatures. */
+/** A checkpoint that is valid under a policy, with the signatures that make it valid. */
 export interface VerifiedCheckpoint {
   readonly checkpoint: Checkpoint;
-  /** Of the log's keys in the policy, one each, at least one. */
+  /** One for each of the log's keys in the policy that signed; at least one. */
   readonly logSignatures: readonly VerifiedSignature[];
-  /** Of the policy's witnesses, one each. */
+  /** One for each witness of the policy that cosigned. */
   readonly cosignatures: readonly Cosignature[];
 }
 
 /**
- * Verifies a checkpoint against a policy: it is signed by a log of the policy whose name is the checkpoint's origin, and
- * cosigned as the quorum says (C2SP tlog-policy). Every line of a key of that log or of a witness must verify.
+ * Verifies a checkpoint against a policy: a log of the policy with the checkpoint's origin signed it, and the quorum
+ * cosigned it (C2SP tlog-policy). Every line of that log's keys and of the witnesses must verify.
  *
- * @throws TlogError `malformed` or `out_of_range`; `wrong_log` when the policy has no log of that origin; `unsigned` when
- *   none of its keys signed; `bad_signature`, `ambiguous_key`, `unsupported_key` as `openNote`; `no_quorum`
+ * @throws TlogError `malformed` or `out_of_range`; `wrong_log` if the policy has no log with this origin; `unsigned` if
+ *   none of its keys signed; `bad_signature`, `ambiguous_key` and `unsupported_key` as `openNote`; `no_quorum`
  */
 export async function verifyCheckpoint(
   note: string,
@@ -59,7 +59,7 @@ export async function verifyCheckpoint(
   if (!isQuorum(policy, new Set(cosigners))) {
     throw new TlogError(
       'no_quorum',
-      `The policy asks for ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'nobody'}. Retry.`,
+      `The policy requires ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'none'}. Retry.`,
     );
   }
   return { checkpoint, logSignatures, cosignatures };

@@ -14,20 +14,19 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 const EXTRA = 'extra ';
 const INDEX = 'index ';
 
-/** A proof that an entry is in a log, C2SP tlog-proof. That it is parsed proves nothing: `verifyLogProof` does. */
+/** A parsed proof that an entry is in a log (C2SP tlog-proof). `verifyLogProof` verifies it. */
 export interface LogProof {
-  /** Opaque and proved by nothing, before one hashed it: here the entry. Null where there is none. */
+  /** Opaque data; this service puts the entry here. It is unproved until its hash is compared. Null if absent. */
   readonly extra: Uint8Array | null;
   readonly index: number;
   /** From the leaf's sibling to the root's child. */
   readonly inclusion: readonly Uint8Array[];
-  /** The note, as it was served. */
+  /** The note as it was served. */
   readonly checkpoint: string;
 }
 
 /**
- * Parses a proof file, `.tlog-proof`, C2SP tlog-proof "Format". `parseLogProof` and `formatLogProof` are each other's
- * inverse.
+ * Parses a proof file (`.tlog-proof`, C2SP tlog-proof "Format"). Inverse of `formatLogProof`.
  *
  * @throws TlogError `malformed` or `out_of_range`
  */
@@ -52,9 +51,9 @@ export function parseLogProof(text: string): LogProof {
 }
 
 /**
- * The text of a proof file.
+ * Formats a proof file.
  *
- * @throws TlogError `malformed` or `out_of_range` for what no proof can hold
+ * @throws TlogError `malformed` or `out_of_range` for values that a proof cannot contain
  */
 export function formatLogProof({ extra, index, inclusion, checkpoint }: LogProof): string {
   requireInteger(index, 'index of the proof', 0, Number.MAX_SAFE_INTEGER);
@@ -71,11 +70,11 @@ export function formatLogProof({ extra, index, inclusion, checkpoint }: LogProof
 }
 
 /**
- * Verifies a proof, offline: the policy takes its checkpoint as valid, and the leaf with this hash is in that tree at the
- * proof's index (C2SP tlog-proof "Verifying a tlog proof"). The hash is `leafHash` of the entry, which the caller compares
- * with what it wants proved; where the entry is the proof's `extra`, that is what this makes trustworthy.
+ * Verifies a proof offline: the checkpoint is valid under the policy, and the leaf with this hash is at the proof's
+ * index in the tree (C2SP tlog-proof "Verifying a tlog proof"). `leaf` is the `leafHash` of the entry, which the caller
+ * must have computed. If the entry is the proof's `extra`, this also proves `extra`.
  *
- * @throws TlogError `proof_refused` or `out_of_range` when the leaf is not there; else as `verifyCheckpoint`
+ * @throws TlogError `proof_refused` or `out_of_range` if the leaf is not there; else as `verifyCheckpoint`
  */
 export async function verifyLogProof(
   proof: LogProof,
@@ -93,8 +92,5 @@ function requireCheckpointNote(note: string): void {
 }
 
 function malformed(why: string): TlogError {
-  return new TlogError(
-    'malformed',
-    `That is no proof file (${HEADER}): ${why}. Take it byte for byte as it was served.`,
-  );
+  return new TlogError('malformed', `Not a proof file (${HEADER}): ${why}. Use the bytes as served.`);
 }

@@ -1,9 +1,9 @@
 import { TILE_WIDTH, TileHashes, type Tile, type TileHashesAdded, type TileReader } from '../index';
 
-/** Tiles as a store keeps them: one growing row for each. */
+/** Stores tiles as a database does: one growing row per tile. */
 export class MemoryTiles {
   private readonly rows = new Map<string, Buffer>();
-  /** How many times it was read. */
+  /** The number of calls. */
   reads = 0;
   asked: Tile[] = [];
 
@@ -20,7 +20,7 @@ export class MemoryTiles {
     return this.rows.get(`${level}/${index}`);
   }
 
-  /** Width of the tile that is there; 0 for none. */
+  /** Returns the width of a stored tile, or 0 without one. */
   width(level: number, index: number): number {
     return (this.get(level, index)?.length ?? 0) / 32;
   }

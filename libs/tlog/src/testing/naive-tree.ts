@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The tree of RFC 6962 section 2.1, word for word and by Node's own SHA-256: what the library is compared with. */
+/** The tree of RFC 6962 section 2.1, transcribed literally with Node's SHA-256. Tests compare the library with it. */
 const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
@@ -9,14 +9,14 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
 
 export const naiveLeaf = (entry: Uint8Array | string): Buffer => sha256(Uint8Array.of(0), entry);
 
-/** k, the largest power of two smaller than n. */
+/** Returns k, the largest power of two smaller than n. */
 function largestPowerBelow(n: number): number {
   let k = 1;
   while (2 * k < n) k *= 2;
   return k;
 }
 
-/** A tree over leaf hashes, by the definitions of MTH, PATH and SUBPROOF; each subtree is hashed once. */
+/** A tree over leaf hashes by the definitions of MTH, PATH and SUBPROOF. Each subtree is hashed once. */
 export class NaiveTree {
   private readonly known = new Map<string, Buffer>();
 
@@ -60,19 +60,19 @@ export class NaiveTree {
   }
 }
 
-/** A tree of this many leaves, all different. */
+/** Makes a tree of this many different leaves. */
 export function naiveTree(size: number): NaiveTree {
   return new NaiveTree(Array.from({ length: size }, (_, index) => naiveLeaf(`leaf ${index}`)));
 }
 
-/** On which side each hash of PATH(m, D[n]) stands: two trees of one shape differ in their roots alone. */
+/** Returns the side of each hash in PATH(m, D[n]). Trees of the same shape differ only in their roots. */
 export function pathShape(m: number, n: number): string {
   if (n === 1) return '';
   const k = largestPowerBelow(n);
   return m < k ? `${pathShape(m, k)}R` : `${pathShape(m - k, n - k)}L`;
 }
 
-/** The same of PROOF(m, D[n]), and whether it begins with a hash of its own. */
+/** Returns the same for PROOF(m, D[n]), and whether it begins with a hash of its own. */
 export function proofShape(m: number, n: number, whole = true): string {
   if (m === n) return whole ? '' : '=';
   const k = largestPowerBelow(n);

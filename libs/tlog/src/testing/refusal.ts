@@ -1,6 +1,6 @@
 import { TlogError, type TlogErrorCode } from '../index';
 
-/** The code of the library's error that this throws; another error, or none, fails the test. */
+/** Returns the code of the TlogError that `run` throws. Fails the test for another error or none. */
 export function refusal(run: () => unknown): TlogErrorCode {
   try {
     run();
@@ -11,7 +11,7 @@ export function refusal(run: () => unknown): TlogErrorCode {
   throw new Error('It was not refused.');
 }
 
-/** The same of a promise. */
+/** Does the same for a promise. */
 export async function refusalOf(promise: Promise<unknown>): Promise<TlogErrorCode> {
   try {
     await promise;

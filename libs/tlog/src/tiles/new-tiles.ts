@@ -5,7 +5,7 @@ export const TILE_HEIGHT = 8;
 /** Hashes in a full tile. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
-/** Hashes that come into one tile: from `offset` on, 32 bytes each. The tile is new where `offset` is 0. */
+/** Hashes to add to one tile at `offset`, 32 bytes each. The tile is new if `offset` is 0. */
 export interface TileHashesAdded {
   readonly level: number;
   readonly index: number;
@@ -13,12 +13,12 @@ export interface TileHashesAdded {
   readonly hashes: Uint8Array;
 }
 
-/** How many hashes a level of tiles has in a tree of this size. */
+/** Returns the number of hashes at a level of tiles in a tree of this size. */
 export function hashesAtTileLevel(size: number, level: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
 
-/** The hashes that each level of tiles gets when a tree grows, side by side, from level 0 up; room for them, still empty. */
+/** Allocates room for the hashes that each level of tiles gets when a tree grows, from level 0 up. */
 export function newHashesByTileLevel(oldSize: number, newSize: number): Uint8Array[] {
   const levels: Uint8Array[] = [];
   for (let level = 0; hashesAtTileLevel(newSize, level) > hashesAtTileLevel(oldSize, level); level++) {
@@ -28,7 +28,7 @@ export function newHashesByTileLevel(oldSize: number, newSize: number): Uint8Arr
   return levels;
 }
 
-/** Cuts what a level gets, which begins at its `from`th hash, into the tiles that it comes into. */
+/** Divides the new hashes of a level into tiles. The first one is hash number `from` of the level. */
 export function cutIntoTiles(level: number, from: number, hashes: Uint8Array): TileHashesAdded[] {
   const tiles: TileHashesAdded[] = [];
   const to = from + hashes.length / HASH_SIZE;

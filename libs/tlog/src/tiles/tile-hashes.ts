@@ -4,12 +4,12 @@ import { nodeHash } from '../tree/hashes';
 import { TILE_HEIGHT, TILE_WIDTH } from './new-tiles';
 
 /**
- * The hashes of one tile, and of the nodes above them inside the tile, which are computed when they are asked for and then
- * kept, in 8 KiB: whoever keeps a full tile's object has most of them computed once.
+ * The hashes of one tile and of the nodes above them inside the tile. The nodes are computed when first requested and
+ * cached in 8 KiB, so keep the object of a full tile to reuse them.
  */
 export class TileHashes {
   readonly width: number;
-  /** The nodes above, 32 bytes each: the tile's root is the 1st, those of a height stand side by side as in a heap. */
+  /** The nodes above, 32 bytes each, in the order of a heap: the tile's root is number 1. */
   private above: Uint8Array | undefined;
   private readonly isKnown = new Uint8Array(TILE_WIDTH);
 
@@ -22,16 +22,16 @@ export class TileHashes {
     if (!Number.isInteger(this.width) || this.width < 1 || this.width > TILE_WIDTH) {
       throw new TlogError(
         'malformed',
-        `A tile has 1 to ${TILE_WIDTH} hashes of ${HASH_SIZE} bytes, not ${bytes.length} bytes: fetch it anew.`,
+        `A tile has 1 to ${TILE_WIDTH} hashes of ${HASH_SIZE} bytes, not ${bytes.length} bytes: fetch it again.`,
       );
     }
   }
 
   /**
-   * The node that stands `height` levels (0 to 8) above the tile's own hashes, the `index`th of that height; a view into
-   * the tile, not to be written to.
+   * Returns the `index`th node at `height` levels (0 to 8) above the tile's own hashes. It is a view into the tile; do
+   * not write to it.
    *
-   * @throws TlogError `unreadable` when the tile is not wide enough
+   * @throws TlogError `unreadable` if the tile is not wide enough
    */
   node(height: number, index: number): Uint8Array {
     if ((index + 1) * 2 ** height > this.width) {

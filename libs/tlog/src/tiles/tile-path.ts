@@ -3,11 +3,12 @@ import { TlogError } from '../errors';
 import { TILE_WIDTH } from './new-tiles';
 
 const MAX_LEVEL = 63;
-/** An index has 16 digits at most, so its path has six elements of three. */
+/** An index has at most 16 digits, so its path has six elements of three digits. */
 const MAX_PATH_LENGTH = 64;
 
 /**
- * A tile of C2SP tlog-tiles: the `width` hashes from `index` · 256 on at the tree's level 8 · `level`. A full one has 256.
+ * A tile of C2SP tlog-tiles: `width` hashes from `index` · 256 on, at level 8 · `level` of the tree. A full tile has
+ * 256.
  */
 export interface Tile {
   readonly level: number;
@@ -16,8 +17,8 @@ export interface Tile {
 }
 
 /**
- * The path of a tile below the log's prefix, C2SP tlog-tiles "Merkle Tree": `tile/<L>/<N>[.p/<W>]`, as
- * `tile/0/x001/x234/067.p/5`.
+ * Returns the path of a tile below the log's prefix (C2SP tlog-tiles "Merkle Tree"): `tile/<L>/<N>[.p/<W>]`, for
+ * example `tile/0/x001/x234/067.p/5`.
  *
  * @throws TlogError `out_of_range`
  */
@@ -32,8 +33,8 @@ export function formatTilePath({ level, index, width }: Tile): string {
 }
 
 /**
- * The tile of a path, which must be the very one that `formatTilePath` makes: no leading slash, no other encoding of the
- * same tile. Entry bundles (`tile/entries/…`) are none of these tiles.
+ * Parses the path of a tile. It must be exactly the path that `formatTilePath` returns, without a leading slash. Entry
+ * bundles (`tile/entries/…`) are refused.
  *
  * @throws TlogError `malformed` or `out_of_range`
  */
@@ -55,6 +56,6 @@ export function parseTilePath(path: string): Tile {
 function noTilePath(): TlogError {
   return new TlogError(
     'malformed',
-    'That is no path of a tile: it is tile/<L>/<N>[.p/<W>], N in three digits each, as tile/0/x001/x234/067.p/5.',
+    'Not a tile path: it is tile/<L>/<N>[.p/<W>], N in groups of three digits, as tile/0/x001/x234/067.p/5.',
   );
 }

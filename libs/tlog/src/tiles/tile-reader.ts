@@ -5,10 +5,10 @@ import { hashesAtTileLevel, TILE_HEIGHT, TILE_WIDTH } from './new-tiles';
 import { TileHashes } from './tile-hashes';
 import type { Tile } from './tile-path';
 
-/** Reads tiles, all in one call, in the order asked; wider ones than asked for are as good. */
+/** Reads tiles in one call, in the requested order. It may return wider tiles than requested. */
 export type TileReader = (tiles: readonly Tile[]) => Promise<readonly TileHashes[]>;
 
-/** Where a node is: in which tile, how many levels above its hashes, and the how many-th of that height there. */
+/** The position of a node: its tile, its height above the tile's hashes, and its offset at that height. */
 export interface TilePosition {
   readonly level: number;
   readonly index: number;
@@ -16,7 +16,7 @@ export interface TilePosition {
   readonly offset: number;
 }
 
-/** The tile that a node is read from, of all that could make it the one with the least to hash. */
+/** Returns the node's position in the tile that needs the least hashing. */
 export function positionInTile(node: TreeNode): TilePosition {
   const level = Math.floor(node.level / TILE_HEIGHT);
   const height = node.level % TILE_HEIGHT;
@@ -24,14 +24,14 @@ export function positionInTile(node: TreeNode): TilePosition {
   return { level, index: Math.floor(node.index / perTile), height, offset: node.index % perTile };
 }
 
-/** The tile, as wide as a tree of `size` leaves has it. */
+/** Returns the tile with its width in a tree of `size` leaves. */
 function tileOf(level: number, index: number, size: number): Tile {
   return { level, index, width: Math.min(TILE_WIDTH, hashesAtTileLevel(size, level) - index * TILE_WIDTH) };
 }
 
 /**
- * The tiles that hold every node of the inclusion proofs of these leaves: on each level those above the leaves, and the
- * last one, which has the tree's right edge.
+ * Returns the tiles that contain every node of these leaves' inclusion proofs: at each level the tiles above the
+ * leaves, and the last tile, which has the tree's right edge.
  */
 export function inclusionTiles(indexes: readonly number[], size: number): Tile[] {
   const tiles: Tile[] = [];
@@ -43,7 +43,7 @@ export function inclusionTiles(indexes: readonly number[], size: number): Tile[]
   return tiles;
 }
 
-/** Finds nodes in tiles that are at hand. It throws `unreadable` for a node of another tile. */
+/** Returns a function that finds nodes in the given tiles. It throws `unreadable` if the tile of a node is missing. */
 export function nodesIn(
   tiles: readonly (Pick<Tile, 'level' | 'index'> & { readonly hashes: Uint8Array })[],
 ): (node: TreeNode) => Uint8Array {
@@ -57,10 +57,8 @@ export function nodesIn(
 }
 
 /**
- * Reads the hashes of a tree of `size` leaves out of its tiles, each tile once, in one call of `readTiles`; none wider than
- * that tree has it is asked for.
- *
- * Nothing is checked against a root: a proof that comes of wrong tiles does not verify.
+ * Makes a reader of hashes in a tree of `size` leaves. It calls `readTiles` once and requests each tile once, no wider
+ * than in this tree. Nothing is checked against a root: a proof from wrong tiles does not verify.
  *
  * @throws TlogError `out_of_range`
  */
@@ -72,7 +70,7 @@ export function tileHashReader(size: number, readTiles: TileReader): HashReader 
     for (const { level, index } of positions) tiles.set(`${level}/${index}`, tileOf(level, index, size));
     const read = tiles.size === 0 ? [] : await readTiles([...tiles.values()]);
     if (read.length !== tiles.size) {
-      throw new TlogError('unreadable', `${tiles.size} tiles were asked for, ${read.length} came: give each its own.`);
+      throw new TlogError('unreadable', `The reader returned ${read.length} of ${tiles.size} tiles: return one each.`);
     }
     const byName = new Map([...tiles.keys()].map((name, at) => [name, read[at]!]));
     return positions.map(({ level, index, height, offset }) => byName.get(`${level}/${index}`)!.node(height, offset));

@@ -9,9 +9,9 @@ const NODE_PREFIX = 0x01;
 const nodeMessage = new Uint8Array(1 + 2 * HASH_SIZE);
 
 /**
- * The hash of a leaf, RFC 6962 section 2.1: SHA-256(0x00 ‖ entry). A text counts as its UTF-8 bytes.
+ * Returns the hash of a leaf (RFC 6962 section 2.1): SHA-256(0x00 ‖ entry). A text is encoded as UTF-8.
  *
- * @throws TlogError `malformed` for a text that has no UTF-8 bytes (a lone surrogate)
+ * @throws TlogError `malformed` for a text with a lone surrogate, which has no UTF-8 form
  */
 export function leafHash(entry: string | Uint8Array): Uint8Array {
   if (typeof entry === 'string' && !isWellFormed(entry)) {
@@ -25,7 +25,7 @@ export function leafHash(entry: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The hash of an inner node, RFC 6962 section 2.1: SHA-256(0x01 ‖ left ‖ right).
+ * Returns the hash of an inner node (RFC 6962 section 2.1): SHA-256(0x01 ‖ left ‖ right).
  *
  * @throws TlogError `malformed` unless both are hashes of 32 bytes
  */
@@ -38,7 +38,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeMessage);
 }
 
-/** The root of the tree without leaves, RFC 6962 section 2.1: SHA-256 of nothing. */
+/** Returns the root of the tree without leaves (RFC 6962 section 2.1): SHA-256 of the empty string. */
 export function emptyRoot(): Uint8Array {
   return sha256(new Uint8Array(0));
 }

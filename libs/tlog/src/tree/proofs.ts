@@ -5,16 +5,16 @@ import { foldRight, type RightEdge } from './right-edge';
 import { perfectSubtrees, requireTreeSize, splitPoint, type LeafRange, type TreeNode } from './subtrees';
 
 /**
- * Reads the hashes of nodes, in the order asked. Each function here calls it once, so that a store can answer with one
- * statement. `tileHashReader` makes one out of tiles.
+ * Reads the hashes of nodes in the requested order. Each function here calls it once, so that a database needs only one
+ * statement. `tileHashReader` makes one from tiles.
  */
 export type HashReader = (nodes: readonly TreeNode[]) => Promise<readonly Uint8Array[]>;
 
 /**
- * The right edge of a tree of `size` leaves.
+ * Reads the right edge of a tree of `size` leaves.
  *
- * @throws TlogError `out_of_range`; `unreadable` when the reader answers with other than a hash for each node; and whatever
- *   the reader throws
+ * @throws TlogError `out_of_range`; `unreadable` if the reader does not return one hash per node; and anything that the
+ *   reader throws
  */
 export async function readRightEdge(size: number, read: HashReader): Promise<RightEdge> {
   requireTreeSize(size, 'size of the tree');
@@ -22,7 +22,7 @@ export async function readRightEdge(size: number, read: HashReader): Promise<Rig
 }
 
 /**
- * The root of a tree of `size` leaves.
+ * Reads the root of a tree of `size` leaves.
  *
  * @throws TlogError as `readRightEdge`
  */
@@ -31,8 +31,8 @@ export async function readRoot(size: number, read: HashReader): Promise<Uint8Arr
 }
 
 /**
- * The inclusion proof of a leaf in the tree of the first `size` leaves, from the leaf's sibling to the root's child:
- * RFC 6962 section 2.1.1, RFC 9162 section 2.1.3.1.
+ * Reads the inclusion proof of a leaf in the tree of the first `size` leaves, from the leaf's sibling to the root's
+ * child (RFC 6962 section 2.1.1, RFC 9162 section 2.1.3.1).
  *
  * @throws TlogError `out_of_range` unless `index` is below `size`; else as `readRightEdge`
  */
@@ -43,10 +43,10 @@ export async function readInclusionProof(index: number, size: number, read: Hash
 }
 
 /**
- * The inclusion proofs of several leaves, as `readInclusionProof` gives each, from nodes that are at hand. Hashes that
- * proofs share are computed once, and are the same objects.
+ * Computes the inclusion proofs of several leaves, as `readInclusionProof` returns them, from available nodes. Hashes
+ * that proofs share are computed once and are the same objects.
  *
- * @throws TlogError `out_of_range` unless each index is below `size`; and whatever `nodeOf` throws
+ * @throws TlogError `out_of_range` unless each index is below `size`; and anything that `nodeOf` throws
  */
 export function inclusionProofs(
   indexes: readonly number[],
@@ -68,9 +68,9 @@ export function inclusionProofs(
 }
 
 /**
- * The consistency proof between the tree of the first `from` leaves and that of the first `to`: RFC 6962 section 2.1.2,
- * RFC 9162 section 2.1.4.1. Empty where they are equal, and from the tree without leaves, with which every tree is
- * consistent.
+ * Reads the consistency proof between the trees of the first `from` and the first `to` leaves (RFC 6962 section 2.1.2,
+ * RFC 9162 section 2.1.4.1). It is empty if the trees are equal or `from` is 0, because every tree is consistent with
+ * the empty one.
  *
  * @throws TlogError `out_of_range` unless `from` is at most `to`; else as `readRightEdge`
  */
@@ -80,7 +80,7 @@ export async function readConsistencyProof(from: number, to: number, read: HashR
   return readRanges(from === 0 ? [] : consistencyRanges(from, to), read);
 }
 
-/** The ranges that the hashes of an inclusion proof stand for: each sibling on the way from the leaf to the root. */
+/** Returns the ranges of an inclusion proof's hashes: each sibling on the path from the leaf to the root. */
 function inclusionRanges(index: number, size: number): LeafRange[] {
   const siblings: LeafRange[] = [];
   for (let from = 0, to = size; to - from > 1;) {
@@ -92,7 +92,7 @@ function inclusionRanges(index: number, size: number): LeafRange[] {
   return siblings.reverse();
 }
 
-/** The ranges that the hashes of a consistency proof stand for: RFC 9162's SUBPROOF, from the inside out. */
+/** Returns the ranges of a consistency proof's hashes: SUBPROOF of RFC 9162, from the inside out. */
 function consistencyRanges(older: number, newer: number): LeafRange[] {
   const ranges: LeafRange[] = [];
   let from = 0;
@@ -103,7 +103,7 @@ function consistencyRanges(older: number, newer: number): LeafRange[] {
     if (older <= middle) to = middle;
     else from = middle;
   }
-  // A perfect subtree that is the whole older tree is left out: its hash is the older root.
+  // If the whole older tree is a perfect subtree, it is left out: its hash is the older root.
   if (from > 0) ranges.push({ from, to });
   return ranges.reverse();
 }
@@ -121,7 +121,7 @@ async function readNodes(nodes: readonly TreeNode[], read: HashReader): Promise<
   if (hashes.length !== nodes.length) {
     throw new TlogError(
       'unreadable',
-      `${nodes.length} hashes were asked for, ${hashes.length} came: give each its own.`,
+      `The reader returned ${hashes.length} of ${nodes.length} hashes: return one each.`,
     );
   }
   for (const hash of hashes) requireHash(hash, 'hash that was read');

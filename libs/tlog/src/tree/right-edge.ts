@@ -11,19 +11,20 @@ import { emptyRoot, nodeHash, requireHash } from './hashes';
 import { perfectSubtrees, requireTreeSize } from './subtrees';
 
 /**
- * All that a tree needs to grow and to know its root: its size, and the hashes of its perfect subtrees, left to right (of
- * `perfectSubtrees({from: 0, to: size})`), one for each bit that is set in the size, 53 at most. Also called a compact range.
+ * The data that a tree needs to grow and to compute its root, also called a compact range: its size and the hashes of
+ * its perfect subtrees, left to right (`perfectSubtrees({from: 0, to: size})`). There is one hash for each bit that is
+ * set in the size, and at most 53.
  */
 export interface RightEdge {
   readonly size: number;
   readonly hashes: readonly Uint8Array[];
 }
 
-/** What adding leaves to a tree makes. */
+/** The result of adding leaves to a tree. */
 export interface GrownTree {
   readonly edge: RightEdge;
   readonly root: Uint8Array;
-  /** What comes into tiles, by level, then by index; a tile that was begun before gets more at its end. */
+  /** The new hashes of tiles, by level, then by index. A tile that exists already is extended. */
   readonly added: readonly TileHashesAdded[];
 }
 
@@ -31,24 +32,24 @@ export interface GrownTree {
 export const EMPTY_EDGE: RightEdge = { size: 0, hashes: [] };
 
 /**
- * The root of a tree, RFC 6962 section 2.1.
+ * Computes the root of a tree (RFC 6962 section 2.1).
  *
- * @throws TlogError `malformed` when the hashes are not those of a tree of that size
+ * @throws TlogError `malformed` if the hashes are not those of a tree of that size
  */
 export function rootOfEdge(edge: RightEdge): Uint8Array {
   requireEdge(edge);
   return foldRight(edge.hashes);
 }
 
-/** The hash above perfect subtrees that stand beside one another, the largest first. */
+/** Returns the hash above adjacent perfect subtrees, the largest first. */
 export function foldRight(hashes: readonly Uint8Array[]): Uint8Array {
   return hashes.length === 0 ? emptyRoot() : hashes.reduceRight((right, left) => nodeHash(left, right));
 }
 
 /**
- * The root of the tree over these leaf hashes.
+ * Computes the root of the tree over these leaf hashes.
  *
- * @throws TlogError `malformed` when one of them is not a hash
+ * @throws TlogError `malformed` if one of them is not a hash
  */
 export function rootOfLeaves(leafHashes: readonly Uint8Array[]): Uint8Array {
   const stack: Uint8Array[] = [];
@@ -57,11 +58,11 @@ export function rootOfLeaves(leafHashes: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Adds leaves at the end of a tree. Costs as much as the leaves and log2 of the size: nothing of the tree is read but its
- * edge.
+ * Adds leaves at the end of a tree. The cost is proportional to the number of leaves plus log2 of the size, because
+ * only the edge of the tree is read.
  *
- * @throws TlogError `malformed` when the edge is not one or a leaf hash has not 32 bytes, `out_of_range` when the tree would
- *   grow above 2^53 - 1 leaves
+ * @throws TlogError `malformed` if the edge is invalid or a leaf hash does not have 32 bytes; `out_of_range` if the
+ *   tree would exceed 2^53 - 1 leaves
  */
 export function appendLeaves(edge: RightEdge, leafHashes: readonly Uint8Array[]): GrownTree {
   requireEdge(edge);
@@ -83,7 +84,7 @@ export function appendLeaves(edge: RightEdge, leafHashes: readonly Uint8Array[])
   return { edge: { size, hashes: stack }, root: foldRight(stack), added };
 }
 
-/** Puts a leaf on the stack of perfect subtrees and joins those that it completes, each of which `completed` is told. */
+/** Pushes a leaf on the stack of perfect subtrees and merges those that it completes. Calls `completed` for each. */
 function pushLeaf(
   stack: Uint8Array[],
   size: number,

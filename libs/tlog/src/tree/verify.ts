@@ -4,17 +4,17 @@ import { TlogError } from '../errors';
 import { emptyRoot, nodeHash, requireHash } from './hashes';
 import { requireTreeSize } from './subtrees';
 
-/** A tree as a checkpoint states it. */
+/** A tree as stated by a checkpoint. */
 export interface TreeHead {
   readonly size: number;
   readonly root: Uint8Array;
 }
 
 /**
- * Verifies that the leaf with this hash is the `index`th of the tree: RFC 9162 section 2.1.3.2. Returns where it is so.
+ * Verifies that the leaf with this hash is at `index` in the tree (RFC 9162 section 2.1.3.2).
  *
- * @throws TlogError `proof_refused` where it is not; `out_of_range` when the tree has no such index; `malformed` for what is
- *   not a hash
+ * @throws TlogError `proof_refused` if it is not; `out_of_range` if the tree has no such index; `malformed` for an
+ *   invalid hash
  */
 export function verifyInclusion(leaf: Uint8Array, index: number, tree: TreeHead, proof: readonly Uint8Array[]): void {
   requireTreeSize(tree.size, 'size of the tree', 1);
@@ -30,11 +30,11 @@ export function verifyInclusion(leaf: Uint8Array, index: number, tree: TreeHead,
 }
 
 /**
- * Verifies that the newer tree begins with all leaves of the older one, unchanged and in their order: RFC 9162 section
- * 2.1.4.2. Returns where it is so. From the tree without leaves, whose root is `emptyRoot()`, the proof is empty.
+ * Verifies that the newer tree begins with all leaves of the older one, unchanged and in order (RFC 9162 section
+ * 2.1.4.2). The proof is empty if the older tree has no leaves; its root is `emptyRoot()`.
  *
- * @throws TlogError `proof_refused` where it is not; `out_of_range` when the older tree is the larger one; `malformed` for
- *   what is not a hash
+ * @throws TlogError `proof_refused` if it does not; `out_of_range` if the older tree is larger; `malformed` for an
+ *   invalid hash
  */
 export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): void {
   requireTreeSize(newer.size, 'newer size');
@@ -60,7 +60,7 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
     node = half(node);
     last = half(last);
   }
-  // An older tree that is a perfect subtree of the newer one is left out of the proof.
+  // If the older tree is a perfect subtree of the newer one, the proof does not contain its hash.
   const [seed, ...path] = node === 0 ? [older.root, ...proof] : proof;
   if (seed === undefined) throw refused('consistency', 'it is too short');
   requireHash(seed, 'hash of the proof');
@@ -75,9 +75,9 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
 }
 
 /**
- * Climbs from a node to the root by the hashes of a proof, and hands each to `join`, with the side that it stands on.
+ * Climbs from a node to the root. Calls `join` with each hash of the proof and its side.
  *
- * @param node,last RFC 9162's fn and sn: where the node and the last one stand on the level that is reached
+ * @param node,last fn and sn of RFC 9162: the indexes of the node and of the last node on the current level
  */
 function climb(
   kind: ProofKind,
@@ -90,7 +90,7 @@ function climb(
     if (last === 0) throw refused(kind, 'it is too long');
     const isLeft = isOdd(node) || node === last;
     join(sibling, isLeft);
-    // A node without a right sibling is its own parent, up to where it is a right child.
+    // A node without a right sibling is its own parent, until it is a right child.
     while (isLeft && !isOdd(node) && node !== 0) {
       node = half(node);
       last = half(last);
@@ -101,7 +101,7 @@ function climb(
   if (last !== 0) throw refused(kind, 'it is too short');
 }
 
-// Sizes have up to 53 bits, more than the operators on bits take.
+// Sizes have up to 53 bits, which is too many for bitwise operators.
 const isOdd = (value: number): boolean => value % 2 === 1;
 const half = (value: number): number => Math.floor(value / 2);
 

@@ -16,23 +16,23 @@ const MAX_HEAD_LENGTH = 4096;
 /** The content type of a witness's 409, whose body is the size that it cosigned last. */
 export const TREE_SIZE_CONTENT_TYPE = 'text/x.tlog.size';
 
-/** A request that a witness cosign a checkpoint, C2SP tlog-witness "add-checkpoint". */
+/** A request to a witness to cosign a checkpoint (C2SP tlog-witness "add-checkpoint"). */
 export interface AddCheckpointRequest {
-  /** The size of the checkpoint that the witness cosigned last, as the log believes; 0 for none. */
+  /** The size that the witness cosigned last, according to the log; 0 for none. */
   readonly oldSize: number;
-  /** From that tree to the checkpoint's. */
+  /** The proof from the tree of `oldSize` to that of the checkpoint. */
   readonly consistency: readonly Uint8Array[];
-  /** The note of the checkpoint, as the log signed it. */
+  /** The note of the checkpoint, signed by the log. */
   readonly note: string;
 }
 
-/** A request with what its note says; its signatures are not verified yet. */
+/** A request with its parsed checkpoint. The signatures are not verified yet. */
 export interface ParsedAddCheckpoint extends AddCheckpointRequest {
   readonly checkpoint: Checkpoint;
 }
 
 /**
- * Parses the body of an add-checkpoint request. A witness answers 400 to one that does not parse.
+ * Parses the body of an add-checkpoint request. If parsing fails, the witness responds with 400.
  *
  * @throws TlogError `malformed` or `out_of_range`
  */
@@ -52,9 +52,9 @@ export function parseAddCheckpoint(body: string): ParsedAddCheckpoint {
 }
 
 /**
- * The body of an add-checkpoint request.
+ * Formats the body of an add-checkpoint request.
  *
- * @throws TlogError `malformed` or `out_of_range` for what no request can hold
+ * @throws TlogError `malformed` or `out_of_range` for values that a request cannot contain
  */
 export function formatAddCheckpoint({ oldSize, consistency, note }: AddCheckpointRequest): string {
   requireInteger(oldSize, 'old size', 0, Number.MAX_SAFE_INTEGER);
@@ -64,7 +64,7 @@ export function formatAddCheckpoint({ oldSize, consistency, note }: AddCheckpoin
   return `${[OLD_SIZE + oldSize, ...consistency.map(encodeBase64)].join('\n')}\n\n${note}`;
 }
 
-/** The body of a 409: the size that the witness cosigned last. */
+/** Formats the body of a 409: the size that the witness cosigned last. */
 export function formatTreeSize(size: number): string {
   requireInteger(size, 'tree size', 0, Number.MAX_SAFE_INTEGER);
   return `${size}\n`;
@@ -76,21 +76,21 @@ export function formatTreeSize(size: number): string {
  * @throws TlogError `malformed` or `out_of_range`
  */
 export function parseTreeSize(body: string): number {
-  if (!body.endsWith('\n')) throw new TlogError('malformed', 'The tree size that the witness answers has no newline.');
-  return parseDecimal(body.slice(0, -1), 'tree size that the witness answers');
+  if (!body.endsWith('\n')) throw new TlogError('malformed', 'The tree size from the witness has no newline.');
+  return parseDecimal(body.slice(0, -1), 'tree size from the witness');
 }
 
-/** The path of a log's newest cosigned checkpoint below a witness's monitoring prefix. */
+/** Returns the path of a log's newest cosigned checkpoint below a witness's monitoring prefix. */
 export function witnessedCheckpointPath(origin: string): string {
   if (origin === '' || !isWellFormed(origin)) {
     throw new TlogError(
       'malformed',
-      'The origin of a log is not empty and well-formed: take the first line of its checkpoint.',
+      'The origin of a log is empty or malformed: use the first line of its checkpoint.',
     );
   }
   return `${toHex(sha256(encodeUtf8(origin)))}/checkpoint`;
 }
 
 function malformed(why: string): TlogError {
-  return new TlogError('malformed', `That is no add-checkpoint request (C2SP tlog-witness): ${why}.`);
+  return new TlogError('malformed', `Not an add-checkpoint request (C2SP tlog-witness): ${why}.`);
 }

@@ -6,20 +6,20 @@ import { emptyRoot } from '../tree/hashes';
 import { verifyConsistency, type TreeHead } from '../tree/verify';
 import type { ParsedAddCheckpoint } from './add-checkpoint';
 
-/** Why a witness does not cosign: the status and, for its body, what to do. A 409's body is the size instead. */
+/** A witness's refusal: the status, and what to do as the body. The body of a 409 is the size instead. */
 export type WitnessRefusal =
   | { readonly status: 400 | 403 | 404 | 422; readonly message: string }
   | { readonly status: 409; readonly size: number };
 
-/** What a witness answers by what it knows: it cosigns, or it refuses. */
+/** A witness's decision: it cosigns or refuses. */
 export type WitnessDecision = { readonly status: 200; readonly checkpoint: Checkpoint } | WitnessRefusal;
 
 /**
- * The checks that need no state: 404 for an origin without keys, 403 when none of the keys signed or a line of one of them
- * does not verify. Null when both pass.
+ * Makes the checks that need no state: 404 for an origin without keys, and 403 if none of the keys signed or one of
+ * their lines does not verify. Returns null if both pass.
  *
- * @param logKeys the keys that the witness trusts for an origin; none for one that it does not know
- * @throws TlogError `unsupported_key` or `ambiguous_key`: the witness's own configuration, not the caller
+ * @param logKeys the keys that the witness trusts for an origin; empty for an unknown one
+ * @throws TlogError `unsupported_key` or `ambiguous_key` for an error in the witness's configuration
  */
 export async function refuseUnauthentic(
   { note, checkpoint }: ParsedAddCheckpoint,
@@ -41,14 +41,18 @@ export async function refuseUnauthentic(
 }
 
 /**
- * The checks against what the witness cosigned last, in C2SP tlog-witness's order: 400 (the old size is above the
- * checkpoint's), 409 (it is not the last one's), 422 (root or proof do not hold). Of an authentic request only
- * (`refuseUnauthentic`).
+ * Compares a request with the checkpoint that the witness cosigned last, in the order of C2SP tlog-witness:
  *
- * It waits for nothing, so that a witness may compare, persist the checkpoint and only then answer 200, with nothing of
- * the same log in between.
+ * - 400 if the old size is above the checkpoint's;
+ * - 409 if the old size is not that of the last checkpoint;
+ * - 422 if root or proof do not verify.
  *
- * @param last what it cosigned last of this origin; null for nothing
+ * The request must have passed `refuseUnauthentic`.
+ *
+ * The function is synchronous, so that a witness can check and store a checkpoint before it processes another one of
+ * the same log. It must respond with 200 only after that.
+ *
+ * @param last the checkpoint of this origin that it cosigned last; null if there is none
  */
 export function decideAddCheckpoint(
   { oldSize, consistency, checkpoint }: ParsedAddCheckpoint,
@@ -63,7 +67,7 @@ export function decideAddCheckpoint(
   const older = last ?? { size: 0, root: emptyRoot() };
   if (oldSize !== older.size) return { status: 409, size: older.size };
   try {
-    // Empty trees, equal sizes and proofs from nothing are settled there as C2SP says.
+    // Also handles empty trees, equal sizes and proofs from an empty tree as C2SP specifies.
     verifyConsistency(older, checkpoint, consistency);
   } catch (error) {
     if (error instanceof TlogError) return { status: 422, message: error.message };
