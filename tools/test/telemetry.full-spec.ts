@@ -218,7 +218,7 @@ describe('telemetry that is on', () => {
         .split('--- ')
         .filter((log) => /^(gateway|worker)/.test(log))
         .map(
-          (log) => log.split('\n').filter((line) => line.includes('Telemetry is not taken') && isSince(line)).length,
+          (log) => log.split('\n').filter((line) => line.includes('Telemetry cannot be sent') && isSince(line)).length,
         );
     const isSince = (line: string): boolean => new Date(line.split(' ')[0] ?? '') >= startedAt;
     await waitFor(() => said().every((lines) => lines > 0), { deadlineMs: 30_000, what: 'a warning of each process' });

@@ -1,12 +1,12 @@
 import { DomainError } from '@iss/domain';
 import { EnvError } from './env';
 
-/** The line that says that a port is in use, by the variable that moves it. */
+/** Returns the message for a port in use. `variable` is the environment variable that changes the port. */
 export function portTaken(variable: string): string {
   return `${variable} is taken by another process: stop it, or set ${variable} to a free port`;
 }
 
-/** The lines that say why the process cannot start, for the failures that its operator can mend. */
+/** Returns the messages of a failed start, written for the operator where the operator can fix the cause. */
 function explain(error: unknown, portVariable: string): readonly string[] {
   if (error instanceof EnvError) return error.lines;
   if (error instanceof DomainError) return [`${error.message} (DATABASE_URL)`];
@@ -16,12 +16,13 @@ function explain(error: unknown, portVariable: string): readonly string[] {
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }
 
-/** Level of the log lines of what ends a process, as pino numbers them. */
+/** pino's number for the level of fatal log lines. */
 const FATAL = 60;
 
 /**
- * Runs the `main` of the process `name`. When it fails, writes one JSON line to standard error (one a faulty variable), as log
- * lines are, and exits 1. `portVariable` names the variable of the port that the process listens on.
+ * Runs the `main` function of the process `name`. If it fails, writes one JSON line to standard error, in the format of
+ * log lines (one for each faulty variable), and exits with 1. `portVariable` is the variable of the port that the
+ * process listens on.
  */
 export function boot(name: string, main: () => Promise<void>, portVariable: string): void {
   main().catch((error: unknown) => {

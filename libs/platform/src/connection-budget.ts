@@ -1,20 +1,23 @@
-/** What a deployment asks of a PostgreSQL server. */
+/** The properties of a deployment that determine its number of PostgreSQL connections. */
 export interface Deployment {
   gateways: number;
   workers: number;
-  /** `DATABASE_POOL_SIZE` of each. */
+  /** `DATABASE_POOL_SIZE` of each process. */
   poolSize: number;
-  /** Of `DATABASE_URL`: one more connection looks which of several takes writes. */
+  /** The number of hosts in `DATABASE_URL`. With several, one more connection finds the one that accepts writes. */
   hosts: number;
   isQueueOnPostgres: boolean;
 }
 
-/** BullMQ's on PostgreSQL, of one process. */
+/** BullMQ's connections to PostgreSQL per process. */
 const OF_QUEUE = { gateway: 4, worker: 8 } as const;
-/** For `db:migrate` (3), `iss audit` (1), and whoever looks why something is slow. */
+/** For `db:migrate` (3), `iss audit` (1), and an operator's own sessions. */
 export const SPARE_CONNECTIONS = 10;
 
-/** How many connections it has at most: all of it twice while it rolls, and some to spare (docs/operations/high-availability.md). */
+/**
+ * Returns the maximum number of connections: twice the total, because old and new processes overlap during a rollout,
+ * plus the spare ones (docs/operations/high-availability.md).
+ */
 export function connectionsOf({ gateways, workers, poolSize, hosts, isQueueOnPostgres }: Deployment): number {
   const ofEach = Math.max(2, poolSize) + (hosts > 1 ? 1 : 0);
   const gateway = ofEach + (isQueueOnPostgres ? OF_QUEUE.gateway : 0);

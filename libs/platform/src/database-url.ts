@@ -1,21 +1,21 @@
 /**
- * A URL of PostgreSQL, as libpq reads it (its documentation, "Connection URIs"): one host, or several separated by commas,
- * each with its port. Of several the one is meant that takes writes.
+ * A PostgreSQL URL in the format of libpq (its documentation, "Connection URIs"): one host, or several separated by
+ * commas, each with its port. With several, the service uses the one that accepts writes.
  */
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)([/?#].*)?$/;
 
-/** What `target_session_attrs` may say: the service writes. */
+/** Accepted values of `target_session_attrs`: the service writes. */
 const WRITABLE = ['any', 'read-write', 'primary'];
 
-/** The same of a replica, which takes none. */
+/** Accepted values for replicas, which do not accept writes. */
 const READABLE = ['any', 'prefer-standby', 'standby', 'read-only'];
 
-/** A URL for each host, in their order; none where the text is no such URL, or asks for a server that takes no writes. */
+/** Returns a URL for each host, in order. Returns none if the text is not such a URL or requests a read-only server. */
 export function serverUrls(text: string): string[] {
   return urlsOf(text, WRITABLE);
 }
 
-/** The same of replicas; none where the text asks for a server that takes writes. */
+/** Does the same for replicas. Returns none if the text requests a server that accepts writes. */
 export function replicaUrls(text: string): string[] {
   return urlsOf(text, READABLE);
 }
@@ -28,7 +28,7 @@ function urlsOf(text: string, purposes: readonly string[]): string[] {
   for (const url of urls) {
     if (url === null || !purposes.includes(url.searchParams.get('target_session_attrs') ?? 'any')) return [];
     if (urls.length > 1 && url.hostname === '') return [];
-    // Writing to the parameters writes all of them anew.
+    // Any change of the parameters would re-encode all of them.
     if (url.searchParams.has('target_session_attrs')) url.searchParams.delete('target_session_attrs');
     found.push(url.href);
   }

@@ -3,18 +3,21 @@ import { request as requestHttps } from 'node:https';
 import { connect as connectTcp, isIPv6, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** What is waited for a proxy that is only asked whether it is there. */
+/** How long a ping waits for the proxy. */
 const PING_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const UNAUTHORIZED = 407;
 
-/** The way out is closed: nothing was asked of the target. The message names neither the proxy nor its credentials. */
+/**
+ * The proxy failed before anything was sent to the target. The message contains neither the proxy's address nor its
+ * credentials.
+ */
 export class EgressProxyError extends Error {
   override readonly name = 'EgressProxyError';
 
   constructor(
     message: string,
-    /** What the proxy answered; null where it gave no answer. */
+    /** The proxy's status; null without a response. */
     readonly statusCode: number | null,
     options?: ErrorOptions,
   ) {
@@ -22,14 +25,16 @@ export class EgressProxyError extends Error {
   }
 }
 
-/** A forward proxy that makes tunnels (CONNECT, RFC 9110 section 9.3.6), reached over TCP or, as `https:`, over verified TLS. */
+/**
+ * A forward proxy that opens tunnels (CONNECT, RFC 9110 section 9.3.6), over TCP or, for `https:`, over verified TLS.
+ */
 export class EgressProxy {
   private readonly url: URL;
   private readonly authorization: { 'proxy-authorization'?: string };
   private readonly opening = new Set<ClientRequest>();
   private refusesCredentials = false;
 
-  /** `http://[user:password@]host:port`, or `https:`; user and password percent-encoded. */
+  /** `http://[user:password@]host:port` or `https:`. User and password are percent-encoded. */
   constructor(url: string) {
     this.url = new URL(url);
     const { username, password } = this.url;
@@ -39,8 +44,8 @@ export class EgressProxy {
   }
 
   /**
-   * A connection to this address that the proxy has made. The proxy is given the address and never a name, so that what was
-   * decided of the address holds. Rejects with {@link EgressProxyError}.
+   * Opens a connection to this address through the proxy. The proxy gets the address and never a name, so that it
+   * connects to the address that was checked. Rejects with {@link EgressProxyError}.
    */
   openTunnel(address: string, port: number, timeoutMs: number): Promise<Socket> {
     const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -68,7 +73,7 @@ export class EgressProxy {
         () => fail(new EgressProxyError('The egress proxy made no connection in time.', null)),
         timeoutMs,
       );
-      // An answer that is none to CONNECT, or an end without one.
+      // Handles a response that is not valid for CONNECT, and a connection that closes without a response.
       const closed = (): void => fail(new EgressProxyError('The egress proxy gave no answer.', null));
       request.once('connect', ({ statusCode = 0 }, socket, head) => {
         request.off('close', closed);
@@ -88,7 +93,10 @@ export class EgressProxy {
     });
   }
 
-  /** Resolves when the proxy takes connections, and took our credentials the last time. Rejects with {@link EgressProxyError}. */
+  /**
+   * Resolves if the proxy accepts connections and did not refuse the credentials last time. Rejects with {@link
+   * EgressProxyError}.
+   */
   async ping(): Promise<void> {
     const { isTls, ...server } = this.server();
     await new Promise<void>((resolve, reject) => {
@@ -105,7 +113,7 @@ export class EgressProxy {
     if (this.refusesCredentials) throw new EgressProxyError('The egress proxy refuses the credentials.', UNAUTHORIZED);
   }
 
-  /** Gives up the tunnels that are being made; those that are made belong to who asked for them. */
+  /** Aborts tunnels that are still being opened. Open tunnels belong to their callers. */
   close(): void {
     for (const request of this.opening) request.destroy();
   }

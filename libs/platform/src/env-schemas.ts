@@ -319,7 +319,7 @@ export class OperatorVariables extends withBounds(StoreVariables, CAPS) {
   RATE_LIMIT_PER_MINUTE?: number;
 }
 
-/** Says if others than developers depend on the deployment. */
+/** Checks whether anyone other than developers depends on the deployment. */
 export const isDeployed = ({ APP_ENV: env }: { readonly APP_ENV?: unknown }): boolean =>
   env === 'staging' || env === 'production';
 const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
@@ -342,7 +342,7 @@ export const sharedRules: readonly Rule[] = [
   },
 ];
 
-/** Of the apps, not of the tools that need no queue. */
+/** For the apps, but not for tools that need no queue. */
 const queueRules: readonly Rule[] = [
   {
     variable: 'QUEUE_URL',
@@ -477,15 +477,18 @@ function hasPatternedKey(ring: string): boolean {
   return ring.split(',').some((entry) => isPatterned([...Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]));
 }
 
-/** Random bytes of a key have fewer than 16 values once in 10^13 keys; of random letters 8 or more are in any secret. */
+/**
+ * Checks whether a secret is too regular. A random key has fewer than 16 different bytes once in 10^13 keys, and any
+ * random text has at least 8 different characters.
+ */
 function isPatterned(parts: readonly (number | string)[]): boolean {
   return new Set(parts).size < (typeof parts[0] === 'number' ? 16 : 8);
 }
 
-/** Modes of libpq that never send a password, or a row, without TLS. */
+/** libpq's modes that never send a password or a row without TLS. */
 const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
 
-/** PostgreSQL on another host is reached by TLS. */
+/** Requires TLS for PostgreSQL on another host. */
 function isEncrypted(variable: string, urlsOf: (text: string) => string[]): Rule {
   const isSafe = (text: string): boolean => {
     const { hostname, searchParams } = new URL(text);
@@ -503,7 +506,7 @@ function isEncrypted(variable: string, urlsOf: (text: string) => string[]): Rule
   };
 }
 
-/** Zeros, or what stands in examples. */
+/** Checks for zeros and words from examples. */
 function isPlaceholder(text: string): boolean {
   return /^0+$|change.?me|placeholder|replace.?(me|this|by)|example/i.test(text);
 }
@@ -517,7 +520,7 @@ function isKeyRing(text: string): boolean {
   }
 }
 
-/** As browsers send it: in lower case, without a default port, a path or a slash at its end. */
+/** Checks for an origin as browsers send it: in lower case, without a default port, a path or a final slash. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }
@@ -533,7 +536,7 @@ function readDelays(text: string): readonly number[] | undefined {
   return delays === undefined || delays.length > 32 || delays.some((delay) => delay > 7 * DAY_MS) ? undefined : delays;
 }
 
-/** Says what is wrong with the URL of a queue; undefined: nothing. */
+/** Returns the fault of a queue's URL, or undefined. */
 function queueUrlFault(text: string): string | undefined {
   const address = readQueueUrl(text);
   return typeof address === 'string' ? address : undefined;

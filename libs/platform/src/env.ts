@@ -28,97 +28,100 @@ import { readVariables, valuesOf } from './variables';
 
 export { EnvError } from './variables';
 
-/** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
+/** Ids of applied updates need no secrecy on a developer's machine, but should be the same on every machine. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
 
-/** Time enough for a load balancer that asks every two seconds and believes the second refusal. */
+/** Long enough for a load balancer that checks every two seconds and reacts to the second failure. */
 const DEPLOYED_DRAIN_DELAY_MS = 5_000;
 
-/** What every process of the service reads. */
+/** The settings of every process. */
 export interface SharedEnv {
   appEnv: 'local' | 'development' | 'staging' | 'production';
   databaseUrl: string;
   databasePoolSize: number;
-  /** Connections that all processes need at their maxima; undefined: those are not known. */
+  /** Connections that all processes need at their maximum numbers; undefined if those are unknown. */
   neededConnections: number | undefined;
-  /** Undefined: the queue lives in PostgreSQL. */
+  /** Undefined if the queue is in PostgreSQL. */
   queueUrl: string | undefined;
   secretBox: SecretBox;
   logLevel: SharedVariables['LOG_LEVEL'];
-  /** The address to listen on; undefined: all of the machine. A developer's processes are nobody else's. */
+  /** The address to listen on. Undefined for all addresses; in `local` only loopback. */
   host: string | undefined;
   shutdownTimeoutMs: number;
   allowPrivateTargets: boolean;
-  /** The wait before each retry of a delivery; after the last, the delivery is dead. */
+  /** The delay before each retry of a delivery. After the last retry the delivery is dead. */
   retryScheduleMs: readonly number[];
   build: { gitSha: string | undefined; at: string | undefined };
-  /** Null: no traces and figures are sent anywhere. */
+  /** Null if no traces and metrics are sent. */
   telemetry: TelemetrySettings | null;
 }
 
-/** Where an app serves its figures. */
+/** The settings of an app's metrics server. */
 export interface MetricsEnv {
-  /** 0: any that is free. */
+  /** 0 for any free port. */
   metricsPort: number;
 }
 
 export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
-  /** For so long it goes on serving after it was told to stop, so that load balancers can notice; on top of `shutdownTimeoutMs`. */
+  /**
+   * How long the gateway continues to serve after a stop signal, so that load balancers notice. Precedes
+   * `shutdownTimeoutMs`.
+   */
   drainDelayMs: number;
-  /** Copies of the database, for reads that may be late; undefined: there are none. */
+  /** Replicas of the database, for reads that may be stale; undefined if there are none. */
   databaseReplicaUrl: string | undefined;
   limits: Limits;
   connections: ConnectionLimits;
   caps: Caps;
   work: WorkLimits;
-  /** Of browsers whose scripts may read answers; none: no script of another origin may. */
+  /** Origins whose browser scripts may read responses. If empty, scripts of other origins may not. */
   corsOrigins: readonly string[];
   auth: {
-    /** `disabled`: every caller is `oidc:local#dev`. The environment allows it in `local` and `development` only. */
+    /** With `disabled`, every caller is `oidc:local#dev`. Allowed only in `local` and `development`. */
     mode: 'oidc' | 'disabled';
-    /** `{OIDC_ISSUER}/{OIDC_PROJECT_ID}`, compared with `iss` character by character. Empty when disabled. */
+    /** `{OIDC_ISSUER}/{OIDC_PROJECT_ID}`, compared exactly with `iss`. Empty if authentication is disabled. */
     issuer: string;
-    /** Has no `#`. */
+    /** Contains no `#`. */
     projectId: string;
     audience: string;
-    /** Where the keys are; undefined: where the issuer's discovery document says. */
+    /** The URL of the keys; undefined if the issuer's discovery document has it. */
     jwksUri: string | undefined;
-    /** The origin under which callers know the service; undefined: the one that a request names. */
+    /** The service's origin as callers know it; undefined to use that of the request. */
     publicOrigin: string | undefined;
-    /** The claim that says `human`, `service_account` or `ai_agent`. */
+    /** The claim with the values `human`, `service_account` and `ai_agent`. */
     principalTypeClaim: string;
-    /** The environment allows it in `local` and `development` only. */
+    /** Allowed only in `local` and `development`. */
     globalReadsArePublic: boolean;
-    /** In `local` and `development`. */
+    /** True in `local` and `development`. */
     legacyPathsArePublic: boolean;
-    /** 0–60. */
+    /** From 0 to 60. */
     clockSkewSeconds: number;
-    /** Contract, "Numbers": 8 KiB. */
+    /** 8 KiB in the contract, "Numbers". */
     maxTokenBytes: number;
   };
-  /** OpenAPI and Swagger UI at `/docs`, and as which public client that signs in. */
+  /** OpenAPI and Swagger UI at `/docs`, and the public client that Swagger UI signs in with. */
   docs: { isOn: boolean; clientId: string };
-  /** The page at `/console`, and as which client and with which scopes it signs in. */
+  /** The page at `/console`, and the client and scopes that it signs in with. */
   console: { isOn: boolean; clientId: string; scope: string };
   metaRequiresAuth: boolean;
   globalReads: 'authorized' | 'public' | 'off';
-  /** Whether an admin makes principals of the identity project members at once, or invites them. */
+  /** `trusted`: principals that an admin adds become members immediately. `required`: they are invited. */
   membershipConsent: 'required' | 'trusted';
   snapshotIdSecret: string;
   /** The paths without a tenant, `/v1/entity-states`. */
   legacy: {
     enabled: boolean;
-    /** Owns what is written there. */
+    /** The tenant that owns the data written there. */
     tenantId: string;
-    /** Who owns that tenant where it is made at boot; undefined: nobody. */
+    /** The owner of that tenant if it is created at start; undefined for none. */
     ownerId: string | undefined;
   };
-  /** Requests of one principal a minute, over all gateways; 0: no limit. */
+  /** Requests per minute and principal, over all gateways; 0 for no limit. */
   rateLimitPerMinute: number;
-  /** Requests without a valid token from one address a minute, of this gateway; 0: no limit. */
+  /** Requests without a valid token per minute and address, for this gateway; 0 for no limit. */
   anonymousRateLimitPerMinute: number;
-  /** Networks of which `X-Forwarded-For` is believed. */
+  /** Networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
 }
 
@@ -128,52 +131,52 @@ export interface WorkerEnv extends SharedEnv, MetricsEnv {
   connectTimeoutMs: number;
   headersTimeoutMs: number;
   totalTimeoutMs: number;
-  /** A subscription that only failed for so long is disabled. */
+  /** A subscription whose deliveries have all failed for this long is disabled. */
   disableAfterMs: number;
-  /** The proxy through which deliveries leave; undefined: they leave from here. Secret: it may hold a password. */
+  /** The proxy for deliveries; undefined to connect directly. Secret, because it may contain a password. */
   egressProxyUrl: string | undefined;
-  /** Who is asked for the addresses of receivers: the name servers, or whatever the machine asks. */
+  /** The resolver for receivers' names: the name servers directly, or the operating system. */
   dns: 'system' | 'direct';
-  /** For so long finished deliveries and their events are kept; 0: for ever. */
+  /** How long finished deliveries and their events are stored; 0 for ever. */
   retentionDays: number;
   sweepIntervalMs: number;
   log: LogSettings;
 }
 
-/** How the transparency log is signed and published. */
+/** The settings for signing and publishing the transparency log. */
 export interface LogSettings {
-  /** The log's name; empty where nothing is signed. */
+  /** The log's name; empty if nothing is signed. */
   origin: string;
-  /** C2SP signing keys: several while one takes another's place, none where nothing is signed. Secret. */
+  /** C2SP signing keys: several during a key rotation, none if nothing is signed. Secret. */
   signingKeys: readonly string[];
-  /** One of ML-DSA-44 that signs beside them. Secret. */
+  /** An additional ML-DSA-44 signing key. Secret. */
   pqSigningKey: string | undefined;
-  /** A new checkpoint at most so often, */
+  /** The minimum time between two checkpoints. */
   checkpointIntervalMs: number;
-  /** and at least so often. */
+  /** The maximum time between two checkpoints. */
   checkpointMaxAgeMs: number;
-  /** Where the newest checkpoint is kept outside of the database. */
+  /** The file that stores the newest checkpoint outside the database. */
   checkpointFile: string | undefined;
-  /** Says which witnesses cosign and how many must (C2SP tlog-policy); undefined: none. */
+  /** The policy file with the witnesses and the required quorum (C2SP tlog-policy); undefined for none. */
   policyFile: string | undefined;
 }
 
-/** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
+/** Reads the environment of tools that use only database, queue and secrets. @throws EnvError */
 export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
   return toShared(readVariables(SharedVariables, sharedRules, source));
 }
 
-/** What the operator's command reads. */
+/** The settings of the operator's commands. */
 export interface OperatorEnv {
-  /** Of the login that owns the tables. */
+  /** The URL with the login that owns the tables. */
   databaseUrl: string;
-  /** Undefined: the queue's tables stand in the database too. */
+  /** Undefined if the queue's tables are in the database. */
   queueUrl: string | undefined;
-  /** The limits that hold where no other was set, as far as the variables of this process are the gateway's. */
+  /** The default limits, as far as this process has the gateway's variables. */
   limits: Readonly<Record<OverridableName, number>>;
 }
 
-/** The environment of `iss`. @throws EnvError */
+/** Reads the environment of `iss`. @throws EnvError */
 export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEnv {
   const env = readVariables(OperatorVariables, [], source);
   const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
@@ -184,7 +187,7 @@ export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEn
   };
 }
 
-/** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */
+/** Reads the gateway's environment (contract, "Environment" and "Numbers"). @throws EnvError */
 export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv {
   const env = readVariables(GatewayVariables, gatewayRules, source);
   const limits = valuesOf(LIMITS, env);
@@ -231,7 +234,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
   };
 }
 
-/** The worker's environment. @throws EnvError */
+/** Reads the worker's environment. @throws EnvError */
 export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
   const env = readVariables(WorkerVariables, workerRules, source);
   return {
@@ -244,7 +247,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     totalTimeoutMs: env.WEBHOOK_TOTAL_TIMEOUT_MS,
     disableAfterMs: env.WEBHOOK_DISABLE_AFTER_MS,
     egressProxyUrl: env.WEBHOOK_EGRESS_PROXY,
-    // Only the machine itself knows the names of a developer's own network.
+    // Only the operating system knows the names in a developer's own network.
     dns: env.WEBHOOK_DNS ?? (env.WEBHOOK_ALLOW_PRIVATE_TARGETS ? 'system' : 'direct'),
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,

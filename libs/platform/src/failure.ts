@@ -1,10 +1,10 @@
-/** What a log line says of a failure, and of what caused it. */
+/** A failure and its causes, as they are logged. */
 export interface Failure {
   type: string;
   message: string;
-  /** SQLSTATE of the database, `errno` of the system, or the code of an API error. */
+  /** SQLSTATE of the database, `errno` of the operating system, or the code of an API error. */
   code?: string;
-  /** Who was asked: `host:port`. */
+  /** The `host:port` that was called. */
   host?: string;
   constraint?: string;
   table?: string;
@@ -12,19 +12,19 @@ export interface Failure {
   cause?: Failure;
 }
 
-/** Causes of causes: enough to come from an answer down to the socket. */
+/** The maximum depth of causes: enough to get from a response to the socket. */
 const MAX_DEPTH = 4;
 
 /**
- * A failure for the log: only members that are named here. What else errors carry may hold what was stored or sent: the
- * database's own details quote rows.
+ * Returns the loggable members of a failure. Other members of errors may contain stored or sent data: the database's
+ * details quote rows.
  */
 export function failureOf(error: unknown, depth = 0): Failure {
-  // Not by class: a failure of Node's own comes from another realm in some hosts.
+  // Not by `instanceof`: in some hosts Node's own errors come from another realm.
   if (typeof error !== 'object' || error === null) return { type: typeof error, message: String(error) };
   const message = textOf(error, 'message') ?? '';
   const { errors }: { errors?: unknown } = error;
-  // Node tries each address of a name; all of them fail alike.
+  // Node tries each address of a name, and all of them fail for the same reason.
   if (message === '' && Array.isArray(errors) && errors.length > 0) return failureOf(errors[0], depth);
   const failure: Failure = { type: textOf(error, 'name') ?? 'Error', message };
   const code = textOf(error, 'code');

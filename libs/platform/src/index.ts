@@ -1,4 +1,4 @@
-// First: it stops a process whose Node.js could not load the others.
+// First, because it stops a process whose Node.js version cannot load the others.
 export * from './runtime';
 export * from './address';
 export * from './application-role';

@@ -19,8 +19,8 @@ test.each(limits)('docs/limits.md names %s as it is', (name, { variable, default
   ]);
 });
 
-test.each(Object.entries(CAPS))('docs/limits.md says what a caller can do about %s', (name, { wayOut }) => {
-  expect(cellsOf(page, name)[6]?.toLowerCase()).toBe(wayOut.toLowerCase());
+test.each(Object.entries(CAPS))('docs/limits.md says what a caller can do about %s', (name, { remedy }) => {
+  expect(cellsOf(page, name)[6]?.toLowerCase()).toBe(remedy.toLowerCase());
 });
 
 test('docs/limits.md names no limit that is none', () => {
@@ -41,7 +41,7 @@ test('a refusal names the limit, its value and whom to ask', () => {
   for (const name of names) {
     const { code, message } = limitReached(name, 1234);
     expect(code).toBe('limit_reached');
-    expect(message).toContain(`The limit ${name} is reached: 1,234 ${CAPS[name].counts}. ${CAPS[name].wayOut}`);
+    expect(message).toContain(`The limit ${name} is reached: 1,234 ${CAPS[name].counts}. ${CAPS[name].remedy}`);
     expect(message).toContain(`or ask the operator of this service to raise it for the ${CAPS[name].scope}.`);
   }
 });

@@ -4,54 +4,60 @@ import { type Bound, defaultsOf } from './variables';
 
 export { MAX_LIMIT_VALUE } from './variables';
 
-/** Contract "Numbers". Each limit is one environment variable: default, and the least and the most it may be set to. */
+/** Limits of the contract, "Numbers". Each is one environment variable with a default, a minimum and a maximum. */
 export const LIMITS = {
-  /** Request bodies in bytes: an envelope of 1 MiB still parses, hashes and stores in well under 100 ms. */
+  /** Request bodies in bytes: an envelope of 1 MiB is parsed, hashed and stored in well under 100 ms. */
   bodyBytes: { variable: 'BODY_LIMIT_BYTES', min: 1024, max: 67_108_864, default: 1_048_576 },
-  /** Nesting of JSON: recursion over a stored document must never meet the end of the stack. */
+  /** Nesting of JSON: recursion over a stored document must never exhaust the stack. */
   jsonDepth: { variable: 'JSON_MAX_DEPTH', min: 8, max: 512, default: 64 },
-  /** Operations of one patch: each is applied twice, when proposed and when applied. */
+  /** Operations of one patch: each is applied twice, at the proposal and at its application. */
   patchOperations: { variable: 'PATCH_MAX_OPERATIONS', min: 1, max: 100_000, default: 1000 },
   /** `requested_paths` of a refresh request: a person reads them. */
   requestedPaths: { variable: 'REQUESTED_PATHS_MAX', min: 1, max: 10_000, default: 100 },
-  /** `event_types` of a webhook subscription: more than there are types. */
+  /** `event_types` of a webhook subscription. */
   eventTypes: { variable: 'EVENT_TYPES_MAX', min: 1, max: 100, default: 16 },
-  /** `depth` with `verify=chain`: so many envelopes are read and hashed for one answer. */
+  /** `depth` with `verify=chain`: the number of envelopes that are read and hashed for one response. */
   verifyDepth: { variable: 'VERIFY_MAX_DEPTH', min: 1, max: 100_000, default: 1000 },
-  /** Page of a history; one with envelopes ends at 8 MiB of them, too. */
+  /** Page of a history. A page with envelopes also ends at 8 MiB. */
   historyPage: { variable: 'HISTORY_PAGE_MAX', min: 1, max: 1000, default: 200 },
-  /** Page of a chain proof: four short members an item. */
+  /** Page of a chain proof. An item has four short members. */
   chainProofPage: { variable: 'CHAIN_PROOF_PAGE_MAX', min: 1, max: 10_000, default: 200 },
-  /** Snapshots in one JSON export; the NDJSON form streams and has no limit. */
+  /** Snapshots in one JSON export. The NDJSON form streams and has no limit. */
   exportSnapshots: { variable: 'EXPORT_MAX_SNAPSHOTS', min: 1, max: 100_000, default: 1000 },
-  /** Versions of one erasure: all of them are erased in one transaction, and named in its entry of the log. */
+  /** Versions of one erasure: all of them are erased in one transaction and named in its log entry. */
   erasureVersions: { variable: 'ERASURE_MAX_VERSIONS', min: 1, max: 10_000, default: 1000 },
-  /** A bearer token in bytes: read before it is trusted. */
+  /** A bearer token in bytes: it is read before it is trusted. */
   tokenBytes: { variable: 'TOKEN_MAX_BYTES', min: 1024, max: 65_536, default: 8192 },
-  /** A batch of envelopes in bytes, of which some MiB are in memory: what a client sends again when its connection breaks. */
+  /**
+   * A batch of envelopes in bytes. Only some MiB are in memory. A client repeats at most this much after a lost
+   * connection.
+   */
   batchBytes: { variable: 'BATCH_LIMIT_BYTES', min: 1024, max: 4_294_967_296, default: 67_108_864 },
-  /** Lines of a batch: as many short ones as its bytes hold. */
+  /** Lines of a batch: as many short ones as fit into its bytes. */
   batchLines: { variable: 'BATCH_MAX_LINES', min: 1, max: 10_000_000, default: 100_000 },
   /**
-   * Batches of which a gateway has all lines in flight that one batch may have, 4 MiB each. Eight times as many may be open,
-   * which hold little more than the line that is coming; of one principal as many as this.
+   * Batches per gateway that may have all their lines in flight, 4 MiB each. Eight times as many may be open, with
+   * little more than the incoming line in memory. One principal may have as many open as this.
    */
   batches: { variable: 'MAX_BATCHES', min: 1, max: 1000, default: 8 },
-  /** The least rate of a batch: in so long of waiting for its client one line ends. A whole request has as long. */
+  /** The maximum wait for a batch's next line, which sets its minimum rate. A whole request may wait as long. */
   batchLineMs: { variable: 'BATCH_LINE_TIMEOUT_MS', min: 10, max: 600_000, default: 30_000 },
-  /** Grants of one request: so many texts of a kilobyte a body holds, and they are made in a second or two. */
+  /**
+   * Grants of one request: a body has room for this many texts of a kilobyte, and they are created within a second or
+   * two.
+   */
   grantBatch: { variable: 'GRANT_BATCH_MAX', min: 1, max: 10_000, default: 1000 },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
 
-/** What heavy work may take of a gateway beside the thread that serves everybody. */
+/** Limits of heavy work in a gateway besides the thread that serves requests. */
 export const WORK_LIMITS = {
-  /** Threads for it: one core is left to the thread that serves, and more than four only take memory. */
+  /** Threads for heavy work: one core is left to the serving thread, and more than four only cost memory. */
   threads: { variable: 'WORK_THREADS', min: 1, max: 64, default: Math.min(4, Math.max(1, availableParallelism() - 1)) },
-  /** Tasks that wait for a thread, each with its texts in memory: some MiB. */
+  /** Tasks that wait for a thread. Each has its texts in memory: some MiB. */
   queue: { variable: 'WORK_QUEUE_MAX', min: 1, max: 10_000, default: 32 },
-  /** For so long a task may wait, and for so long run: ten times what the largest ones take. */
+  /** The maximum wait and the maximum run time of a task: ten times what the largest ones take. */
   deadlineMs: { variable: 'WORK_DEADLINE_MS', min: 1, max: 600_000, default: 10_000 },
   /** For one chain, which is verified in many tasks: a thousand snapshots of 1 MiB take some seconds. */
   verifyDeadlineMs: { variable: 'VERIFY_DEADLINE_MS', min: 1, max: 600_000, default: 30_000 },
@@ -59,20 +65,20 @@ export const WORK_LIMITS = {
 
 export type WorkLimits = Readonly<Record<keyof typeof WORK_LIMITS, number>>;
 
-/** What callers may hold of the gateway before anything is known of them. Past each the connection is closed. */
+/** Limits for unauthenticated peers. A connection that exceeds one is closed. */
 export const CONNECTION_LIMITS = {
-  /** Open at once: each costs memory, and load balancers keep tens. */
+  /** Open connections: each costs memory, and load balancers keep tens. */
   maxConnections: { variable: 'MAX_CONNECTIONS', min: 1, max: 1_000_000, default: 5000 },
-  /** Of one IPv4 address or IPv6 /64; 0: any number, since behind a proxy all have the proxy's. */
+  /** Connections per IPv4 address or IPv6 /64; 0 for no limit, because behind a proxy all have the proxy's address. */
   perAddress: { variable: 'MAX_CONNECTIONS_PER_ADDRESS', min: 0, max: 1_000_000, default: 0 },
   /**
-   * Requests of one connection that wait for their answers: hardly any client sends a second one before the first answer,
-   * and one of 40 bytes is an object of some kilobytes.
+   * Requests of one connection that wait for their responses. Clients rarely send a second request before the first
+   * response, and a request of 40 bytes becomes an object of some kilobytes.
    */
   pipelined: { variable: 'MAX_PIPELINED_REQUESTS', min: 1, max: 10_000, default: 64 },
-  /** For so long a peer may take nothing of its answer. */
+  /** How long a peer may read nothing of its response. */
   writeTimeoutMs: { variable: 'WRITE_TIMEOUT_MS', min: 10, max: 600_000, default: 60_000 },
-  /** Of answers that their peers have not taken, in all: an eighth of the memory that a gateway is given, since a text is there twice. */
+  /** Unread responses in total: an eighth of a gateway's memory, because each text is there twice. */
   unsentBytes: { variable: 'MAX_UNSENT_BYTES', min: 1_048_576, max: 68_719_476_736, default: 67_108_864 },
 } as const satisfies Readonly<Record<string, Bound>>;
 
@@ -81,21 +87,23 @@ export type ConnectionLimits = Readonly<Record<keyof typeof CONNECTION_LIMITS, n
 /** The defaults, for tests. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = defaultsOf(CONNECTION_LIMITS);
 
-/** Whose use is counted, and who may have a value of its own (`iss admin limits`). */
+/** The kind of caller that a limit applies to and that may have its own value (`iss admin limits`). */
 export type LimitScope = 'tenant' | 'principal';
 
 interface Cap {
   variable: string;
   default: number;
   scope: LimitScope;
-  /** What is counted. */
+  /** The counted items. */
   counts: string;
   reason: string;
-  /** What the caller can do itself, besides asking the operator. */
-  wayOut: string;
+  /** The remedy of callers themselves, besides asking the operator. */
+  remedy: string;
 }
 
-/** How much one tenant or principal may hold; past it `limit_reached`. The names stand in errors and in overrides. */
+/**
+ * How much one tenant or principal may hold; above it, `limit_reached`. The names appear in errors and in overrides.
+ */
 export const CAPS = {
   tenants_per_principal: {
     variable: 'MAX_TENANTS_PER_PRINCIPAL',
@@ -103,7 +111,7 @@ export const CAPS = {
     scope: 'principal',
     counts: 'tenants that a principal founded',
     reason: 'each has members, subscriptions and proposals of its own, which multiplies all other caps',
-    wayOut: 'Use a tenant that you have',
+    remedy: 'Use a tenant that you have',
   },
   members_per_tenant: {
     variable: 'MAX_MEMBERS_PER_TENANT',
@@ -111,7 +119,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'active members of a tenant',
     reason: 'every change of a member looks for another owner among them',
-    wayOut: 'Remove a member',
+    remedy: 'Remove a member',
   },
   subscriptions_per_tenant: {
     variable: 'MAX_SUBSCRIPTIONS_PER_TENANT',
@@ -119,7 +127,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'webhook subscriptions of a tenant, disabled ones included',
     reason: 'each event becomes as many deliveries',
-    wayOut: 'Delete a subscription',
+    remedy: 'Delete a subscription',
   },
   pending_updates_per_subject: {
     variable: 'MAX_PENDING_UPDATES_PER_SUBJECT',
@@ -127,7 +135,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'updates of a subject that are `proposed`',
     reason: 'of those on one version a single one can be applied',
-    wayOut: 'Apply or withdraw a proposal of the subject',
+    remedy: 'Apply or withdraw a proposal of the subject',
   },
   pending_updates_per_tenant: {
     variable: 'MAX_PENDING_UPDATES_PER_TENANT',
@@ -135,7 +143,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'updates of a tenant that are `proposed`',
     reason: 'each keeps up to a megabyte of operations',
-    wayOut: 'Apply or withdraw proposals',
+    remedy: 'Apply or withdraw proposals',
   },
   pending_refresh_requests: {
     variable: 'MAX_PENDING_REFRESH_REQUESTS',
@@ -143,7 +151,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'refresh requests of a requesting tenant on one subject that are pending, or whose next one is planned',
     reason: 'each is an event for another tenant',
-    wayOut: 'Cancel one, or wait until the owner answers one or one expires',
+    remedy: 'Cancel one, or wait until the owner answers one or one expires',
   },
   live_grants_per_subject: {
     variable: 'MAX_LIVE_GRANTS_PER_SUBJECT',
@@ -151,7 +159,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'grants on a subject that are neither revoked nor expired',
     reason: 'global reads look among them for one that the caller may use',
-    wayOut: 'Revoke a grant on the subject',
+    remedy: 'Revoke a grant on the subject',
   },
   live_grants_per_tenant_to_all: {
     variable: 'MAX_LIVE_GRANTS_PER_TENANT_TO_ALL',
@@ -159,7 +167,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'grants of a tenant on all of its subjects that are neither revoked nor expired',
     reason: 'global reads of each subject look among them for one that the caller may use',
-    wayOut: 'Revoke a grant on all subjects',
+    remedy: 'Revoke a grant on all subjects',
   },
   idempotency_keys_per_day: {
     variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
@@ -167,7 +175,7 @@ export const CAPS = {
     scope: 'principal',
     counts: 'requests of a principal with a new `Idempotency-Key`, in a day of UTC',
     reason: 'the answer to each is kept for 24 hours',
-    wayOut: 'Wait until the day ends at 00:00 UTC, or send the request without the header',
+    remedy: 'Wait until the day ends at 00:00 UTC, or send the request without the header',
   },
 } as const satisfies Readonly<Record<string, Cap>>;
 
@@ -178,17 +186,17 @@ export type Caps = Readonly<Record<CapName, number>>;
 /** The defaults. */
 export const DEFAULT_CAPS: Caps = defaultsOf(CAPS);
 
-/** The refusal of what would pass a cap: which one, how much it is, and the ways out. */
+/** Returns the refusal for an exceeded cap, with its name, its value and the remedies. */
 export function limitReached(name: CapName, value: number): DomainError {
-  const { scope, counts, wayOut } = CAPS[name];
+  const { scope, counts, remedy } = CAPS[name];
   return new DomainError(
     'limit_reached',
-    `The limit ${name} is reached: ${value.toLocaleString('en')} ${counts}. ${wayOut}, ` +
+    `The limit ${name} is reached: ${value.toLocaleString('en')} ${counts}. ${remedy}, ` +
       `or ask the operator of this service to raise it for the ${scope}.`,
   );
 }
 
-/** How fast callers may ask. */
+/** Limits for the rate of requests. */
 export const RATES = {
   requests_per_minute: {
     variable: 'RATE_LIMIT_PER_MINUTE',
@@ -206,7 +214,7 @@ export const RATES = {
   },
 } as const;
 
-/** What an operator may set for one tenant or principal, with whose it is. */
+/** The limits that an operator can set for one tenant or principal. */
 export const OVERRIDABLE = {
   ...CAPS,
   requests_per_minute: RATES.requests_per_minute,

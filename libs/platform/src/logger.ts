@@ -4,7 +4,7 @@ import { failureOf } from './failure';
 
 export type { Logger } from 'pino';
 
-/** What never reaches a log line, at any of the depths below. */
+/** Members that are never logged, at any of the depths below. */
 const SECRET_MEMBERS = [
   'authorization',
   'Authorization',
@@ -21,9 +21,9 @@ const SECRET_MEMBERS = [
 const DEPTHS = ['', '*.', '*.*.', '*.*.*.'];
 
 /**
- * A logger that writes one JSON line an entry (time as RFC 3339) to standard output, or to `destination`. Credentials,
- * secrets and identity attributes are replaced by `[redacted]` in whatever object is logged, down to the fourth level; an
- * error under `err` becomes a {@link failureOf}.
+ * Creates a logger that writes one JSON line per entry (time as RFC 3339) to standard output or to `destination`.
+ * Credentials, secrets and identity attributes are replaced by `[redacted]` in every logged object, down to the fourth
+ * level. An error under `err` is logged as a {@link failureOf}.
  */
 export function createLogger(
   options: { name: string; level: Level | 'silent' },
@@ -41,22 +41,22 @@ export function createLogger(
   return pino(settings, destination ?? standardOutput());
 }
 
-/** Where the applications' modules find the logger. */
+/** The injection token of the logger. */
 export const LOGGER = Symbol('LOGGER');
 
-/** Says what is wrong and goes on, and the failure behind it, if there is one. */
+/** Logs a warning and the error behind it, if there is one. */
 export type Warn = (message: string, error?: unknown) => void;
 
 export function warnTo(logger: Pick<Logger, 'warn'>): Warn {
   return (message, error) => logger.warn({ err: error }, message);
 }
 
-/** Members of a log line; they must hold nothing that has to be redacted. */
+/** Members of a log line. They must not contain anything that has to be redacted. */
 export type LineMembers = Readonly<Record<string, string | number | null>>;
 
 /**
- * Writes lines of one level and message as the logger would, for what is logged with every request: looking for secrets
- * in members that are never secret takes longer than the rest of the line.
+ * Returns a function that writes lines with this level and message in the logger's format, for lines of every request.
+ * Redacting members that are never secret would take longer than the rest of the line.
  */
 export function lineWriter(logger: Logger, level: Level, message: string): (members: LineMembers) => void {
   if (!logger.isLevelEnabled(level)) return () => undefined;
@@ -70,7 +70,7 @@ export function lineWriter(logger: Logger, level: Level, message: string): (memb
 let nowMs = 0;
 let nowText = '';
 
-/** RFC 3339; many lines are of the same millisecond. */
+/** Returns the time as RFC 3339. It is cached, because many lines have the same millisecond. */
 function now(): string {
   const ms = Date.now();
   if (ms !== nowMs) {
@@ -80,13 +80,13 @@ function now(): string {
   return nowText;
 }
 
-/** UTF-16 units. */
+/** UTF-16 code units. */
 const BLOCK_LENGTH = 65_536;
 const FLUSH_MS = 250;
 
 /**
- * Standard output, written in blocks: a system call a line would take a tenth of the time of a read. Lines wait for a
- * quarter of a second at most, and are written out when the process ends, unless it is killed.
+ * Writes standard output in blocks: a system call per line would take a tenth of the time of a read. Lines are delayed
+ * by at most a quarter of a second. They are written before the process ends, unless it is killed.
  */
 function standardOutput(): DestinationStream {
   let block = '';
@@ -96,9 +96,9 @@ function standardOutput(): DestinationStream {
     block = '';
     output.write(text);
   };
-  // Before the listeners of `output`, which end it then.
+  // Registered before the listeners of `output`, which close it.
   process.on('beforeExit', writeOut).on('exit', writeOut);
-  // Its own way to collect lines counts the bytes of all of them with each.
+  // pino's own buffering counts the bytes of the whole buffer for each line.
   const output = pino.destination({ fd: 1, sync: false });
   setInterval(writeOut, FLUSH_MS).unref();
   return {
@@ -109,10 +109,10 @@ function standardOutput(): DestinationStream {
   };
 }
 
-/** Contexts of Nest that say a line for each module and route, at every start. */
+/** Contexts of Nest that log a line for each module and route at every start. */
 const CHATTY = ['InstanceLoader', 'RoutesResolver', 'RouterExplorer'];
 
-/** Nest's own log lines through the same logger, the context in the member `context`. */
+/** Writes Nest's log lines with this logger. The context becomes the member `context`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -140,7 +140,7 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, parameters);
   }
 
-  /** Nest puts the context last and, for errors, the stack before it. */
+  /** Nest passes the context last and, for errors, the stack before it. */
   private write(level: Level, message: unknown, parameters: unknown[]): void {
     const context = parameters.at(-1);
     if (level === 'info' && typeof context === 'string' && CHATTY.includes(context)) return;

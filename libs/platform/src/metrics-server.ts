@@ -4,23 +4,23 @@ import type { Registry } from 'prom-client';
 import { portTaken } from './boot';
 import { EnvError } from './env';
 
-/** Prometheus asks one thing in one short request, and reads the answer at once. */
+/** Prometheus sends one short request and reads the response immediately. */
 const LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000 };
-/** A peer that sends and reads nothing for so long is closed, half an answer or not. */
+/** A connection without any traffic for this long is closed, even in the middle of a response. */
 const SILENT_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
 export interface MetricsServer {
-  /** The one that was asked for, or the one that the system chose for 0. */
+  /** The requested port, or the one that the system chose for 0. */
   port: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves the registry as Prometheus text at `/metrics`, apart from the port that callers reach: a scrape takes
- * milliseconds of processor time, and its figures are the operator's. Scrapes at the same time share one reading.
+ * Serves the registry as Prometheus text at `/metrics` on a separate port: a scrape takes milliseconds of processor
+ * time, and the metrics are for the operator. Concurrent scrapes share one reading.
  *
- * @throws EnvError when the port is taken.
+ * @throws EnvError if the port is taken
  */
 export async function startMetricsServer(
   registry: Registry,

@@ -2,15 +2,15 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Check, Readiness } from './readiness';
 import { within } from './within';
 
-/** Upper bounds in seconds for histograms of requests and deliveries: from a cached read to a receiver that times out. */
+/** Histogram buckets for requests and deliveries, in seconds: from a cached read to a receiver that times out. */
 export const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** A figure that takes longer is left out: a scrape has ten seconds for all of them. */
+/** A metric that takes longer is left out, because a scrape has ten seconds in total. */
 const READ_TIMEOUT_MS = 2_000;
 
-/** Gauges of prom-client that are called as counters are: Prometheus warns of each, and a rate of them means nothing. */
+/** prom-client's gauges with names of counters. Prometheus warns about each, and their rate is meaningless. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** A registry of its own, with the process's figures (CPU, memory, event loop) and the label `service` on every figure. */
+/** Creates a registry with the process's metrics (CPU, memory, event loop) and the label `service` on every metric. */
 export function createRegistry(service: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -19,17 +19,17 @@ export function createRegistry(service: string): Registry {
   return registry;
 }
 
-/** A figure that is read when it is asked for. */
+/** A metric that is read at each scrape. */
 export interface WatchedFigure {
   name: string;
   help: string;
-  /** One number, or several by what they count (label `of`). */
+  /** Returns one number, or one for each value of the label `of`. */
   read: () => Promise<number | Readonly<Record<string, number>>>;
 }
 
 /**
- * Registers a figure that is read at each scrape, in two seconds at most: one that cannot be read by then, or at all, is
- * left out, and it is not asked for again while it is still being read.
+ * Registers a metric that is read at each scrape. It is left out if it cannot be read within two seconds, and not read
+ * again while a reading is in progress.
  */
 export function watchFigure(registry: Registry, { name, help, read }: WatchedFigure): void {
   let reading: ReturnType<WatchedFigure['read']> | undefined;
@@ -48,20 +48,20 @@ export function watchFigure(registry: Registry, { name, help, read }: WatchedFig
   });
 }
 
-/** Connections of this process by what they do, and requests that wait for one. */
+/** The process's connections by state, and the requests that wait for one. */
 export type PoolLoad = Readonly<Record<'busy' | 'idle' | 'waiting', number>>;
 
-/** What both apps say of themselves. */
+/** The properties that both apps report. */
 interface Process {
   build: { gitSha: string | undefined };
   load: () => PoolLoad;
   readiness: () => Promise<Readiness<string>>;
 }
 
-/** How a dependency is, as a number. */
+/** The values of the metric for the status of a dependency. */
 const STATUS_FIGURES = { ok: 1, degraded: 0.5, failed: 0 } as const satisfies Record<Check['status'], number>;
 
-/** Registers what says how a process is: its build, its connections, its readiness. */
+/** Registers the metrics of a process: its build, its connections and its readiness. */
 export function watchProcess(registry: Registry, { build, load, readiness }: Process): void {
   new Gauge({
     name: 'build_info',
@@ -71,12 +71,12 @@ export function watchProcess(registry: Registry, { build, load, readiness }: Pro
   }).set({ git_sha: build.gitSha ?? 'unknown', node: process.version }, 1);
   watchFigure(registry, {
     name: 'database_connections',
-    help: 'Connections of this process: busy and idle; and requests that are waiting for one',
+    help: 'Connections of this process, busy and idle, and requests that wait for one',
     read: async () => load(),
   });
   watchFigure(registry, {
     name: 'service_ready',
-    help: 'Whether this process should get work (1), as /v1/ops/readiness says',
+    help: '1 if this process should get work, as /v1/ops/readiness says, else 0',
     read: async () => ((await readiness()).status === 'ready' ? 1 : 0),
   });
   watchFigure(registry, {
@@ -89,18 +89,18 @@ export function watchProcess(registry: Registry, { build, load, readiness }: Pro
   });
 }
 
-/** What waits for delivery. Ages in milliseconds, 0 when nothing does. */
+/** Pending deliveries. Ages are in milliseconds, and 0 if nothing is pending. */
 export interface Backlog {
   oldestEventMs: () => Promise<number>;
   oldestDeliveryMs: () => Promise<number>;
 }
 
-/** Jobs by queue. */
+/** The number of jobs per queue. */
 export interface JobCounts {
   depth: () => Promise<Readonly<Record<string, number>>>;
 }
 
-/** Registers what says how far behind the deliveries are, for both apps: outbox lag, oldest due delivery, queue depth. */
+/** Registers metrics of delivery lag for both apps: outbox lag, oldest due delivery and queue depth. */
 export function watchBacklog(registry: Registry, backlog: Backlog, queue: JobCounts): void {
   watchFigure(registry, {
     name: 'webhook_outbox_lag_seconds',
@@ -109,7 +109,7 @@ export function watchBacklog(registry: Registry, backlog: Backlog, queue: JobCou
   });
   watchFigure(registry, {
     name: 'webhook_oldest_due_delivery_seconds',
-    help: 'For how long the oldest delivery has been due without anybody working on it',
+    help: 'How long the oldest delivery has been due without being processed',
     read: async () => (await backlog.oldestDeliveryMs()) / 1_000,
   });
   watchFigure(registry, { name: 'webhook_queue_jobs', help: 'Jobs in the queue, by queue', read: () => queue.depth() });

@@ -1,27 +1,30 @@
-/** A server that `QUEUE_URL` names. */
+/** A server in `QUEUE_URL`. */
 export interface RedisHost {
   host: string;
   port: number;
 }
 
-/** How Redis is reached. */
+/** The connection settings for Redis. */
 export interface RedisAddress {
   /**
-   * `server`: the one host. `sentinel`: the hosts are Sentinels, which tell where the primary is. `cluster`: the hosts are
-   * nodes of a Redis Cluster, which tell where the others are.
+   * `server`: the only host. `sentinel`: the hosts are Sentinels, which know the primary. `cluster`: the hosts are
+   * nodes of a Redis Cluster, which know the other nodes.
    */
   kind: 'server' | 'sentinel' | 'cluster';
   hosts: readonly RedisHost[];
   username: string | undefined;
   password: string | undefined;
   database: number;
-  /** IP version, 4 or 6; 0: either. */
+  /** IP version, 4 or 6; 0 for either. */
   family: number;
-  /** Of Sentinels: what they call the primary; empty otherwise. */
+  /** The Sentinels' name for the primary; empty otherwise. */
   primary: string;
   sentinelUsername: string | undefined;
   sentinelPassword: string | undefined;
-  /** Undefined: in the clear. Names of PEM files; where there is none, what Node trusts, and no certificate of our own. */
+  /**
+   * The PEM files of a TLS connection. Without `authorityFile`, Node's certificate authorities are trusted. Undefined
+   * for a connection without TLS.
+   */
   tls:
     { authorityFile: string | undefined; certificateFile: string | undefined; keyFile: string | undefined } | undefined;
 }
@@ -31,15 +34,20 @@ const FORM = /^(rediss?)(\+sentinel|\+cluster)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\
 const DEFAULT_PORTS = { server: 6379, sentinel: 26_379, cluster: 6379 } as const;
 const MAX_DATABASE = 65_535;
 
-/** Parameters by where they mean something. */
+/** Parameters by the forms of the URL that allow them. */
 const OF_ALL = ['family'];
 const OF_TLS = ['cacert', 'cert', 'key'];
 const OF_SENTINEL = ['master', 'sentinel_username', 'sentinel_password'];
 
 /**
- * What a `QUEUE_URL` says: `redis://[user:password@]host[:port][/database]`; `redis+sentinel://…host,host/[database]?master=NAME`;
- * `redis+cluster://…host,host`; each with `rediss` for TLS. A string says what is wrong with it, completes the sentence that
- * begins with the variable's name, and holds nothing of it.
+ * Parses a `QUEUE_URL`:
+ *
+ * - `redis://[user:password@]host[:port][/database]`
+ * - `redis+sentinel://…host,host/[database]?master=NAME`
+ * - `redis+cluster://…host,host`
+ *
+ * For TLS, each begins with `rediss`. A returned string is an error message. It completes a sentence that begins with
+ * the variable's name, and contains no part of the URL.
  */
 export function readQueueUrl(text: string): RedisAddress | string {
   const [matched, scheme = '', form = '', login, hosts = '', path = '', query = ''] = FORM.exec(text) ?? [];
@@ -86,7 +94,7 @@ export function readQueueUrl(text: string): RedisAddress | string {
   };
 }
 
-/** Whether what it names is reached in the clear over a network. */
+/** Checks whether the URL leads to Redis over a network without TLS. */
 export function isPlainQueueUrl(text: string): boolean {
   const address = readQueueUrl(text);
   return (
@@ -108,7 +116,7 @@ function hostOf(text: string, defaultPort: number): RedisHost | undefined {
   return { host, port: port === undefined ? defaultPort : Number(port) };
 }
 
-/** User and password; null where one cannot be decoded. */
+/** Returns user and password; null for one that cannot be decoded. */
 function loginOf(login: string | undefined): [string | undefined | null, string | undefined | null] {
   if (login === undefined) return [undefined, undefined];
   const colon = login.indexOf(':');

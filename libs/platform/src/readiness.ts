@@ -1,35 +1,35 @@
 import { TookTooLong, within } from './within';
 
-/** The state of one dependency. `degraded`: the process does its work without it, later or slower. */
+/** The state of one dependency. `degraded`: the process works without it, but later or slower. */
 export interface Check {
   status: 'ok' | 'degraded' | 'failed';
-  /** What is wrong and, where there is something to do, what. */
+  /** Describes the problem and, if possible, how to fix it. */
   detail?: string;
-  /** The same for programs, where there are several. */
+  /** The same as a code for programs, if there are several reasons. */
   reason?: string;
 }
 
-/** Answer of `/v1/ops/readiness`: whether the process should get work, and each dependency by name. */
+/** The response of `/v1/ops/readiness`: whether the process should get work, and each dependency by name. */
 export interface Readiness<Name extends string> {
   status: 'ready' | 'not_ready';
   checks: Record<Name, Check>;
 }
 
 const OK: Check = { status: 'ok' };
-/** Age from which events and deliveries count as late. */
+/** The age from which events and deliveries count as late. */
 const LATE_MS = 60_000;
-/** A dependency that hangs counts as one that is away. */
+/** A dependency that does not respond within this time counts as unreachable. */
 const ANSWER_MS = 3_000;
-/** Whoever asks waits for so long for checks that are under way, and gets what was last seen then. */
+/** How long a caller waits for running checks before it gets the previous result. */
 const PATIENCE_MS = 400;
 
-/** For so long an answer is good enough for a probe. */
+/** How long a result is reused. */
 const FRESH_MS = 1_000;
 
 /**
- * The checks, made once for all who ask within a second, at the same time or one after the other: whoever asks needs no
- * token, so asking must cost the dependencies next to nothing. Answers within {@link PATIENCE_MS} whatever hangs: with
- * what was last seen. Callers before the first answer wait for it, within the checks' own deadlines, or get `unseen`.
+ * Shares the checks among all callers within a second. Callers need no token, so their requests must cost the
+ * dependencies almost nothing. Responds within {@link PATIENCE_MS} even if a dependency hangs, with the previous
+ * result. Callers before the first result get `unseen`, or wait for it if `unseen` is undefined.
  */
 export function sharedChecks<T>(
   check: () => Promise<T>,
@@ -61,12 +61,12 @@ export function sharedChecks<T>(
   };
 }
 
-/** A dependency that answers, and does not do its work. Its message is shown to whoever asks for readiness. */
+/** A dependency that responds but cannot do its work. The message is public in readiness. */
 export class Unfit extends Error {
   override readonly name = 'Unfit';
 }
 
-/** `ok` when the probe resolves, else `onFailure`, with the reason where it is {@link Unfit}. */
+/** Returns `ok` if the probe resolves, and otherwise `onFailure`, with the message of an {@link Unfit}. */
 export async function reachable(probe: () => Promise<unknown>, onFailure: 'degraded' | 'failed'): Promise<Check> {
   try {
     await within(ANSWER_MS, probe());
@@ -77,21 +77,22 @@ export async function reachable(probe: () => Promise<unknown>, onFailure: 'degra
   }
 }
 
-/** The questions of readiness to a database. */
+/** The database queries of readiness. */
 export interface CheckedDatabase {
-  /** Resolves with the milliseconds by which its clock is ahead of this one. */
+  /** Resolves with the milliseconds by which the database's clock is ahead of this machine's. */
   ping: () => Promise<number>;
   missingMigrations: () => Promise<readonly string[]>;
   schemaFaults: () => Promise<readonly string[]>;
-  /** Resolves with the number of connections that the server has for logins. */
+  /** Resolves with the number of connections that the server allows for logins. */
   server: () => Promise<{ most: number }>;
 }
 
 const UNKNOWN: Check = { status: 'degraded', detail: 'unknown while the database does not answer' };
 
 /**
- * Checks the database and what is in it. One that is away or hangs is named once: the others are unknown then, and not failed.
- * `connections` is what all processes need at their maxima (`MAX_GATEWAYS`, `MAX_WORKERS`), where those are known.
+ * Checks the database and its contents. If it is unreachable, only `database` fails, and the other checks are unknown.
+ * `connections` is the number that all processes need at their maximum numbers (`MAX_GATEWAYS`, `MAX_WORKERS`), if
+ * known.
  */
 export async function databaseChecks(
   database: CheckedDatabase,
@@ -114,7 +115,7 @@ export async function databaseChecks(
   };
 }
 
-/** `degraded` while the server has fewer connections than are needed. */
+/** Returns `degraded` if the server allows fewer connections than needed. */
 async function enough(server: () => Promise<{ most: number }>, needed: number): Promise<Check> {
   try {
     const { most } = await within(ANSWER_MS, server());
@@ -128,7 +129,7 @@ async function enough(server: () => Promise<{ most: number }>, needed: number): 
   }
 }
 
-/** `failed` while the database lacks migrations that this build has. */
+/** Returns `failed` if the database lacks migrations of this build. */
 async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
   try {
     const names = await within(ANSWER_MS, missing());
@@ -140,7 +141,10 @@ async function migrated(missing: () => Promise<readonly string[]>): Promise<Chec
   }
 }
 
-/** `failed` while the schema is not as the migrations leave it: the first of the faults, and how many there are. */
+/**
+ * Returns `failed` if the schema differs from that of the migrations, with the first fault and the number of the
+ * others.
+ */
 async function intact(faults: () => Promise<readonly string[]>): Promise<Check> {
   try {
     const [first, ...others] = await within(ANSWER_MS, faults());
@@ -151,29 +155,34 @@ async function intact(faults: () => Promise<readonly string[]>): Promise<Check> 
   }
 }
 
-/** Clocks that differ by more than this date what happens before or after what it follows. */
+/** With a larger difference, timestamps no longer show the order of events. */
 const CLOCKS_APART_MS = 5_000;
 
-/** `degraded` while the database's clock and ours are apart. `aheadMs` gives by how much it is ahead, in milliseconds. */
+/**
+ * Returns `degraded` if the clocks of the database and this machine differ. `aheadMs` resolves with the difference in
+ * milliseconds, positive if the database's clock is ahead.
+ */
 export async function inStep(aheadMs: () => Promise<number>): Promise<Check> {
   try {
     const ahead = await within(ANSWER_MS, aheadMs());
     if (Math.abs(ahead) < CLOCKS_APART_MS) return OK;
     const apart = `${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead of' : 'behind'}`;
-    return { status: 'degraded', detail: `the database's clock is ${apart} this machine's: see that both follow NTP` };
+    return { status: 'degraded', detail: `the database's clock is ${apart} this machine's: synchronize both with NTP` };
   } catch {
     return { status: 'degraded', detail: 'unknown' };
   }
 }
 
-/** `degraded` while the replica does not answer, or lags by a minute. Reads go to the primary then. */
+/** Returns `degraded` if the replica is unreachable or lags by a minute or more. Reads then go to the primary. */
 export function following(replica: { isThere: boolean; lagSeconds: number | null }): Check {
-  if (!replica.isThere) return { status: 'degraded', detail: 'unreachable: the primary answers what it would' };
+  if (!replica.isThere) return { status: 'degraded', detail: 'unreachable: reads go to the primary' };
   const lag = replica.lagSeconds ?? 0;
   return lag * 1_000 < LATE_MS ? OK : { status: 'degraded', detail: `it lags by ${Math.round(lag)} s` };
 }
 
-/** `degraded` when the oldest thing that waits has waited for a minute. `ageMs` gives its age in milliseconds. */
+/**
+ * Returns `degraded` if the oldest waiting item has waited for a minute. `ageMs` resolves with its age in milliseconds.
+ */
 export async function timely(what: string, ageMs: () => Promise<number>): Promise<Check> {
   try {
     const age = await within(ANSWER_MS, ageMs());

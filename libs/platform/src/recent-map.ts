@@ -1,7 +1,7 @@
 /**
- * Keeps the entries that were used last: at least those that weigh `limit` together, at most twice as many. Without
- * `weigh` each weighs 1. Entries move between two halves and are not deleted one by one as others come: a Map that is old keeps what
- * was deleted from it until the next full garbage collection.
+ * Keeps the most recently used entries: at least `limit` by weight, and at most twice as much. Without `weigh`, each
+ * entry weighs 1. Entries move between two halves instead of being deleted one by one, because an old Map keeps the
+ * memory of deleted entries until the next full garbage collection.
  */
 export class RecentMap<Key, Value> {
   private young = new Map<Key, Value>();
@@ -21,7 +21,7 @@ export class RecentMap<Key, Value> {
     return aging;
   }
 
-  /** For what must not be there any more. Its memory is free at the next full garbage collection. */
+  /** Deletes an entry that must not be returned again. Its memory is freed at the next full garbage collection. */
   delete(key: Key): void {
     const value = this.young.get(key);
     if (value !== undefined) this.weight -= this.weigh(value);

@@ -1,8 +1,8 @@
 const OLDEST_MAJOR = 24;
 
 /**
- * Stops the process, exit code 1, with one line that says what to run instead, when Node.js is older than 24. Runs when
- * `@iss/platform` is loaded, before any dependency that an older release can't read: import it first.
+ * Stops the process with exit code 1 and an explanation if Node.js is older than 24. It runs when `@iss/platform` is
+ * loaded. Import it first, before any dependency that an older version cannot load.
  */
 export function requireRuntime(version = process.versions.node): void {
   if (Number(version.split('.')[0]) >= OLDEST_MAJOR) return;

@@ -10,15 +10,17 @@ interface Key {
   bytes: Buffer;
 }
 
-/** A key ring that can't be read, or a sealed text that does not open. The message names no key and no plaintext. */
+/**
+ * An invalid key ring, or a sealed text that cannot be opened. The message contains no key material and no plaintext.
+ */
 export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError';
 }
 
 /**
- * What the deployment keeps secret at rest (AES-256-GCM) and hands out unforgeable (HMAC-SHA256 under keys derived with
- * HKDF, RFC 5869), under one key ring: the first key seals, every key opens. To rotate, put a new key first; drop an old
- * one when nothing carries its id any more.
+ * Encrypts the deployment's secrets at rest (AES-256-GCM) and authenticates values that it issues (HMAC-SHA256 with
+ * keys derived by HKDF, RFC 5869). The first key of the ring seals, and every key opens. To rotate keys, add a new one
+ * in front, and remove an old one when nothing is sealed with it any longer.
  */
 export class SecretBox {
   readonly currentKeyId: string;
@@ -36,9 +38,9 @@ export class SecretBox {
   }
 
   /**
-   * Reads a ring `id:base64,…`: ids of 1 to 64 letters, digits, `_` and `-`, each with a key of 32 bytes.
+   * Parses a ring `id:base64,…`: ids of 1 to 64 letters, digits, `_` and `-`, each with a key of 32 bytes.
    *
-   * @throws SecretBoxError that says which entry is wrong, by its position.
+   * @throws SecretBoxError that names the position of the invalid entry
    */
   static fromKeyRing(text: string): SecretBox {
     const [first, ...others] = text.split(',').map((entry, index) => readKey(entry.trim(), index + 1));
@@ -49,14 +51,14 @@ export class SecretBox {
   }
 
   /**
-   * Seals a text to a place: it opens only with the same associated data (the id of the row that holds it, say), so that
-   * a sealed text copied to another row is refused. Gives `keyId.iv.ciphertext.tag`, base64url.
+   * Seals a text. It can be opened only with the same associated data, such as the id of its row, so that a copy in
+   * another row is refused. Returns `keyId.iv.ciphertext.tag` in base64url.
    */
   seal(plaintext: string, associatedData: string): string {
     return this.#sealWith(randomBytes(IV_BYTES), plaintext, associatedData);
   }
 
-  /** Seals like {@link seal}, and gives the same sealed text for the same text and place. */
+  /** Seals like {@link seal}, but returns the same sealed text for the same text and associated data. */
   sealAlike(plaintext: string, associatedData: string): string {
     const both = JSON.stringify([associatedData, plaintext]);
     const iv = createHmac('sha256', this.deriveKey('nonces of equal texts')).update(both).digest();
@@ -72,7 +74,7 @@ export class SecretBox {
     return [key.id, ...[iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
   }
 
-  /** @throws SecretBoxError when the key is not in the ring, or the text was changed or belongs to another place. */
+  /** @throws SecretBoxError if the ring lacks the key, the text was changed, or the associated data differ */
   open(sealed: string, associatedData: string): string {
     const [keyId = '', iv = '', ciphertext = '', tag = '', ...rest] = sealed.split('.');
     const key = this.#keys.find(({ id }) => id === keyId);
@@ -92,20 +94,20 @@ export class SecretBox {
     }
   }
 
-  /** 32 bytes for a purpose, from the current key: the same in every process of the deployment. */
+  /** Derives 32 bytes for a purpose from the current key. The result is the same in every process of the deployment. */
   deriveKey(purpose: string): Buffer {
     return this.#keysFor(purpose)[0] ?? Buffer.alloc(0);
   }
 
-  /** An unforgeable tag of a text for a purpose: base64url of HMAC-SHA256, 43 characters. */
+  /** Returns an unforgeable tag of a text for a purpose: HMAC-SHA256 in base64url, 43 characters. */
   mac(purpose: string, text: string): string {
     return createHmac('sha256', this.deriveKey(purpose)).update(text).digest('base64url');
   }
 
-  /** Whether `tag` is the text's for that purpose, under any key of the ring. Takes the same time whatever is wrong. */
+  /** Checks the tag of a text for a purpose with every key of the ring, in constant time. */
   verifyMac(purpose: string, text: string, tag: string): boolean {
     const given = Buffer.from(tag, 'base64url');
-    // The decoder is lenient: a tag has to be written the one way it is made.
+    // The decoder is lenient, but only the canonical encoding is accepted.
     if (given.toString('base64url') !== tag) return false;
     return this.#keysFor(purpose).some((key) => {
       const expected = createHmac('sha256', key).update(text).digest();
@@ -123,7 +125,7 @@ export class SecretBox {
   }
 }
 
-/** The id of the key that sealed a text: what a rotation looks for. */
+/** Returns the id of the key that sealed a text. */
 export function keyIdOf(sealed: string): string {
   return sealed.slice(0, Math.max(0, sealed.indexOf('.')));
 }

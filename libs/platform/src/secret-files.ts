@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { failureOf } from './failure';
 
-/** Variables that hold secrets. Each may stand in a file instead, which the variable of the same name with `_FILE` names. */
+/** Variables with secrets. Each may instead be in the file that the variable with the suffix `_FILE` names. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_REPLICA_URL',
@@ -14,17 +14,20 @@ export const SECRET_VARIABLES = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
-/** An environment whose secrets were read from their files. */
+/** An environment after the secret files were read. */
 export interface EnvWithSecrets {
-  /** `NAME` has what the file of `NAME_FILE` holds, without one newline at its end; `NAME_FILE` is gone. */
+  /** `NAME` has the content of the file in `NAME_FILE`, without a final newline, and `NAME_FILE` is removed. */
   env: NodeJS.ProcessEnv;
-  /** One line a secret that could not be read, by `NAME`: it names the variable and the file, never a content. */
+  /**
+   * By `NAME`, one line for each secret that could not be read. It contains the variable and the file, never the
+   * content.
+   */
   faults: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the secrets that files hold, so that no environment need hold them: those of `names` and no other file. An empty
- * variable counts as unset. Files are read once, at boot: a changed one acts after a restart.
+ * Reads secrets from files, only for the variables in `names`. An empty variable counts as unset. Files are read once,
+ * at start: a change takes effect after a restart.
  */
 export function withSecretFiles(
   source: NodeJS.ProcessEnv,

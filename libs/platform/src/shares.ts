@@ -1,11 +1,11 @@
-/** Of all places so many are only for holders of few. */
+/** The share of places that is reserved for holders of few. */
 const RESERVED = 1 / 2;
 
 /**
- * Places, and how many of them each holder may have. Whoever holds fewer than its `own` number takes any that is free;
- * whoever holds as many takes more while it holds fewer than are free beyond half of all. So a holder alone gets a
- * quarter (or its own number), one of several busy ones a smaller part, and half of the places go round: a newcomer finds
- * one until others hold all of their own numbers there.
+ * Divides places among holders. A holder with fewer than `own` places can take any free place. It can take more only
+ * while it holds fewer places than are free in excess of half of all. So a single busy holder gets a quarter of the
+ * places (or `own`), and each of several busy ones gets less. A newcomer finds a place unless the others have used up
+ * their own numbers.
  */
 export class Shares {
   private readonly held = new Map<string, number>();
@@ -20,19 +20,19 @@ export class Shares {
     this.reserved = Math.floor(size * RESERVED);
   }
 
-  /** Whether so many places are free, whoever asks. */
+  /** Checks whether this many places are free. */
   hasFree(places: number): boolean {
     return places <= this.free;
   }
 
-  /** Whether the holder may take so many at once: one that holds none takes any number that is free. */
+  /** Checks whether the holder may take this many places at once. A holder of none may take any number that is free. */
   admits(holder: string, places = 1): boolean {
     if (!this.hasFree(places)) return false;
     const held = this.held.get(holder) ?? 0;
     return held === 0 || held + places <= Math.max(this.own, this.free - this.reserved);
   }
 
-  /** Tells whether the holder has a place. */
+  /** Checks whether the holder has a place. */
   holds(holder: string): boolean {
     return this.held.has(holder);
   }

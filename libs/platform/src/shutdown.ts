@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 
 /**
- * Ends the process properly. The first SIGTERM or SIGINT runs `close` and exits 0; when `close` has not returned after
- * `timeoutMs`, or fails, the process exits 1; a second signal exits 1 at once. An unhandled rejection or an uncaught
- * exception is logged and exits 1: the state of the process is unknown then, and its supervisor starts another.
+ * Handles the end of the process. The first SIGTERM or SIGINT calls `close` and exits with 0. If `close` fails or takes
+ * longer than `timeoutMs`, the exit code is 1. A second signal exits with 1 immediately. An unhandled rejection or
+ * uncaught exception is logged and exits with 1, because the state of the process is unknown; the supervisor restarts
+ * it.
  */
 export function onShutdown(options: {
   logger: Pick<Logger, 'info' | 'error' | 'fatal'>;

@@ -1,6 +1,6 @@
 import type { TelemetryOptions } from './telemetry';
 
-/** Begins to send traces and figures, where that is on. The function that it gives sends what is left and ends it. */
+/** Starts to send traces and metrics if this is enabled. Returns a function that sends the rest and stops. */
 export async function startTelemetry({ settings, ...options }: TelemetryOptions): Promise<() => Promise<void>> {
   if (settings === null) return async () => undefined;
   const { openTelemetry } = await import('./otlp/open.js');

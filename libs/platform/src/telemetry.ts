@@ -1,64 +1,64 @@
 import type { Registry } from 'prom-client';
 import type { Warn } from './logger';
 
-/** Of what a span tells: names of the semantic conventions of OpenTelemetry, or of our own beginning with `iss.`. */
+/** Attributes of a span, named by OpenTelemetry's semantic conventions, or by us with the prefix `iss.`. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
-/** What is done in one place and has a beginning and an end, as a part of a trace. */
+/** A piece of work with a beginning and an end, as part of a trace. */
 export interface Span {
-  /** W3C Trace Context: what this work causes elsewhere goes on from here. */
+  /** The W3C Trace Context that is passed to work which this span causes elsewhere. */
   readonly traceparent: string;
-  /** To be called once. `error`: in what way it failed, one of few words; absent where it did not. */
+  /** Call it once. `error` is one of a few words for the kind of failure; absent on success. */
   end(outcome?: { name?: string; attributes?: SpanAttributes; error?: string }): void;
 }
 
-/** What a span is when it begins. */
+/** The properties of a new span. */
 export interface SpanStart {
-  /** One of few: no ids, no values. */
+  /** One of a few names, without ids and values. */
   name: string;
   kind: 'server' | 'client' | 'consumer';
-  /** `traceparent` of what caused it; null begins a trace. */
+  /** The `traceparent` of the cause; null begins a trace. */
   parent: string | null;
-  /** 32 hexadecimal digits, of a trace that begins here; absent: at random. */
+  /** 32 hexadecimal digits for a trace that begins here; random if absent. */
   traceId?: string;
   attributes: SpanAttributes;
 }
 
-/** Makes spans while telemetry is on. */
+/** Creates spans while telemetry is on. */
 export interface Tracer {
   begin(start: SpanStart): Span;
   /** Runs the work as part of the span. */
   within<T>(span: Span, work: () => T): T;
-  /** The same function as part of what runs now, whoever calls it later. */
+  /** Binds the function to the current context, from any later caller. */
   bound<T>(work: () => T): () => T;
-  /** Remembers what runs now as that for which this piece is done. */
+  /** Records the current context as that of this piece of work. */
   note(piece: object): void;
-  /** Runs the work as part of everything for which these pieces are done. */
+  /** Runs the work in the contexts of all these pieces. */
   carrying<T>(pieces: readonly object[], work: () => T): T;
-  /** Runs a statement as a span of all that runs now; without a span where nothing does. */
+  /** Runs a statement as a span of the current contexts; without a span if there is none. */
   statement<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Null unless telemetry is on, which is all that it costs while it is off: whoever makes spans looks here, and nothing of
- * OpenTelemetry is loaded (docs/decisions/0034-opentelemetry.md).
+ * Null unless telemetry is on. Callers check this, so that disabled telemetry costs almost nothing and OpenTelemetry is
+ * not loaded (docs/decisions/0034-opentelemetry.md).
  */
 export const telemetry: { tracer: Tracer | null } = { tracer: null };
 
-/** How an app's traces and figures are sent, variables `OTEL_…`. */
+/** How an app sends traces and metrics (variables `OTEL_…`). */
 export interface TelemetrySettings {
-  /** Base URL of a receiver of OTLP over HTTP. */
+  /** Base URL of an OTLP receiver over HTTP. */
   endpoint: string;
-  /** `name=value,…`, percent-encoded, of each request to it. Secret. */
+  /** Headers of each request to it: `name=value,…`, percent-encoded. Secret. */
   headers: string | undefined;
   traces: boolean;
   metrics: boolean;
   sampler: SamplerName;
-  /** Of the samplers by ratio. */
+  /** For the samplers by ratio. */
   samplerRatio: number;
-  /** Spans that wait to be sent at most; more are dropped. */
+  /** The maximum number of spans that wait to be sent; more are dropped. */
   queuedSpans: number;
-  /** A span waits for so long for others to be sent with it. */
+  /** How long a span waits for others, to be sent with them. */
   spanDelayMs: number;
   metricIntervalMs: number;
 }
@@ -74,15 +74,15 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 export interface TelemetryOptions {
-  /** Null: off. */
+  /** Null if telemetry is off. */
   settings: TelemetrySettings | null;
-  /** `service.name`, unless the environment gives another. */
+  /** `service.name`, unless the environment sets another. */
   serviceName: string;
   version: string | undefined;
-  /** Whose figures are sent. */
+  /** The registry whose metrics are sent. */
   registry: Registry;
-  /** Told, at most once a minute, that nothing gets through. */
+  /** Called at most once a minute while nothing can be sent. */
   warn: Warn;
-  /** For what is left when the process ends. */
+  /** The time for sending the rest when the process ends. */
   flushMs: number;
 }

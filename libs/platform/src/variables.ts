@@ -6,7 +6,10 @@ import { withSecretFiles } from './secret-files';
 /** A class whose properties are environment variables. An initializer is the default; `@IsOptional()` allows none. */
 export type Variables<T extends object> = new () => T;
 
-/** A rule between variables. Rules also run on text that its own check has refused, so that a caller learns of every fault at once. */
+/**
+ * A rule between variables. Rules also check text that its own check has refused, so that all faults are reported at
+ * once.
+ */
 export type Unchecked = Readonly<Record<string, unknown>>;
 export interface Rule {
   variable: string;

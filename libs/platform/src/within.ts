@@ -1,11 +1,11 @@
-/** Work did not end within its time. */
+/** Work that did not end within its time. */
 export class TookTooLong extends Error {
   override readonly name = 'TookTooLong';
 }
 
 /**
- * The promise's outcome, or after `timeoutMs` an error that says what took so long. The work itself goes on; a late failure
- * of it is not reported.
+ * Returns the promise's outcome, or rejects after `timeoutMs` with an error that names `what`. The work itself
+ * continues, and a later failure of it is not reported.
  */
 export function within<T>(timeoutMs: number, work: Promise<T>, what = 'It'): Promise<T> {
   return new Promise<T>((resolve, reject) => {

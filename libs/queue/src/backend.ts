@@ -15,10 +15,10 @@ import { type OpenRedis, RedisClients } from './redis-client';
 
 makeStringsFast();
 
-/** BullMQ's tables on PostgreSQL. */
+/** The schema of BullMQ's tables in PostgreSQL. */
 export const POSTGRES_SCHEMA = 'bullmq';
 
-/** The part of BullMQ's queue that producers use, whatever it stands on. */
+/** The part of BullMQ's queue that producers use, on either backend. */
 export type ProducerQueue = Pick<
   Queue,
   'addBulk' | 'getJobCountByTypes' | 'getVersion' | 'waitUntilReady' | 'close'
@@ -33,38 +33,38 @@ export type ConsumerWorker = Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & 
 
 export type Processor<Name extends QueueName> = (data: Jobs[Name]) => Promise<void>;
 
-/** What the queue stands on. */
+/** The queue's backend: Redis or PostgreSQL. */
 export interface Backend {
-  /** False when a command would certainly fail: nothing is sent then. */
+  /** False if a command would certainly fail; none is sent then. */
   isReachable(): boolean;
-  /** Rejects where it answers and yet would take no jobs. */
+  /** Rejects if the backend responds but cannot accept jobs. */
   takesWrites(): Promise<void>;
   queue(name: QueueName): ProducerQueue;
-  /** Takes no job before it is told to run. */
+  /** Processes no job until it is run. */
   worker<Name extends QueueName>(name: Name, processor: Processor<Name>, concurrency: number): ConsumerWorker;
   close(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** The braces make all keys hash to one slot of a Redis Cluster, which BullMQ's scripts need. */
+/** The braces make all keys hash to one slot of a Redis Cluster, as BullMQ's scripts require. */
 const REDIS_PREFIX = '{iss}';
 
-/** Written to see whether Redis takes writes; in the slot of the queues. */
+/** Written to test whether Redis accepts writes. It is in the slot of the queues. */
 const WRITTEN_KEY = `${REDIS_PREFIX}:written`;
 const WRITTEN_SECONDS = 60;
 
-/** For so long a refusal says why there is no connection. */
+/** How long a refused write explains a missing connection. */
 const REFUSED_MS = 5_000;
 
-/** Why Redis takes no writes, by the first word of its answer. */
+/** The reason why Redis refuses writes, by the first word of its error. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  READONLY: 'Redis takes no writes: it is a replica',
-  OOM: 'Redis takes no writes: its memory is full',
-  MISCONF: 'Redis takes no writes: it cannot save to its disk',
-  NOREPLICAS: 'Redis takes no writes: too few replicas follow it',
-  CLUSTERDOWN: 'Redis takes no writes: its cluster is down',
-  NOPERM: 'Redis does not let this login write keys that begin with {iss}:',
+  READONLY: 'Redis accepts no writes: it is a replica',
+  OOM: 'Redis accepts no writes: its memory is full',
+  MISCONF: 'Redis accepts no writes: it cannot save to its disk',
+  NOREPLICAS: 'Redis accepts no writes: too few replicas follow it',
+  CLUSTERDOWN: 'Redis accepts no writes: its cluster is down',
+  NOPERM: 'This Redis login may not write keys that begin with {iss}:',
 };
 
 const queueOptions = {
@@ -88,7 +88,7 @@ export class RedisBackend implements Backend {
   private readonly producer: OpenRedis;
   private refused: { why: Unfit; atMs: number } | undefined;
 
-  /** @throws EnvError with what is wrong with the URL. */
+  /** @throws EnvError that describes the fault of the URL */
   constructor(queueUrl: string, warn: Warn) {
     this.clients = new RedisClients(queueUrl, warn);
     this.producer = this.clients.open('fails');
@@ -108,7 +108,7 @@ export class RedisBackend implements Backend {
       const refusal = REFUSALS[word];
       const nowMs = performance.now();
       if (refusal !== undefined) this.refused = { why: new Unfit(refusal, { cause: error }), atMs: nowMs };
-      // Between two connections to a replica there is none.
+      // While Redis reconnects to a replica, there is no connection. The refusal is the actual reason.
       throw this.refused !== undefined && nowMs - this.refused.atMs < REFUSED_MS ? this.refused.why : error;
     }
   }
@@ -134,7 +134,7 @@ export class RedisBackend implements Backend {
       run: () => worker.run(),
       on: (event, listener) => worker.on(event, listener),
       async close(isForced) {
-        // What waits for a Redis that is away would wait on.
+        // Otherwise commands that wait for an unreachable Redis would continue to wait.
         if (isForced === true) close();
         await worker.close(isForced).finally(close);
       },
@@ -153,7 +153,7 @@ export class RedisBackend implements Backend {
   }
 }
 
-/** BullMQ on the service's own database: no further server, and a quarter of the speed. */
+/** BullMQ on the service's own database: no additional server, but a quarter of the speed. */
 export class PostgresBackend implements Backend {
   constructor(
     private readonly databaseUrl: string,
@@ -164,7 +164,7 @@ export class PostgresBackend implements Backend {
     return true;
   }
 
-  /** The database's own readiness says. */
+  /** The database's own readiness check covers this. */
   takesWrites(): Promise<void> {
     return Promise.resolve();
   }

@@ -13,17 +13,17 @@ import { COMMAND_TIMEOUT_MS } from './redis-client';
 import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
 
 export interface QueueSettings {
-  /** As `readQueueUrl` of the platform takes it; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
+  /** In the format of the platform's `readQueueUrl`. Undefined for BullMQ's PostgreSQL backend on `databaseUrl`. */
   queueUrl?: string | undefined;
   databaseUrl: string;
-  /** The role that connections to the database act as; undefined: {@link APPLICATION_ROLE}. */
+  /** The role of database connections; undefined for {@link APPLICATION_ROLE}. */
   role?: DatabaseRole;
-  /** Told about failures that the service survives, at most once in ten seconds. */
+  /** Called for failures that the service survives, at most once in ten seconds. */
   warn: Warn;
 }
 
 export interface ConsumeOptions {
-  /** Jobs that are processed at once in this process. */
+  /** Jobs that this process runs concurrently. */
   concurrency: number;
 }
 
@@ -33,10 +33,8 @@ const FIRST_CONNECTION_MS = 100;
 const PING_PAUSE_MS = 50;
 
 /**
- * Wakes the worker. Nothing depends on it but speed: what is to be done stands in PostgreSQL, and the worker's sweep
- * finds it there when a job was never added or got lost.
- *
- * Producers fail fast while the queue is down; consumers reconnect for ever.
+ * Wakes the worker. It only saves time: all pending work is in PostgreSQL, and the worker's sweep finds work whose job
+ * was never added or was lost. Producers fail fast while the queue is down, and consumers reconnect for ever.
  */
 export class EventQueue {
   private readonly queues = new Map<QueueName, ProducerQueue>();
@@ -48,7 +46,7 @@ export class EventQueue {
     private readonly warn: Warn,
   ) {}
 
-  /** Events of which a step of the fan-out is due in `delayMs`. Rejects within two seconds when the queue is down. */
+  /** Wakes the fan-out of these events in `delayMs`. Rejects within two seconds if the queue is down. */
   wakeFanout(eventIds: readonly string[], delayMs = 0): Promise<void> {
     return this.add(
       'fanout',
@@ -57,7 +55,7 @@ export class EventQueue {
     );
   }
 
-  /** Deliveries that are due in `delayMs`. Rejects within two seconds when the queue is down. */
+  /** Wakes these deliveries in `delayMs`. Rejects within two seconds if the queue is down. */
   wakeDelivery(deliveries: readonly DeliveryRef[], delayMs = 0): Promise<void> {
     return this.add(
       'delivery',
@@ -66,7 +64,7 @@ export class EventQueue {
     );
   }
 
-  /** Starts to process jobs. A processor that throws loses its job, not the work: see the class. */
+  /** Starts to process jobs. If a processor throws, its job is dropped, but the sweep repeats the work. */
   consume<Name extends QueueName>(name: Name, processor: Processor<Name>, options: ConsumeOptions): void {
     const process: Processor<Name> = async (data) => {
       try {
@@ -80,7 +78,7 @@ export class EventQueue {
     );
   }
 
-  /** Jobs that wait, by queue. Rejects within two seconds when the queue is down. */
+  /** Returns the number of waiting jobs per queue. Rejects within two seconds if the queue is down. */
   async depth(): Promise<Record<QueueName, number>> {
     const count = (name: QueueName): Promise<number> =>
       this.bounded(name, 'Counting jobs', (queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed'));
@@ -88,13 +86,13 @@ export class EventQueue {
     return { fanout, delivery };
   }
 
-  /** Resolves when the queue would take a job; rejects within two seconds otherwise, with `Unfit` where it says why not. */
+  /** Resolves if the queue accepts jobs. Otherwise rejects within two seconds, with `Unfit` if the reason is known. */
   async ping(): Promise<void> {
     await within(COMMAND_TIMEOUT_MS, this.backend.takesWrites(), 'A ping');
     await this.bounded('fanout', 'A ping', (queue) => queue.getVersion());
   }
 
-  /** The same, but asks again for so long: a queue that was opened just now is not connected yet. */
+  /** Pings repeatedly for up to `timeoutMs`, because a newly opened queue is not connected yet. */
   async pingFor(timeoutMs: number): Promise<void> {
     const until = performance.now() + timeoutMs;
     for (;;) {
@@ -107,16 +105,16 @@ export class EventQueue {
     }
   }
 
-  /** Stops taking jobs and waits for those that run; jobs can still be added. In five seconds at most. */
+  /** Stops taking jobs and waits up to five seconds for running ones. Jobs can still be added. */
   async stopConsuming(): Promise<void> {
     this.isConsuming = false;
-    // While Redis is down, a worker that is closed gently would wait for it.
+    // While Redis is down, closing a worker gracefully would wait for it.
     const force = !this.backend.isReachable();
     await this.ended([...this.workers].map((worker) => worker.close(force)));
     this.workers.clear();
   }
 
-  /** Stops taking jobs and disconnects, in ten seconds at most, also while Redis is down. */
+  /** Stops taking jobs and disconnects, within ten seconds even while Redis is down. */
   async close(): Promise<void> {
     await this.stopConsuming();
     await this.ended([...this.queues.values()].map((queue) => queue.close()));
@@ -124,19 +122,19 @@ export class EventQueue {
   }
 
   /**
-   * BullMQ keeps the failure of a first connection for good, and a worker that runs on it would spin without ever
-   * letting go of the event loop. So a worker runs when it is ready, and is replaced by a new one when it fails before.
+   * Runs a worker once it is ready, and replaces it if its first connection fails. BullMQ never clears that failure:
+   * such a worker would loop without yielding to the event loop.
    */
   private async run(name: QueueName, open: () => ConsumerWorker): Promise<void> {
     while (this.isConsuming) {
       const worker = open();
-      worker.on('error', (error) => this.warn(`The ${name} consumer has lost the queue and reconnects`, error));
+      worker.on('error', (error) => this.warn(`The ${name} consumer has lost the queue; reconnecting`, error));
       this.workers.add(worker);
       try {
         await worker.waitUntilReady();
         return await worker.run();
       } catch (error) {
-        this.warn(`The ${name} consumer cannot use the queue and tries again`, error);
+        this.warn(`The ${name} consumer cannot use the queue; retrying`, error);
       }
       this.workers.delete(worker);
       await worker.close(true).catch(() => undefined);
@@ -146,13 +144,13 @@ export class EventQueue {
 
   private async ended(closing: Promise<void>[]): Promise<void> {
     await within(CLOSE_TIMEOUT_MS, Promise.allSettled(closing), 'Closing the queue').catch((error: unknown) =>
-      this.warn('The queue was left without a proper end', error),
+      this.warn('The queue could not be closed properly', error),
     );
   }
 
   private async add<Name extends QueueName>(name: Name, jobs: Jobs[Name][], delayMs: number): Promise<void> {
     if (jobs.length === 0) return;
-    // The id is random: a job whose id exists, in whatever state, would be dropped in silence.
+    // The id is random: BullMQ silently drops a job whose id exists, in any state.
     const bulk = jobs.map((data) => ({ name, data, opts: { jobId: `${name}-${randomUUID()}`, delay: delayMs } }));
     await this.bounded(name, 'Adding jobs', (queue) => queue.addBulk(bulk));
   }
@@ -178,7 +176,7 @@ export class EventQueue {
     return queue;
   }
 
-  /** BullMQ keeps the failure of a first connection for good, so such a queue is replaced by a new one. */
+  /** Replaces a queue whose first connection failed, because BullMQ never clears that failure. */
   private async discardUnlessReady(name: QueueName, queue: ProducerQueue): Promise<void> {
     try {
       await within(FIRST_CONNECTION_MS, queue.waitUntilReady());
@@ -190,8 +188,9 @@ export class EventQueue {
 }
 
 /**
- * Opens the queue on Redis, or on PostgreSQL when there is no `queueUrl`. Does not wait for a connection.
- * @throws EnvError with what is wrong with `queueUrl`.
+ * Opens the queue on Redis, or on PostgreSQL without `queueUrl`. Does not wait for a connection.
+ *
+ * @throws EnvError that describes the fault of `queueUrl`
  */
 export function openQueue(settings: QueueSettings): EventQueue {
   const warn = rarely(settings.warn);

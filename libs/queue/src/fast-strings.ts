@@ -1,7 +1,7 @@
 /**
- * Makes V8 inline the methods of strings again. ioredis declares a class that extends String; from then on V8 keeps
- * `String.prototype` as a dictionary, and in the whole process a loop over `charCodeAt`, such as a parser's, takes
- * several times as long. Reads through a String object, of which there are otherwise none, turn the prototype back.
+ * Makes V8 inline string methods again. ioredis declares a class that extends String. V8 then stores `String.prototype`
+ * as a dictionary, and every loop over `charCodeAt` in the process, such as a parser's, becomes several times slower.
+ * Reads through a String object, which are otherwise rare, revert this.
  */
 export function makeStringsFast(): void {
   const wrapped: string = Object('text');

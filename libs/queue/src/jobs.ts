@@ -1,31 +1,31 @@
-/** The queues. A name holds no `:`, which BullMQ keeps for itself. */
+/** The names of the queues. A name contains no `:`, which BullMQ reserves. */
 export const QUEUES = { fanout: 'webhook-fanout', delivery: 'webhook-delivery' } as const;
 export type QueueName = keyof typeof QUEUES;
 
-/** One delivery row: enough to say whose turn it is before PostgreSQL is asked for the rest. */
+/** A delivery with the data that determines its turn before it is read from PostgreSQL. */
 export interface DeliveryRef {
   deliveryId: string;
   subscriptionId: string;
   tenantId: string;
-  /** Who founded the tenant: its tenants share one turn. */
+  /** The tenant's founder: all tenants of one founder share a turn. */
   founderId: string;
-  /** Host and port that it goes to; the rest of a URL may hold secrets. */
+  /** Host and port of the target. The rest of a URL may contain secrets. */
   targetHost: string;
 }
 
 /**
- * What a job carries: ids, never a body or a secret, so that a leaked or lost queue costs nothing. PostgreSQL knows what
- * is to be done; a job only says that it is worth looking now.
+ * The payload of a job: ids, never a body or a secret, so that a leaked or lost queue does no harm. PostgreSQL has the
+ * pending work, and a job is only a reason to look now.
  */
 export interface Jobs {
   fanout: { eventIds: string[] };
   delivery: { deliveries: DeliveryRef[] };
 }
 
-/** Ids in one job. A job costs the same whether it carries one or a hundred. */
+/** Ids per job. A job costs the same with one id or a hundred. */
 export const MAX_IDS_PER_JOB = 100;
 
-/** `items` in runs of at most `size`, in order. */
+/** Splits `items` into runs of at most `size`, in order. */
 export function inRuns<T>(items: readonly T[], size: number): T[][] {
   const runs: T[][] = [];
   for (let start = 0; start < items.length; start += size) runs.push(items.slice(start, start + size));

@@ -5,8 +5,8 @@ import { POSTGRES_SCHEMA } from './backend';
 const ROLES = [APPLICATION_ROLE, ...Object.values(APP_ROLES)].join(', ');
 
 /**
- * The applications' roles get their rights on whatever is there and on whatever the migrations create. BullMQ creates one
- * sequence a queue itself, as the application that comes first: the others may use it.
+ * Grants the applications' roles their privileges on everything that exists and that the migrations create. BullMQ
+ * itself creates a sequence for each queue, as the role of the first application, and the other roles may use it.
  */
 const GRANTS = [
   `CREATE SCHEMA IF NOT EXISTS ${POSTGRES_SCHEMA}`,
@@ -20,9 +20,9 @@ const GRANTS = [
 ];
 
 /**
- * Brings BullMQ's tables in the schema `bullmq` up to date and lets the application role use them. To be run as the
- * owner, after the service's own migrations (they create the role); repeating it changes nothing. Only the PostgreSQL
- * backend needs it. Rejects when the database cannot be reached or the login may not create a schema.
+ * Migrates BullMQ's tables in the schema `bullmq` and grants the application roles access. Run it as the owner, after
+ * the service's own migrations, which create the roles. It is idempotent, and only the PostgreSQL backend needs it.
+ * Rejects if the database is unreachable or the login cannot create a schema.
  */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
   const connection = new PostgresConnection({
@@ -31,7 +31,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
     migrate: true,
     max: 1,
   });
-  // Failures reject the calls below; without a listener an idle connection's error would end the process.
+  // Failures reject the calls below. Without a listener, an error of an idle connection would end the process.
   connection.on('error', () => undefined);
   try {
     for (const grant of GRANTS) await connection.pool.query(grant);

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { EventQueue } from './event-queue';
 
-/** The queue, for every module of an app. Whoever opened it closes it, after the app. */
+/** Provides the queue to every module of an app. The code that opened the queue closes it after the app. */
 @Global()
 @Module({})
 export class QueueModule {

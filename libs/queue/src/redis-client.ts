@@ -3,57 +3,57 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 
-/** A connection to Redis, or those to the nodes of a Redis Cluster. */
+/** A connection to Redis, or the connections to the nodes of a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
 export interface OpenRedis {
   readonly client: RedisClient;
-  /** Ends it; what waits for an answer fails. */
+  /** Disconnects. Pending commands fail. */
   close(): void;
 }
 
 /**
- * `fails`: a command fails at once while Redis is away, and after {@link COMMAND_TIMEOUT_MS} when it hangs: a request must not
- * wait for a queue that is down. `waits`: a command waits until Redis is back.
+ * `fails`: a command fails immediately while Redis is unreachable, and after {@link COMMAND_TIMEOUT_MS} if it hangs, so
+ * that no request waits for the queue. `waits`: a command waits until Redis is available again.
  */
 export type Patience = 'fails' | 'waits';
 
-/** A command that takes longer than this has failed, where commands fail. */
+/** The time limit of a command with the patience `fails`. */
 export const COMMAND_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * A connection on which nothing comes for so long, although something was asked, is cut: else one to a server that hangs, or
- * is gone without a word, would be kept, and what is sent on it with it. Blocking reads take ten seconds at most.
+ * A connection without a response for this long is closed. Otherwise a connection to a hung or vanished server would
+ * remain open, and commands would be sent into it. Blocking reads take at most ten seconds.
  */
 const SILENCE_MS = { fails: 3_000, waits: 15_000 } as const satisfies Record<Patience, number>;
 const RECONNECT_STEP_MS = 100;
 const MAX_RECONNECT_DELAY_MS = 2_000;
-/** Whoever does not hang up when told to is hung up on. */
+/** The connection is destroyed if the server does not close it within this time. */
 const DISCONNECT_TIMEOUT_MS = 500;
-/** A client that has given up for good is connected again after this. */
+/** The delay before a client that has stopped reconnecting is connected again. */
 const REVIVE_MS = 1_000;
-/** For so long after a refused write the next refusal counts as one of the same demotion. */
+/** A write that is refused within this time after the previous one belongs to the same demotion. */
 const DEMOTION_MS = 10_000;
 
 const reconnectDelayMs = (tries: number): number => Math.min(RECONNECT_STEP_MS * tries, MAX_RECONNECT_DELAY_MS);
 
 /**
- * What Redis answers when it has become a replica: to a write, and to a blocking read that waited when it happened. Whoever
- * connects anew may find its successor: by Sentinel, by name, by an address that moves.
+ * Redis's errors after it has become a replica: for a write, and for a blocking read that was waiting at that time. A
+ * new connection may reach the new primary: by Sentinel, by name, or by an address that moves.
  */
 const DEMOTED = /^(READONLY|UNBLOCKED)\b/;
-/** ioredis's words for: connects anew, and there (2) or nowhere (1) sends once more what was refused. */
+/** ioredis's codes for `reconnectOnError`: reconnect (1), and repeat the refused command (2). */
 const AFTER_DEMOTION = { fails: 1, waits: 2 } as const satisfies Record<Patience, number>;
 
 /**
- * Opens connections to where `QUEUE_URL` leads, in all of its forms. The one place that does: each reconnects for ever, at once
- * when its server was demoted, more and more slowly where that finds no other.
+ * Opens connections to the `QUEUE_URL` in all of its forms. Each reconnects for ever: immediately after a demotion of
+ * its server, and with growing delays while no other server is found.
  */
 export class RedisClients {
   private readonly address: RedisAddress;
   private readonly tls: ConnectionOptions | undefined;
 
-  /** Reads the files that the URL names. @throws EnvError with what is wrong with the URL or with one of its files. */
+  /** Reads the files that the URL names. @throws EnvError that describes the fault of the URL or of a file */
   constructor(
     queueUrl: string,
     private readonly warn: Warn,
@@ -72,7 +72,7 @@ export class RedisClients {
     const revive = (): void => {
       if (!isClosed && client.status === 'end') client.connect().catch(() => undefined);
     };
-    // A client that is told to reconnect while it looks for its server ends for good.
+    // A client whose server was not found yet ends for good if it must reconnect.
     client.on('end', () => void (isClosed || setTimeout(revive, REVIVE_MS).unref()));
     return {
       client,
@@ -125,7 +125,8 @@ export class RedisClients {
       clusterRetryStrategy: reconnectDelayMs,
       enableOfflineQueue: patience === 'waits',
       slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
-      // A certificate names hosts; resolved here, only their addresses would be compared with it.
+      // TLS certificates contain host names. If names were resolved here, certificates would be compared with
+      // addresses.
       dnsLookup: (host, found) => found(null, host),
       redisOptions: { ...this.connection(patience), family },
     });
@@ -146,12 +147,12 @@ export class RedisClients {
   }
 }
 
-/** How soon a connection is tried again. */
+/** Determines the delay before a reconnection. */
 class Retries {
   private demotions = 0;
   private demotedAtMs = -Infinity;
 
-  /** Whether to connect anew after an error that a command was answered with. */
+  /** Checks whether a command's error requires a new connection. */
   isDemotion(error: Error): boolean {
     if (!DEMOTED.test(error.message)) return false;
     const nowMs = performance.now();
@@ -160,13 +161,16 @@ class Retries {
     return true;
   }
 
-  /** Of the try with this number since the last one that succeeded, as it does each time where the server is a replica. */
+  /**
+   * Returns the delay of the try with this number since the last success. Connecting to a replica succeeds each time,
+   * so recent demotions count as tries, too.
+   */
   delayMs(tries: number): number {
     return reconnectDelayMs(Math.max(tries, performance.now() - this.demotedAtMs < DEMOTION_MS ? this.demotions : 0));
   }
 }
 
-/** What a node said, where an error only tells that all of them failed. */
+/** Returns the error of a node if the given error only says that all nodes failed. */
 function causeOf(error: Error): unknown {
   return Reflect.get(error, 'lastNodeError') ?? error;
 }

@@ -131,7 +131,7 @@ it('a demoted Redis is left at once for the one that has its address now', async
   await command(first, 'replicaof', '127.0.0.1', String(second.port));
   const refused = await pair.fails();
   expect(refused).toBeInstanceOf(Unfit);
-  expect(refused).toMatchObject({ message: 'Redis takes no writes: it is a replica' });
+  expect(refused).toMatchObject({ message: 'Redis accepts no writes: it is a replica' });
   await pair.works('the second server');
 });
 

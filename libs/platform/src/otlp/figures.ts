@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { Registry } from 'prom-client';
 
-/** As the registry gives it. */
+/** A metric in the registry's format. */
 interface Figure {
   name: string;
   help: string;
@@ -22,13 +22,13 @@ interface Figure {
 interface Value {
   value: number;
   labels: Readonly<Partial<Record<string, string | number>>>;
-  /** Of a histogram: its name with `_bucket`, `_sum` or `_count`. */
+  /** For a histogram: its name with `_bucket`, `_sum` or `_count`. */
   metricName?: string;
 }
 
 /**
- * The registry's figures, read when they are sent: what `/metrics` shows, under the same names and labels, so that nothing
- * is counted twice. `service` is left out: the resource says it.
+ * Reads the registry's metrics when they are sent. They have the same names and labels as in `/metrics`, so that
+ * nothing is counted twice. The label `service` is omitted, because the resource has it.
  */
 export class RegistryFigures implements MetricProducer {
   private readonly since = millisToHrTime(performance.timeOrigin);
@@ -71,7 +71,7 @@ export class RegistryFigures implements MetricProducer {
     return values.map(({ value, labels }) => this.point(labelsOf(labels), value));
   }
 
-  /** Buckets come cumulated, each with its upper bound `le`; they go singly, the last one without a bound. */
+  /** Converts cumulative buckets with upper bounds `le` to separate counts. The last bucket has no bound. */
   private histogramsOf(values: readonly Value[]): DataPoint<Histogram>[] {
     const series = new Map<
       string,

@@ -27,20 +27,20 @@ import { RegistryFigures } from './figures';
 import { SpanTracer, TraceIds } from './tracer';
 
 const WARN_EVERY_MS = 60_000;
-/** A batch that is not taken by then is given up, and the next one is sent. */
+/** A batch that is not accepted within this time is dropped, and the next one is sent. */
 const EXPORT_MS = 10_000;
-/** Batches under way: what is beyond waits as spans, of which there is a most. */
+/** Batches in flight. Further spans wait in the limited queue. */
 const EXPORTS_AT_ONCE = 2;
 
-/** Sends spans and figures by OTLP over HTTP from now on; gives the function that sends what is left and ends it. */
+/** Starts to send spans and metrics by OTLP over HTTP. Returns a function that sends the rest and stops. */
 export async function openTelemetry(
   settings: TelemetrySettings,
   { serviceName, version, registry, warn, flushMs }: Omit<TelemetryOptions, 'settings'>,
 ): Promise<() => Promise<void>> {
   const tell = rarely(warn, WARN_EVERY_MS);
-  const notTaken = (failure?: unknown): void => tell('Telemetry is not taken; nothing waits for it', failure);
+  const notTaken = (failure?: unknown): void => tell('Telemetry cannot be sent and is dropped', failure);
   setGlobalErrorHandler(notTaken);
-  // Its own lines may hold what a header holds, so that they are not repeated.
+  // OpenTelemetry's own messages may contain header values, so they are not repeated.
   const silent = (): void => undefined;
   const warnOf = (message: string): void => {
     if (message.startsWith('Dropped')) tell('Spans were dropped: too many wait to be sent');
@@ -99,7 +99,7 @@ export async function openTelemetry(
     telemetry.tracer = null;
     const ending = Promise.all(ends.map((end) => end()));
     await within(flushMs, ending, 'Sending the rest').catch((error: unknown) =>
-      tell('Telemetry was left unsent', error),
+      tell('Some telemetry was not sent', error),
     );
   };
 }
@@ -121,7 +121,7 @@ function samplerOf(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** `name=value,…` as the variable has it, percent-encoded. */
+/** Parses `name=value,…`, percent-encoded. */
 function headersOf(text: string | undefined): Record<string, string> {
   const pairs = (text ?? '').split(',').map((pair) => pair.trim());
   return Object.fromEntries(

@@ -13,7 +13,7 @@ import {
 import { type IdGenerator, RandomIdGenerator } from '@opentelemetry/sdk-trace';
 import type { Span, SpanStart, Tracer } from '../telemetry';
 
-/** Random ids, but for a trace that is told its own. */
+/** Generates random ids, except for traces with a given id. */
 export class TraceIds implements IdGenerator {
   private readonly random = new RandomIdGenerator();
   private next: string | undefined;
@@ -26,7 +26,7 @@ export class TraceIds implements IdGenerator {
     return this.next ?? this.random.generateTraceId();
   }
 
-  /** Traces that begin in `work` have this id. */
+  /** Uses this id for traces that begin in `work`. */
   with<T>(traceId: string | undefined, work: () => T): T {
     this.next = traceId;
     try {
@@ -37,7 +37,7 @@ export class TraceIds implements IdGenerator {
   }
 }
 
-/** For which spans something is done, and for how many requests, sampled or not. */
+/** The spans that work is done for, and the number of requests, including unsampled ones. */
 interface Carried {
   spans: readonly ApiSpan[];
   requests: number;
@@ -64,8 +64,8 @@ class OpenSpan implements Span {
 }
 
 /**
- * Spans of OpenTelemetry's own tracer. What runs is known by Node's asynchronous context; where requests wait in a queue of
- * ours, whose turn it is has another one's context, so that queues note it and run what they hold as part of that.
+ * Creates spans with OpenTelemetry's tracer. The current span is stored in Node's asynchronous context. A queue of our
+ * own runs its pieces in the context of another request. Therefore queues note each piece's context and restore it.
  */
 export class SpanTracer implements Tracer {
   private readonly running = new AsyncLocalStorage<Carried>();
@@ -101,13 +101,13 @@ export class SpanTracer implements Tracer {
   }
 
   /**
-   * A statement that several requests share is a span of the first one's trace, linked to the others' spans; in each other
-   * trace a span of the same name and time stands for it and is linked to it. So every trace shows what was waited for, and
-   * nothing that was done once is counted as done for each.
+   * Traces a statement that several requests may share. It is a span in the first request's trace with links to the
+   * spans of the others. Every other trace gets a span with the same name and time that links to it. So each trace
+   * shows the wait, and the work is counted only once.
    */
   async statement<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { spans, requests } = this.running.getStore() ?? NOTHING;
-    // What goes on after its request has ended, or is not sampled, is not told.
+    // Leaves out spans that have ended or are not sampled.
     const [first, ...others] = spans.filter((span) => span.isRecording());
     if (first === undefined) return work();
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
@@ -147,7 +147,7 @@ function partOf(span: ApiSpan): Context {
   return trace.setSpan(ROOT_CONTEXT, span);
 }
 
-/** The context of who caused it; the root's where there is none, or none that is valid. */
+/** Returns the context of the caller's span, or the root context if it is missing or invalid. */
 function contextOf(traceparent: string | null): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   const context = { traceId, spanId, traceFlags: parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
