@@ -118,7 +118,7 @@ export const CAPS = {
     default: 10_000,
     scope: 'tenant',
     counts: 'active members of a tenant',
-    reason: 'every change of a member looks for another owner among them',
+    reason: 'every change of a member searches them for another owner',
     remedy: 'Remove a member',
   },
   subscriptions_per_tenant: {
@@ -134,7 +134,7 @@ export const CAPS = {
     default: 100,
     scope: 'tenant',
     counts: 'updates of a subject that are `proposed`',
-    reason: 'of those on one version a single one can be applied',
+    reason: 'only one of those on the same version can be applied',
     remedy: 'Apply or withdraw a proposal of the subject',
   },
   pending_updates_per_tenant: {
