@@ -19,7 +19,7 @@ it('bounds a principal, whichever founders’ tenants it acts for', () => {
 it('gives a founder a quarter, however many principals it has, and others theirs', () => {
   const places = new HeldPlaces(1_000, 20);
   expect([takeAll(places, 'a'), takeAll(places, 'b')]).toEqual([250, 125]);
-  expect(places.held).toBe(375);
+  expect(places.inUse).toBe(375);
 });
 
 it('leaves a place to each newcomer until more than a hundred founders hold all that they get', () => {
@@ -34,6 +34,6 @@ it('takes a place back once', () => {
   expect(places.take('q', 'q')).toBeNull();
   giveBack?.();
   giveBack?.();
-  expect(places.held).toBe(0);
+  expect(places.inUse).toBe(0);
   expect([places.take('q', 'q'), places.take('p', 'p')]).toEqual([expect.any(Function), null]);
 });

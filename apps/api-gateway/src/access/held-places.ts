@@ -19,7 +19,7 @@ export class HeldPlaces {
     this.shares = new Shares(size, Math.max(1, Math.floor(size * OWN_PART)));
   }
 
-  get held(): number {
+  get inUse(): number {
     return this.count;
   }
 

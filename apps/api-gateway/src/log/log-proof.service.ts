@@ -176,8 +176,8 @@ export class LogProofService {
     const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
     requireProvable(size, entry.logIndex, checkpoint.size);
-    const kept = await this.tree.checkpointOf(size);
-    return this.proofAt(entry, size, kept ?? { origin: checkpoint.origin, note: null });
+    const older = await this.tree.checkpointOf(size);
+    return this.proofAt(entry, size, older ?? { origin: checkpoint.origin, note: null });
   }
 
   private async proofAt(

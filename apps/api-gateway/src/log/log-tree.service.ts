@@ -19,7 +19,7 @@ const FRESH_MS = 50;
 /** Published tiles never change. With the hashes of its upper levels, each takes at most about 24 KiB. */
 const MAX_TILES = 512;
 
-interface KeptTile {
+interface CachedTile {
   bytes: Buffer;
   hashes: TileHashes;
 }
@@ -31,7 +31,7 @@ export class LogTreeService {
   /** The origin of the published tree. Another origin has other tiles. */
   private origin = '';
   /** By tile and origin of the log, least recently used first. */
-  private readonly kept = new Map<string, KeptTile>();
+  private readonly cache = new Map<string, CachedTile>();
 
   constructor(
     @Inject(LogCheckpointStore)
@@ -88,8 +88,8 @@ export class LogTreeService {
     const checkpoint = await this.checkpoint();
     const width = hashesAtTileLevel(checkpoint?.size ?? 0, tile.level) - tile.index * TILE_WIDTH;
     if (tile.width > width) return null;
-    const [kept = unreadable()] = await this.load([tile]);
-    return kept.bytes;
+    const [loaded = unreadable()] = await this.load([tile]);
+    return loaded.bytes;
   }
 
   /** Returns the proof that the entry is at `index` in the tree of this size, from the leaf's sibling upwards. */
@@ -103,9 +103,9 @@ export class LogTreeService {
    */
   async inclusions(asker: Asker, indexes: readonly number[], size: number): Promise<string[]> {
     const tiles = inclusionTiles(indexes, size);
-    const kept = await this.load(tiles);
+    const loaded = await this.load(tiles);
     const read = tiles.map(({ level, index }, place) => {
-      const { bytes } = kept[place] ?? unreadable();
+      const { bytes } = loaded[place] ?? unreadable();
       return { level, index, hashes: bytes };
     });
     return asker.measured(() => this.work.run(asker, 'prove_inclusions', { indexes, size, tiles: read }));
@@ -126,7 +126,7 @@ export class LogTreeService {
     return tileHashReader(size, async (tiles) => (await this.load(tiles)).map(({ hashes }) => hashes));
   }
 
-  private async load(tiles: readonly Tile[]): Promise<KeptTile[]> {
+  private async load(tiles: readonly Tile[]): Promise<CachedTile[]> {
     const { origin } = this;
     const names = tiles.map(({ level, index, width }) => `${level}/${index}/${width} ${origin}`);
     const known = names.map((name) => this.recall(name));
@@ -140,22 +140,22 @@ export class LogTreeService {
     return known.map((tile) => tile ?? read.shift() ?? unreadable());
   }
 
-  private recall(name: string): KeptTile | undefined {
-    const kept = this.kept.get(name);
-    if (kept !== undefined) {
-      this.kept.delete(name);
-      this.kept.set(name, kept);
+  private recall(name: string): CachedTile | undefined {
+    const cached = this.cache.get(name);
+    if (cached !== undefined) {
+      this.cache.delete(name);
+      this.cache.set(name, cached);
     }
-    return kept;
+    return cached;
   }
 
-  private keep(name: string, { width }: Tile, bytes: Buffer): KeptTile {
+  private keep(name: string, { width }: Tile, bytes: Buffer): CachedTile {
     const made = { bytes, hashes: new TileHashes(bytes) };
     if (made.hashes.width !== width) return made;
-    this.kept.set(name, made);
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= MAX_TILES) break;
-      this.kept.delete(oldest);
+    this.cache.set(name, made);
+    for (const oldest of this.cache.keys()) {
+      if (this.cache.size <= MAX_TILES) break;
+      this.cache.delete(oldest);
     }
     return made;
   }

@@ -24,7 +24,7 @@ export class LogWaiting {
     @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint'>,
     @Inject(Registry) metrics: Registry,
   ) {
-    const count = (): number => this.places.held;
+    const count = (): number => this.places.inUse;
     new Gauge({
       name: 'log_requests_waiting',
       help: `Requests that wait for a fact to appear in the published log; at most ${MAX_WAITING}`,

@@ -111,13 +111,13 @@ export class Witnesses {
         for (const [name, signature] of word.signatures) cosignatures.set(name, signature);
         one.failures = 0;
         one.doubts = false;
-        this.tell(one, 'cosigned');
+        this.countAnswer(one, 'cosigned');
         return;
       }
       const shown = await client.newest(this.origin, this.verifiers).catch(() => null);
       one.doubts = await judge(word, shown);
       if (word.kind === 'ahead' && !one.doubts) return;
-      this.tell(one, 'contradicted');
+      this.countAnswer(one, 'contradicted');
       this.pause(one);
       this.warn(
         `The witness ${client.names.join(', ')} does not cosign: ` +
@@ -129,7 +129,7 @@ export class Witnesses {
   }
 
   private failed(one: Asked, error: unknown): null {
-    this.tell(one, 'failed');
+    this.countAnswer(one, 'failed');
     this.pause(one);
     this.warn(`The witness ${one.client.names.join(', ')} does not cosign; retrying`, error);
     return null;
@@ -140,7 +140,7 @@ export class Witnesses {
     one.failures = Math.min(one.failures + 1, 10);
   }
 
-  private tell({ client }: Asked, answer: WitnessAnswer): void {
+  private countAnswer({ client }: Asked, answer: WitnessAnswer): void {
     for (const name of client.names) this.count(name, answer);
   }
 }

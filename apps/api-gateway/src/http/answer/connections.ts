@@ -83,7 +83,7 @@ interface Unread {
   from: number;
   since: number;
   /** Bytes that the peer took between the last two checks. */
-  lately: number;
+  recentBytes: number;
 }
 
 /**
@@ -125,10 +125,10 @@ class UnreadAnswers {
       const taken = socket.bytesWritten - socket.writableLength;
       const before = this.unread.get(socket);
       if (before === undefined) {
-        this.unread.set(socket, { taken, from: taken, since: now, lately: Infinity });
+        this.unread.set(socket, { taken, from: taken, since: now, recentBytes: Infinity });
         continue;
       }
-      before.lately = taken - before.taken;
+      before.recentBytes = taken - before.taken;
       before.taken = taken;
       if (taken - before.from >= LEAST_BYTES) Object.assign(before, { from: taken, since: now });
       else if (now - before.since >= this.limits.writeTimeoutMs) this.close(socket, 'slow_reader');
@@ -141,8 +141,8 @@ class UnreadAnswers {
    * that have been slow for longest.
    */
   private closeSlowest(tooMuch: number): void {
-    const slow = [...this.unread].filter(([, { lately }]) => lately < FAST_BYTES);
-    slow.sort(([, one], [, other]) => one.lately - other.lately || one.since - other.since);
+    const slow = [...this.unread].filter(([, { recentBytes }]) => recentBytes < FAST_BYTES);
+    slow.sort(([, one], [, other]) => one.recentBytes - other.recentBytes || one.since - other.since);
     let left = tooMuch;
     for (const [socket] of slow) {
       if (left <= 0) return;

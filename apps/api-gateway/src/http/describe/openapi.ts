@@ -22,7 +22,7 @@ export const inLegacyTenant = (rule: AccessRule): InLegacyTenant => ({ legacyTen
 /** How an operation decides who may call it. */
 export type WhoMayCall = AccessRule | InAnyTenant | InLegacyTenant | 'anyone' | 'any_principal';
 /** Metadata key: the rule that decides who may get a stored response again (`Idempotency-Key`). */
-export const MAY_HAVE_AGAIN = 'iss:may_have_again';
+export const REPLAY_RULE = 'iss:replay_rule';
 /** Metadata key: the operation takes no `Idempotency-Key`. */
 export const TAKES_NO_KEY = 'iss:takes_no_key';
 
@@ -72,7 +72,7 @@ export function ApiRoute(summary: string, who: WhoMayCall, route: Route): Method
   return applyDecorators(
     ApiOperation({ summary, description, deprecated }),
     ApiExtension(ROUTE, facts),
-    SetMetadata(MAY_HAVE_AGAIN, route.replayFor ?? who),
+    SetMetadata(REPLAY_RULE, route.replayFor ?? who),
     SetMetadata(TAKES_NO_KEY, route.takesNoKey),
     ...Object.entries(answers).map(([status, answer]) => ApiResponse({ status: Number(status), ...answer })),
     ...(etag === undefined ? [] : [ApiConditional(etag)]),

@@ -7,7 +7,7 @@ import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
 import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
-import { keptPage } from './kept-page';
+import { cachedPage } from './cached-page';
 import { DocumentPages, imagesOfDocuments, ROOT } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
@@ -144,7 +144,7 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     allowSignInWindow(response, true);
     response.redirect(`/docs${RETURN_PATH}${request.originalUrl.slice(RETURN_PATH.length)}`);
   });
-  for (const path of ['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-init.js']) app.use(path, keptPage());
+  for (const path of ['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-init.js']) app.use(path, cachedPage());
   // Described at the first request, because it takes a tenth of the gateway's start.
   SwaggerModule.setup('docs', app, () => describe(app, settings, webhooks), {
     jsonDocumentUrl: 'openapi.json',

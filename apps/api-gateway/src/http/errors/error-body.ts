@@ -16,22 +16,22 @@ export interface ErrorBody {
 
 export function errorBody(error: DomainError, requestId: string, maxDetails = MAX_DETAILS): ErrorBody {
   const { code, message, details } = error;
-  const told = details === undefined ? {} : { details: withinBudget(details.slice(0, maxDetails)) };
+  const shortened = details === undefined ? {} : { details: withinBudget(details.slice(0, maxDetails)) };
   const erased = error instanceof ErasedError ? { erased: error.erased } : {};
-  return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId, ...erased } };
+  return { error: { code, message: cut(message, MAX_TEXT), ...shortened, request_id: requestId, ...erased } };
 }
 
 /** Returns the first details, as many as fit. */
 function withinBudget(details: readonly ErrorDetail[]): ErrorDetail[] {
-  const told: ErrorDetail[] = [];
+  const fitting: ErrorDetail[] = [];
   let bytes = 0;
   for (const detail of details) {
     const short = { ...detail, path: cut(detail.path, MAX_PATH), message: cut(detail.message, MAX_TEXT) };
     bytes += Buffer.byteLength(JSON.stringify(short)) + 1;
     if (bytes > MAX_DETAILS_BYTES) break;
-    told.push(short);
+    fitting.push(short);
   }
-  return told;
+  return fitting;
 }
 
 /** Shortens a text. A shortened text ends in `…`. */

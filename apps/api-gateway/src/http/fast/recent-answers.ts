@@ -5,7 +5,7 @@ import { ErasedError } from '../../access/erased';
 import type { JsonText } from '../answer/json-text';
 
 /** Up to 16 MiB: a character takes one byte, or two if the text has characters beyond Latin-1. */
-const KEPT_CHARACTERS = 4 * 1024 * 1024;
+const CACHE_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * Remembers the last responses with stored text. To repeat one, the database only checks the caller's right, and
@@ -13,7 +13,7 @@ const KEPT_CHARACTERS = 4 * 1024 * 1024;
  */
 @Injectable()
 export class RecentAnswers {
-  private readonly kept = new RecentMap<string, Kept>(KEPT_CHARACTERS, ({ answer }) => answer.text.length);
+  private readonly cache = new RecentMap<string, CachedAnswer>(CACHE_CHARACTERS, ({ answer }) => answer.text.length);
 
   /** Returns the response for `key`. `read` returns null if the hash of what it finds equals the given one. */
   async answer<Found>(
@@ -21,11 +21,11 @@ export class RecentAnswers {
     read: (knownHash: Buffer | undefined) => Promise<Found | null>,
     answerOf: (found: Found) => JsonText,
   ): Promise<JsonText> {
-    const kept = this.kept.get(key);
-    const found = await this.readOr(key, () => read(kept?.provenHash()));
+    const cached = this.cache.get(key);
+    const found = await this.readOr(key, () => read(cached?.provenHash()));
     if (found !== null) return this.keep(key, answerOf(found));
-    if (kept === undefined) throw new Error(`${key} counts as known, but its response was not stored`);
-    return kept.answer;
+    if (cached === undefined) throw new Error(`${key} counts as known, but its response was not stored`);
+    return cached.answer;
   }
 
   /** Forgets the response if its content was erased. */
@@ -33,19 +33,19 @@ export class RecentAnswers {
     try {
       return await read();
     } catch (error) {
-      if (error instanceof ErasedError) this.kept.delete(key);
+      if (error instanceof ErasedError) this.cache.delete(key);
       throw error;
     }
   }
 
   /** Remembers responses that will be given again: those that their callers may cache too. */
   private keep(key: string, answer: JsonText): JsonText {
-    if (answer.caching !== undefined && answer.holdsStored) this.kept.set(key, new Kept(answer));
+    if (answer.caching !== undefined && answer.holdsStored) this.cache.set(key, new CachedAnswer(answer));
     return answer;
   }
 }
 
-class Kept {
+class CachedAnswer {
   private proven: Buffer | null | undefined;
 
   constructor(readonly answer: JsonText) {}

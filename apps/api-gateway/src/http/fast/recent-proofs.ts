@@ -5,7 +5,7 @@ import type { KnownProof, LogProof } from '../../log/log-proof.service';
 import type { JsonText } from '../answer/json-text';
 
 /** Up to 16 MiB, including what is known besides the response. */
-const KEPT_CHARACTERS = 4 * 1024 * 1024;
+const CACHE_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * Remembers the last responses with log proofs of snapshots. To repeat one, the database only checks the caller's
@@ -14,8 +14,8 @@ const KEPT_CHARACTERS = 4 * 1024 * 1024;
  */
 @Injectable()
 export class RecentProofs {
-  private readonly kept = new RecentMap<string, Kept>(
-    KEPT_CHARACTERS,
+  private readonly cache = new RecentMap<string, CachedProof>(
+    CACHE_CHARACTERS,
     ({ answer, known }) => answer.text.length + known.entry.text.length,
   );
 
@@ -25,16 +25,16 @@ export class RecentProofs {
     read: (known: KnownProof | undefined) => Promise<LogProof | null>,
     answerOf: (proof: LogProof) => JsonText,
   ): Promise<JsonText> {
-    const kept = this.kept.get(snapshotId);
-    const proof = await this.readOr(snapshotId, () => read(kept?.known));
+    const cached = this.cache.get(snapshotId);
+    const proof = await this.readOr(snapshotId, () => read(cached?.known));
     if (proof === null) {
-      if (kept === undefined) throw new Error(`the proof of ${snapshotId} counts as known, but was not stored`);
-      return kept.answer;
+      if (cached === undefined) throw new Error(`the proof of ${snapshotId} counts as known, but was not stored`);
+      return cached.answer;
     }
     const answer = answerOf(proof);
     // Its hashes are not stored, because they are views into tiles and would retain them.
     const { entry, checkpoint } = proof;
-    this.kept.set(snapshotId, { known: { entry, checkpoint }, answer });
+    this.cache.set(snapshotId, { known: { entry, checkpoint }, answer });
     return answer;
   }
 
@@ -43,7 +43,7 @@ export class RecentProofs {
     try {
       return await read();
     } catch (error) {
-      if (error instanceof DomainError && GONE.includes(error.code)) this.kept.delete(snapshotId);
+      if (error instanceof DomainError && GONE.includes(error.code)) this.cache.delete(snapshotId);
       throw error;
     }
   }
@@ -51,7 +51,7 @@ export class RecentProofs {
 
 const GONE: readonly ErrorCode[] = ['erased', 'not_logged_yet'];
 
-interface Kept {
+interface CachedProof {
   known: KnownProof;
   answer: JsonText;
 }

@@ -1,7 +1,7 @@
 import { networkOf } from '@iss/platform';
 import type { Request, Response } from 'express';
 import type { ClientAddresses } from '../request/client-address';
-import { requireAllowance, tellsAllowance } from './rate-headers';
+import { hasAllowanceHeaders, requireAllowance } from './rate-headers';
 import type { Allowance } from './rate-limiter';
 
 const WINDOW_MS = 60_000;
@@ -31,7 +31,7 @@ export class AnonymousRequests {
    * counted.
    */
   count(request: Request, response: Response): void {
-    if (this.limit === 0 || PROBES.includes(request.path) || tellsAllowance(response)) return;
+    if (this.limit === 0 || PROBES.includes(request.path) || hasAllowanceHeaders(response)) return;
     const hint = ' from this address without a valid token';
     requireAllowance(response, this.take(networkOf(this.addresses.of(request))), hint);
   }

@@ -1,26 +1,29 @@
 import { isJsonObject, type JsonValue, parseStoredJson, type SubjectRef } from '@iss/domain';
 
 /** A stored response for a repeated request. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   status: number;
   headers: Readonly<Record<string, unknown>>;
   body: string;
 }
 
 /** The headers that belong to the response. The others belong to the individual request or to the connection. */
-const KEPT_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
+const STORED_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
 
 /** Writes a response as one line with status and headers, then the body as it was sent. */
-export function writeAnswer({ status, headers, body }: KeptAnswer): string {
-  const kept = KEPT_HEADERS.filter((name) => typeof headers[name] === 'string').map((name) => [name, headers[name]]);
-  return `${JSON.stringify({ status, headers: Object.fromEntries(kept) })}\n${body}`;
+export function writeAnswer({ status, headers, body }: StoredAnswer): string {
+  const stored = STORED_HEADERS.filter((name) => typeof headers[name] === 'string').map((name) => [
+    name,
+    headers[name],
+  ]);
+  return `${JSON.stringify({ status, headers: Object.fromEntries(stored) })}\n${body}`;
 }
 
 /**
  * Returns the subject of a response, or null. It is in the member `subject` of a snapshot or envelope, or directly in
  * an update.
  */
-export function subjectOfAnswer({ body }: KeptAnswer): SubjectRef | null {
+export function subjectOfAnswer({ body }: StoredAnswer): SubjectRef | null {
   const answer = jsonOf(body);
   const about = isJsonObject(answer) && isJsonObject(answer['subject']) ? answer['subject'] : answer;
   if (!isJsonObject(about)) return null;
@@ -37,7 +40,7 @@ function jsonOf(body: string): JsonValue {
 }
 
 /** Reads a response that {@link writeAnswer} wrote. */
-export function readAnswer(text: string): KeptAnswer {
+export function readAnswer(text: string): StoredAnswer {
   const lineEnd = text.indexOf('\n');
   const head = parseStoredJson(text.slice(0, lineEnd));
   if (isJsonObject(head) && typeof head['status'] === 'number' && isJsonObject(head['headers'])) {

@@ -1,12 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
-import type { KeptAnswer } from './idempotency-answer';
+import type { StoredAnswer } from './idempotency-answer';
 
 /** Thrown instead of executing a repeated request. */
 export class ReplayedAnswer extends Error {
   override readonly name = 'ReplayedAnswer';
 
-  constructor(readonly answer: KeptAnswer) {
+  constructor(readonly answer: StoredAnswer) {
     super('The request was answered before.');
   }
 }

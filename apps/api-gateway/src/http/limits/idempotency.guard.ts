@@ -5,7 +5,7 @@ import { limitReached, type Logger, LOGGER, SecretBox, SecretBoxError } from '@i
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { type KeptAnswer, readAnswer, subjectOfAnswer, writeAnswer } from './idempotency-answer';
+import { readAnswer, type StoredAnswer, subjectOfAnswer, writeAnswer } from './idempotency-answer';
 import { ReplayedAnswer } from './idempotency-replay.filter';
 import { KeyLimiter } from './key-limiter';
 import { ReplayAccess } from './replay-access';
@@ -69,7 +69,7 @@ export class IdempotencyGuard implements CanActivate {
     }
   }
 
-  private open(sealed: string, keyHash: Buffer): KeptAnswer {
+  private open(sealed: string, keyHash: Buffer): StoredAnswer {
     try {
       return readAnswer(this.secrets.open(sealed, keyHash.toString('hex')));
     } catch (error) {
@@ -85,7 +85,7 @@ export class IdempotencyGuard implements CanActivate {
   }
 
   /** Stores a final response. After any other response the key is free again, so that the next request is executed. */
-  private async settle(request: Request, keyHash: Buffer, claim: string, answer: KeptAnswer | null): Promise<void> {
+  private async settle(request: Request, keyHash: Buffer, claim: string, answer: StoredAnswer | null): Promise<void> {
     try {
       if (answer !== null && isFinal(answer)) {
         const sealed = this.secrets.seal(writeAnswer(answer), keyHash.toString('hex'));
@@ -108,7 +108,7 @@ export class IdempotencyGuard implements CanActivate {
  * Returns whether a response is final: a success, or a conflict with the current state. Any other refusal may change
  * when the same request is sent again.
  */
-function isFinal({ status }: KeptAnswer): boolean {
+function isFinal({ status }: StoredAnswer): boolean {
   return status < 400 || status === 409;
 }
 
@@ -153,7 +153,7 @@ function sha256(data: string | Buffer): Buffer {
  * error filter creates it. Passes null if the response was sent in parts. It does so even if the client is gone,
  * because the client's retry needs the response.
  */
-function interceptAnswer(response: Response, settle: (answer: KeptAnswer | null) => Promise<void>): void {
+function interceptAnswer(response: Response, settle: (answer: StoredAnswer | null) => Promise<void>): void {
   const { end } = response;
   response.end = (...sent: unknown[]): Response => {
     const [body = ''] = sent;

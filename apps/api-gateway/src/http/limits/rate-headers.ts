@@ -20,6 +20,6 @@ export function requireAllowance(response: Response, allowance: Allowance, hint 
 }
 
 /** Returns whether a response has rate limit headers, which means that its request was counted. */
-export function tellsAllowance(response: Response): boolean {
+export function hasAllowanceHeaders(response: Response): boolean {
   return response.hasHeader('RateLimit-Limit');
 }

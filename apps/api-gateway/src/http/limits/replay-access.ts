@@ -12,7 +12,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
+import { REPLAY_RULE, type WhoMayCall } from '../describe/openapi';
 import { readBody } from '../request/json-body';
 import { subjectOf, tenantIdOf, uuidOf } from '../request/path-params';
 
@@ -30,7 +30,7 @@ export class ReplayAccess {
   /** Throws `forbidden` if it may not, and `not_found` for a deleted subscription. */
   async require(context: ExecutionContext): Promise<void> {
     const request = context.switchToHttp().getRequest<Request>();
-    const who = this.reflector.get<WhoMayCall | undefined>(MAY_HAVE_AGAIN, context.getHandler());
+    const who = this.reflector.get<WhoMayCall | undefined>(REPLAY_RULE, context.getHandler());
     if (who === undefined || (typeof who === 'object' && 'anyTenant' in who)) {
       throw new Error('a route with stored responses does not name the rule for its callers');
     }

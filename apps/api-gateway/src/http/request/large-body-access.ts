@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { AccessService } from '../../access/access.service';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
+import { REPLAY_RULE, type WhoMayCall } from '../describe/openapi';
 import { tenantIdOf } from './path-params';
 
 /**
@@ -34,7 +34,7 @@ export class LargeBodyAccess {
   private tenantOf(context: ExecutionContext, { params }: Request): string | undefined {
     const { tenant_id } = params;
     if (tenant_id !== undefined) return tenantIdOf(tenant_id);
-    const who = this.reflector.get<WhoMayCall | undefined>(MAY_HAVE_AGAIN, context.getHandler());
+    const who = this.reflector.get<WhoMayCall | undefined>(REPLAY_RULE, context.getHandler());
     const isLegacy = typeof who === 'object' && 'legacyTenant' in who;
     const { auth, legacy } = this.settings;
     return isLegacy && !auth.legacyPathsArePublic ? legacy.tenantId : undefined;

@@ -12,9 +12,9 @@ const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
  * that is too long. Lines end with LF or CRLF; the last line may also end with the input.
  */
 export class LineSplitter {
-  /** The start of a line whose end has not arrived. Only the first `begunBytes` are used. */
-  private begun = NOTHING;
-  private begunBytes = 0;
+  /** The start of a line whose end has not arrived. Only the first `partialBytes` are used. */
+  private partial = NOTHING;
+  private partialBytes = 0;
   private line = 1;
 
   constructor(private readonly maxBytes: number) {}
@@ -40,30 +40,30 @@ export class LineSplitter {
 
   /** Stores a part of a line. Doubles the memory when it is too small, so that many small parts cause few copies. */
   private keep(part: Buffer): void {
-    const bytes = this.begunBytes + part.length;
+    const bytes = this.partialBytes + part.length;
     if (this.isTooLong(bytes)) {
-      this.begun = NOTHING;
+      this.partial = NOTHING;
     } else if (part.length > 0) {
-      if (bytes > this.begun.length) {
-        const grown = Buffer.allocUnsafe(Math.max(bytes, 2 * this.begun.length));
-        this.begun.copy(grown, 0, 0, this.begunBytes);
-        this.begun = grown;
+      if (bytes > this.partial.length) {
+        const grown = Buffer.allocUnsafe(Math.max(bytes, 2 * this.partial.length));
+        this.partial.copy(grown, 0, 0, this.partialBytes);
+        this.partial = grown;
       }
-      part.copy(this.begun, this.begunBytes);
+      part.copy(this.partial, this.partialBytes);
     }
-    this.begunBytes = bytes;
+    this.partialBytes = bytes;
   }
 
   private finish(part: Buffer, lines: Line[]): void {
     const line = this.line++;
     let whole = part;
-    if (this.begunBytes > 0) {
+    if (this.partialBytes > 0) {
       this.keep(part);
-      whole = this.begun.subarray(0, this.begunBytes);
+      whole = this.partial.subarray(0, this.partialBytes);
     }
-    const isTooLong = this.isTooLong(Math.max(this.begunBytes, part.length));
-    this.begun = NOTHING;
-    this.begunBytes = 0;
+    const isTooLong = this.isTooLong(Math.max(this.partialBytes, part.length));
+    this.partial = NOTHING;
+    this.partialBytes = 0;
     const bytes = withoutReturn(whole);
     if (isTooLong || bytes.length > this.maxBytes) lines.push({ line, bytes: null });
     else if (!isBlank(bytes)) lines.push({ line, bytes });

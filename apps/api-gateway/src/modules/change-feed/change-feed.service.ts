@@ -30,14 +30,14 @@ export class ChangeFeedService {
   async readWaiting(actor: Actor, request: ChangesRequest, waitMs: number, closed: AbortSignal): Promise<Changes> {
     const deadlineMs = performance.now() + waitMs;
     let changes = await this.read(actor, request);
-    if (isWorthTelling(changes) || waitMs === 0) return changes;
+    if (hasNews(changes) || waitMs === 0) return changes;
     const ended = new AbortController();
     const signal = AbortSignal.any([closed, ended.signal]);
     try {
       if (!(await this.watch.follow(actor, signal))) return changes;
       while (await this.watch.news(placeOf(actor, changes), deadlineMs - performance.now(), signal)) {
         changes = await this.read(actor, { ...request, after: changes.next });
-        if (isWorthTelling(changes)) break;
+        if (hasNews(changes)) break;
       }
       return changes;
     } finally {
@@ -81,6 +81,6 @@ function placeOf({ tenantId }: Actor, { next }: Changes): FeedPlace {
   return { tenantId, after: next };
 }
 
-function isWorthTelling({ items, hasMore }: Changes): boolean {
+function hasNews({ items, hasMore }: Changes): boolean {
   return items.length > 0 || hasMore;
 }

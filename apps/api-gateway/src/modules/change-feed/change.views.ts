@@ -76,7 +76,7 @@ const CHANGES = {
     ...aboutGranted,
     scopes: listOf(oneOf<string>(SCOPES)).described('The reads that the grant permitted when it was created; sorted.'),
     expires_at: time.nullable().described('When the grant expires, as set at its creation; null: never.'),
-    created_at: time.described('When it was made.'),
+    created_at: time.described('When the grant was created.'),
   }),
   'grant.changed': view('GrantChangedChange', {
     ...place,
@@ -276,16 +276,16 @@ export const EVENTS_EXAMPLE = CHANGES_EXAMPLE.items
 /**
  * Writes batches as server-sent events (HTML standard, section 9.2). Their ids are places in the log. Null becomes a
  * comment that shows that the stream is alive. The comment `incomplete` says that older entries will follow. The work
- * on each batch runs in `made`.
+ * on each batch runs in `measured`.
  */
 export async function* eventsIn(
   batches: AsyncIterable<Changes | null>,
-  made: (work: () => string) => string,
+  measured: (work: () => string) => string,
 ): AsyncGenerator<string> {
   // Sent at once to confirm the stream, even if the feed is still empty.
   let opening = 'retry: 1000\n\n';
   for await (const batch of batches) {
-    yield opening + (batch === null ? ': nothing new\n\n' : made(() => eventsOf(batch)));
+    yield opening + (batch === null ? ': nothing new\n\n' : measured(() => eventsOf(batch)));
     opening = '';
   }
 }

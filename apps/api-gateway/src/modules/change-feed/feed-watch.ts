@@ -43,7 +43,7 @@ export class FeedWatch {
       help: 'Age of the oldest committed fact that is in the log but not in the change feeds',
       read: async () => (await feeds.lagMs()) / 1_000,
     });
-    const count = (): number => this.followers.held;
+    const count = (): number => this.followers.inUse;
     new Gauge({
       name: 'feed_followers',
       help: `Requests and streams that follow a change feed; at most ${MAX_FOLLOWERS}`,

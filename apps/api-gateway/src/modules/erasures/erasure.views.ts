@@ -51,9 +51,9 @@ const FIELDS = {
   confirmed_by: principalId
     .nullable()
     .described('The principal that confirmed the erasure; null if nobody did or had to.'),
-  confirmed_at: time.nullable().described('When it was confirmed.'),
+  confirmed_at: time.nullable().described('When the erasure was confirmed.'),
   cancelled_by: principalId.nullable().described('The principal that cancelled the erasure; null if nobody did.'),
-  cancelled_at: time.nullable().described('When it was cancelled.'),
+  cancelled_at: time.nullable().described('When the erasure was cancelled.'),
   erased_at: time.nullable().described('When the content was destroyed; null if it was not.'),
   log_index: logIndex,
 };

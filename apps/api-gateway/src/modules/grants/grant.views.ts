@@ -63,7 +63,7 @@ export const Grant = view('Grant', {
   subject_id: grantedId,
   scopes,
   expires_at: time.nullable().described('When the grant expires; null: never.'),
-  created_at: time.described('When it was made.'),
+  created_at: time.described('When the grant was created.'),
   revoked_at: time.nullable().described('When the grant was revoked; null if it was not.'),
   status,
   granted_by: grantedBy,
@@ -98,12 +98,12 @@ export const PendingGrant = view('PendingGrant', {
     '`pending`: the request gives no rights. `confirmed`: the grant was created.',
   ),
   requested_by: principalId.described('The principal that requested the grant.'),
-  created_at: time.described('When it was requested.'),
+  created_at: time.described('When the grant was requested.'),
   confirm_by: time.described('The deadline for the confirmation. After it, the request is `expired`.'),
   confirmed_by: principalId.nullable().described('The principal that confirmed the request; null if nobody did.'),
-  confirmed_at: time.nullable().described('When it was confirmed.'),
+  confirmed_at: time.nullable().described('When the request was confirmed.'),
   cancelled_by: principalId.nullable().described('The principal that cancelled the request; null if nobody did.'),
-  cancelled_at: time.nullable().described('When it was cancelled.'),
+  cancelled_at: time.nullable().described('When the request was cancelled.'),
 });
 export type PendingGrant = ViewOf<typeof PendingGrant>;
 

@@ -43,7 +43,7 @@ export const Disclosure = view('Disclosure', {
     `The kind of read. ${WITHOUT_CONTENT} show hashes and times, but no content. \`search\` reveals that the ` +
       'version has the name or identifier of the search.',
   ),
-  first_at: time.described('When it was recorded: the first read on that day.'),
+  first_at: time.described('When the disclosure was recorded: the first read on that day.'),
   request_id: text.described('The id of the first request.'),
 });
 export type Disclosure = ViewOf<typeof Disclosure>;

@@ -47,7 +47,7 @@ export const RefreshRequestData = view(
     status: status.described('The state of the request.'),
     reason_code: reasonCode,
     requested_paths: paths,
-    created_at: time.described('When it was made.'),
+    created_at: time.described('When the request was made.'),
     expires_at: time.nullable().described('When the request expires if it is still `pending`; null: never.'),
     resolved_at: time.nullable().described('When the request was fulfilled; null unless it is `fulfilled`.'),
     fulfilled_at: alias('resolved_at'),

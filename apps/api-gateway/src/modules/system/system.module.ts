@@ -20,7 +20,7 @@ import { SystemController } from './system.controller';
   exports: [ReadinessService],
 })
 export class SystemModule implements OnApplicationShutdown {
-  private readonly tell: (found: unknown) => void;
+  private readonly reportDamage: (found: unknown) => void;
 
   constructor(
     metrics: Registry,
@@ -40,12 +40,12 @@ export class SystemModule implements OnApplicationShutdown {
       help: 'Age of the oldest committed fact that is not in the published log',
       read: async () => (await log.lagMs()) / 1_000,
     });
-    this.tell = damagedTexts(metrics, logger);
-    DAMAGED_TEXTS.subscribe(this.tell);
+    this.reportDamage = damagedTexts(metrics, logger);
+    DAMAGED_TEXTS.subscribe(this.reportDamage);
   }
 
   onApplicationShutdown(): void {
-    DAMAGED_TEXTS.unsubscribe(this.tell);
+    DAMAGED_TEXTS.unsubscribe(this.reportDamage);
   }
 }
 

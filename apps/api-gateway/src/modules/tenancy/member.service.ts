@@ -84,13 +84,13 @@ export class MemberService {
   /** Makes an invited caller a member. Changes nothing for an active member. Throws `not_found`. */
   accept(acting: Acting): Promise<MembershipRecord> {
     return this.tenancy.changeMembership(acting, acting.principalId, ({ target }) => {
-      const held = standingOf(target);
-      if (held === null)
+      const existing = unlessRemoved(target);
+      if (existing === null)
         throw new DomainError(
           'not_found',
           'This tenant has not invited you. Ask one of its tenant_admins for an invitation.',
         );
-      return { ...held, status: 'active' };
+      return { ...existing, status: 'active' };
     });
   }
 
@@ -130,27 +130,27 @@ export class MemberService {
   async remove(actor: Acting, principalId: string): Promise<void> {
     await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
-      const held = standingOf(current.target);
-      if (held === null)
+      const existing = unlessRemoved(current.target);
+      if (existing === null)
         throw new DomainError('not_found', 'No such member of this tenant. List its principals for their ids.');
-      requireMayTouchOwner(admin, held);
+      requireMayTouchOwner(admin, existing);
       requireOwnerRemains(current, false);
-      return { ...held, status: 'removed' };
+      return { ...existing, status: 'removed' };
     });
   }
 }
 
 /** Returns the record unless the member was removed. */
-function standingOf(member: MembershipRecord | null): MembershipRecord | null {
+function unlessRemoved(member: MembershipRecord | null): MembershipRecord | null {
   return member?.status === 'removed' ? null : member;
 }
 
 /** Returns the caller's record as removed, or null if it has none. Throws `conflict` for the last owner. */
 function leaving(current: MembershipChange): NewMembership | null {
-  const held = standingOf(current.target);
-  if (held === null) return null;
+  const existing = unlessRemoved(current.target);
+  if (existing === null) return null;
   requireOwnerRemains(current, false);
-  return { ...held, status: 'removed' };
+  return { ...existing, status: 'removed' };
 }
 
 /**
@@ -163,12 +163,12 @@ function changed(
   { target, claimedType }: MembershipChange,
   change: PrincipalChange,
 ): Omit<NewMembership, 'tenantId' | 'principalId' | 'status'> {
-  const held = standingOf(target);
+  const existing = unlessRemoved(target);
   return {
-    role: change.role ?? held?.role ?? 'tenant_reader',
-    tenancyRole: change.tenancyRole ?? held?.tenancyRole ?? 'member',
+    role: change.role ?? existing?.role ?? 'tenant_reader',
+    tenancyRole: change.tenancyRole ?? existing?.tenancyRole ?? 'member',
     principalType: change.principalType ?? target?.principalType ?? claimedType,
-    allowCounterpartyAccess: change.allowCounterpartyAccess ?? held?.allowCounterpartyAccess ?? false,
+    allowCounterpartyAccess: change.allowCounterpartyAccess ?? existing?.allowCounterpartyAccess ?? false,
   };
 }
 
@@ -183,8 +183,8 @@ function requireMayPut(
   const caller = requireMember(current.caller, RULES.readTenant);
   const isAccountAdmin = caller.tenancyRole === 'account_admin';
   if (!isAccountAdmin) requireMember(caller, RULES.manageMembers);
-  const held = standingOf(target);
-  if (!(isAccountAdmin && concernsFlagAlone(change))) requireMayTouchOwner(caller, held);
+  const existing = unlessRemoved(target);
+  if (!(isAccountAdmin && concernsFlagAlone(change))) requireMayTouchOwner(caller, existing);
 
   const makesHuman = target !== null && target.principalType !== 'human' && record.principalType === 'human';
   if (makesHuman && caller.principalId === record.principalId) {
@@ -198,7 +198,7 @@ function requireMayPut(
     );
   }
   const forAccountAdmin =
-    change.allowCounterpartyAccess === true || makesHuman || record.tenancyRole !== (held?.tenancyRole ?? 'member');
+    change.allowCounterpartyAccess === true || makesHuman || record.tenancyRole !== (existing?.tenancyRole ?? 'member');
   if (forAccountAdmin && !isAccountAdmin) {
     throw new DomainError(
       'forbidden',
@@ -224,8 +224,8 @@ function concernsFlagAlone({ role, tenancyRole, principalType }: PrincipalChange
  * Throws `forbidden` if the record belongs to an owner and the caller is not an owner. The exception for an
  * account_admin, who may change anyone's flag, is in {@link requireMayPut}.
  */
-function requireMayTouchOwner(caller: MembershipRecord, held: MembershipRecord | null): void {
-  if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
+function requireMayTouchOwner(caller: MembershipRecord, existing: MembershipRecord | null): void {
+  if (existing?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
     throw new DomainError(
       'forbidden',
       `You hold ${caller.role}. Only a tenant_owner can change the record of an owner.`,

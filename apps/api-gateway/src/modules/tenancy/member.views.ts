@@ -54,7 +54,7 @@ export const Invitation = view('Invitation', {
   invited_by: principalId
     .nullable()
     .described('The principal that sent the invitation; null: the service, or its operator.'),
-  invited_at: time.described('When it was made.'),
+  invited_at: time.described('When the invitation was sent.'),
 });
 export type Invitation = ViewOf<typeof Invitation>;
 

@@ -34,7 +34,7 @@ const grantConfirmation = oneOf(CONFIRMATIONS).described(
 const PendingChange = part({
   setting: oneOf(CONFIRMATION_SETTINGS).described('The setting that becomes `off`.'),
   requested_by: principalId.nullable().described('The principal that requested the change; null: the operator.'),
-  requested_at: sentTime.described('When it was requested.'),
+  requested_at: sentTime.described('When the change was requested.'),
   effective_at: sentTime.described('When the change takes effect, unless another human confirms it earlier.'),
 });
 
@@ -42,7 +42,7 @@ const TenantFields = part({
   tenant_id: tenantId,
   name,
   slug: tenantId.nullable().described(slugOf),
-  created_at: time.described('When it was made.'),
+  created_at: time.described('When the tenant was created.'),
   chain_enforced: flag.described('True if an update cannot be applied to a parent without envelope_hash.'),
   evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
   erasure_confirmation: confirmation,
@@ -75,10 +75,10 @@ export type TenantOfCaller = ViewOf<typeof TenantOfCaller>;
 /** Returns the record for {@link TenantItem} and {@link TenantOfCaller}. */
 export function withCaller({
   tenant,
-  role: held,
+  role: callerRole,
   tenancyRole: administrative,
 }: TenantOfMember): TenantRecord & Omit<TenantOfMember, 'tenant'> {
-  return { ...tenant, role: held, tenancyRole: administrative };
+  return { ...tenant, role: callerRole, tenancyRole: administrative };
 }
 
 /** Specification, "Tenants, members, principals": the response of `/usage`. */

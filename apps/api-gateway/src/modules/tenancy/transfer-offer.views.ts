@@ -18,7 +18,7 @@ export const TransferOffer = view('TransferOffer', {
   to_principal_id: principalId.described('The offered principal.'),
   message,
   status: oneOf(TRANSFER_OFFER_STATUSES).described('The state of the offer.'),
-  created_at: time.described('When it was made.'),
+  created_at: time.described('When the offer was made.'),
   expires_at: time.nullable().described('When the offer becomes `expired`; null: never.'),
   resolved_at: time.nullable().described('When the offer left `pending`; null while it is `pending`.'),
 });

@@ -29,7 +29,7 @@ export const Delivery = view('Delivery', {
   ),
   attempt_count: integer.described('The number of attempts, including those before a redelivery.'),
   next_attempt_at: time.nullable().described('When the next attempt is due; null unless `pending`.'),
-  created_at: time.described('When it was made.'),
+  created_at: time.described('When the delivery was created.'),
   finished_at: time.nullable().described('When the delivery finished; null while it is `pending`.'),
   skipped_reason: oneOf(SKIPPED_REASONS)
     .nullable()
@@ -59,7 +59,7 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
   payload: part({
     id: text.described('The id of the event.'),
     type: eventType.described('What happened.'),
-    created_at: text.shownAs(time.facts.shown).described('When it was made.'),
+    created_at: text.shownAs(time.facts.shown).described('When the event was created.'),
     tenant_id: tenantId,
     data: anyObject.described(
       'The data of the event. The webhooks section of this document has a schema for each type.',

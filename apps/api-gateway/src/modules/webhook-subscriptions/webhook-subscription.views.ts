@@ -30,7 +30,7 @@ export const Subscription = view('WebhookSubscription', {
     .described(
       '`requested`: by a `PATCH`. `gone`: the receiver returned 410. `failing`: no delivery succeeded for five days.',
     ),
-  created_at: time.described('When it was made.'),
+  created_at: time.described('When the subscription was created.'),
 });
 export type Subscription = ViewOf<typeof Subscription>;
 

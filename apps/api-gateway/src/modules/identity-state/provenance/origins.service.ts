@@ -34,11 +34,11 @@ export class OriginsService {
   ) {}
 
   /**
-   * Returns the origins of a version. `kept` is what was read with the version. Returns null if too many versions have
+   * Returns the origins of a version. `stored` is what was read with the version. Returns null if too many versions have
    * no stored origins. The caller must already have checked access.
    */
-  async find(asker: Charged, version: VersionRef, kept: Buffer | null): Promise<FoundOrigins | null> {
-    if (kept !== null || version.snapshotVersion === 1) return { origins: kept, authors: new Map() };
+  async find(asker: Charged, version: VersionRef, stored: Buffer | null): Promise<FoundOrigins | null> {
+    if (stored !== null || version.snapshotVersion === 1) return { origins: stored, authors: new Map() };
     const nearest = (await this.provenance.nearest(version, version.snapshotVersion)) ?? FIRST;
     if (version.snapshotVersion - nearest.snapshotVersion > MAX_WALK) return null;
     return this.walk(asker, version, nearest.snapshotVersion, nearest);

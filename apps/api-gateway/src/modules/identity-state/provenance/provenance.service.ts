@@ -58,7 +58,7 @@ export interface LeavesPage extends Leaves {
 }
 
 /** The stored pages of one version, by request. */
-interface KeptPages {
+interface CachedPages {
   /**
    * Identifies the subject's newest erasure at the time of the read, because pages name authors of earlier versions.
    */
@@ -69,14 +69,14 @@ interface KeptPages {
 }
 
 /** Length of all stored pages (up to twice this), and of those of one version. */
-const KEPT_LENGTH = 4_194_304;
-const KEPT_LENGTH_OF_VERSION = 262_144;
+const CACHE_LENGTH = 4_194_304;
+const CACHE_LENGTH_OF_VERSION = 262_144;
 
 /** Lists the values of a version with their origins and evidence. */
 @Injectable()
 export class ProvenanceService {
   /** By `snapshot_id`. The provenance of a version changes only if this or an earlier version is erased. */
-  private readonly kept = new RecentMap<string, KeptPages>(KEPT_LENGTH, ({ length }) => length);
+  private readonly cache = new RecentMap<string, CachedPages>(CACHE_LENGTH, ({ length }) => length);
 
   constructor(
     private readonly provenance: ProvenanceStore,
@@ -98,26 +98,26 @@ export class ProvenanceService {
     request: LeavesRequest,
     textOf: (leaf: ProvedLeaf) => string,
   ): Promise<LeavesPage> {
-    const [begun, from = 0] = request.after ?? [];
+    const [listVersion, from = 0] = request.after ?? [];
     // A list continues in the version with which it began, even if newer versions are written meanwhile.
-    const version = begun === undefined ? await this.versionOf(reader, subject, request.of) : Number(begun);
+    const version = listVersion === undefined ? await this.versionOf(reader, subject, request.of) : Number(listVersion);
     const { facts, disclosure, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
-    const { snapshot: row, origins: kept } = read;
+    const { snapshot: row, origins: storedOrigins } = read;
     this.access.require(reader, facts, RULES.readLineage);
     if (row === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
     const { snapshotVersion, erasure } = row;
     const via = erasure === null ? 'provenance' : 'headers';
     await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, via);
-    const pages = this.kept.get(row.snapshotId);
-    if (erasure !== null || pages?.lastErasure !== lastErasure) this.kept.delete(row.snapshotId);
+    const pages = this.cache.get(row.snapshotId);
+    if (erasure !== null || pages?.lastErasure !== lastErasure) this.cache.delete(row.snapshotId);
     const snapshot = requireContent(row);
     const { path, status, evidenceId, limit } = request;
     const asked = JSON.stringify([path, status, evidenceId, from, limit]);
-    const known = this.kept.get(snapshot.snapshotId)?.pages.get(asked);
+    const known = this.cache.get(snapshot.snapshotId)?.pages.get(asked);
     if (known !== undefined) return { snapshot, ...known };
 
-    const found = await this.origins.find(reader, snapshot, kept);
-    if (found === null) throw notKept();
+    const found = await this.origins.find(reader, snapshot, storedOrigins);
+    if (found === null) throw notStored();
     const page = await this.work.run(reader, 'list_provenance', {
       text: snapshot.envelope ?? '{}',
       origins: found.origins,
@@ -146,12 +146,12 @@ export class ProvenanceService {
   }
 
   private keep(snapshotId: string, lastErasure: string | null, asked: string, leaves: Leaves): void {
-    const kept = this.kept.get(snapshotId);
+    const cached = this.cache.get(snapshotId);
     const { pages, length } =
-      kept?.lastErasure === lastErasure ? kept : { pages: new Map<string, Leaves>(), length: 0 };
+      cached?.lastErasure === lastErasure ? cached : { pages: new Map<string, Leaves>(), length: 0 };
     const grown = length + leaves.items.reduce((sum, item) => sum + item.length, asked.length);
-    if (grown <= KEPT_LENGTH_OF_VERSION)
-      this.kept.set(snapshotId, { lastErasure, pages: new Map(pages).set(asked, leaves), length: grown });
+    if (grown <= CACHE_LENGTH_OF_VERSION)
+      this.cache.set(snapshotId, { lastErasure, pages: new Map(pages).set(asked, leaves), length: grown });
   }
 
   private async versionOf(reader: Reader, subject: SubjectRef, of: LeavesRequest['of']): Promise<number | null> {
@@ -182,7 +182,7 @@ export class ProvenanceService {
   }
 }
 
-function notKept(): DomainError {
+function notStored(): DomainError {
   return new DomainError(
     'unavailable',
     'This version and too many earlier ones were written before provenance was stored. Ask the operator to ' +

@@ -70,10 +70,10 @@ export class SnapshotVerifier {
     const isChain = verify === 'chain';
     const count = range.newest - range.oldest + depth;
     const links = isChain ? await this.links(asker, subject, range.newest, count) : [];
-    const rests = new Rests();
+    const yielder = new ThreadYielder();
     return async (snapshot) => {
       const stored = toStored(snapshot);
-      await rests.after(stored.envelopeText?.length ?? 0);
+      await yielder.afterProcessing(stored.envelopeText?.length ?? 0);
       const checked: CheckedSnapshot = await asker.measured(() => this.work.run(asker, 'check_snapshot', stored));
       const parents = links.filter(({ snapshotVersion }) => snapshotVersion < snapshot.snapshotVersion);
       return verifyChecked(verify, checked, parents, depth);
@@ -107,10 +107,10 @@ export class SnapshotVerifier {
 }
 
 /** Yields the thread each time after {@link IMMEDIATE_SIZE} was processed on it. */
-class Rests {
+class ThreadYielder {
   private size = 0;
 
-  async after(size: number): Promise<void> {
+  async afterProcessing(size: number): Promise<void> {
     this.size += size;
     if (!isLarge(this.size)) return;
     this.size = 0;

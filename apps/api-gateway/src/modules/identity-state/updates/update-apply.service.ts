@@ -23,7 +23,7 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
 import { Work } from '../../../work/work';
 import { OriginsService } from '../provenance/origins.service';
-import { toKeep } from '../provenance/to-keep';
+import { provenanceColumns } from '../provenance/provenance-columns';
 import { underPolicy } from '../provenance/under-policy';
 import { patchedLimits } from './patched-limits';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
@@ -71,7 +71,7 @@ export class UpdateApplyService {
       const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
       const appended = await this.writes.append({
         ...snapshot,
-        ...toKeep(traced, header.snapshotVersion),
+        ...provenanceColumns(traced, header.snapshotVersion),
         ...actor,
         requestId: trace.requestId,
         traceparent: trace.traceparent,

@@ -36,7 +36,7 @@ export const Update = view('Update', {
   request_id: requestId,
   initiated_by: initiator,
   proposed_by: principalId.described('The principal that proposed the update.'),
-  created_at: time.described('When it was proposed.'),
+  created_at: time.described('When the update was proposed.'),
   applied_at: time.nullable().described('When the update was applied; null if it was not.'),
   applied_snapshot_id: uuid.nullable().described('The snapshot that the update created; null if it was not applied.'),
   withdrawn_at: time.nullable().described('When the update was withdrawn; null if it was not.'),

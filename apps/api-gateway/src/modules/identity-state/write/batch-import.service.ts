@@ -111,10 +111,10 @@ export class BatchImportService implements OnModuleDestroy {
         const taken = this.places.take(founderId, bytes);
         const giveBack = taken instanceof Promise ? await taken : taken;
         if (inFlight.isOver) return giveBack();
-        const told = inFlight.begin(bytes);
+        const report = inFlight.begin(bytes);
         const settle = (outcome: LineOutcome): void => {
           giveBack();
-          told(outcome);
+          report(outcome);
         };
         // Large lines are parsed in a thread, one after another, so that a batch uses at most one thread.
         const parsed = this.parse(actor, sent);

@@ -24,7 +24,7 @@ import type { RequestTrace } from '../../../request-trace';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { Work } from '../../../work/work';
 import { OriginsService } from '../provenance/origins.service';
-import { toKeep } from '../provenance/to-keep';
+import { provenanceColumns } from '../provenance/provenance-columns';
 import { underPolicy } from '../provenance/under-policy';
 
 /** The parts of a snapshot that its successor needs. */
@@ -131,17 +131,17 @@ export class EntityStateService {
     sent: SentEnvelope,
     parent: KnownParent,
   ): Promise<StoredState> {
-    const kept = toKeep(await this.trace(actor, parent, sent), sent.header.snapshotVersion);
+    const columns = provenanceColumns(await this.trace(actor, parent, sent), sent.header.snapshotVersion);
     const written = toWrite(actor, trace, sent, parent.envelopeHash);
     let { evidencePolicy } = parent;
     const outcome = await underPolicy(evidencePolicy, async (policy) => {
       evidencePolicy = policy;
       await this.hold(actor, policy, parent.envelope, sent.text);
-      const appended = await this.writes.append({ ...written, ...kept, evidencePolicy });
+      const appended = await this.writes.append({ ...written, ...columns, evidencePolicy });
       if (appended.kind === 'refused') requireAccess(appended.facts, RULES.submitLaterState);
       return appended;
     });
-    return this.stored(written, outcome, { origins: kept.origins, evidencePolicy });
+    return this.stored(written, outcome, { origins: columns.origins, evidencePolicy });
   }
 
   /** Reads the snapshot that a later version follows. */
@@ -159,8 +159,8 @@ export class EntityStateService {
     parent: KnownParent,
     { header, text }: SentEnvelope,
   ): Promise<TracedVersion | null> {
-    const { snapshotVersion, envelope: base, origins: kept } = parent;
-    const found = await this.origins.find(actor, { ...subjectOf(header), snapshotVersion }, kept);
+    const { snapshotVersion, envelope: base, origins: storedOrigins } = parent;
+    const found = await this.origins.find(actor, { ...subjectOf(header), snapshotVersion }, storedOrigins);
     if (found === null) return null;
     const version = header.snapshotVersion;
     return this.work.run(actor, 'trace_version', { base, baseOrigins: found.origins, text, version });
@@ -173,13 +173,13 @@ export class EntityStateService {
   private stored(
     written: Written,
     outcome: WriteOutcome,
-    kept: Pick<KnownParent, 'origins' | 'evidencePolicy'>,
+    provenance: Pick<KnownParent, 'origins' | 'evidencePolicy'>,
   ): StoredState {
     if (outcome.kind === 'refused') throw refusal(outcome, written.snapshotVersion === 1);
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
     const { principalId: writtenBy, requestId: writeRequestId } = written;
     const snapshot = { ...written, writtenBy, writeRequestId, createdAt: outcome.createdAt, erasure: null };
-    return { snapshot, asParent: { ...written, ...kept } };
+    return { snapshot, asParent: { ...written, ...provenance } };
   }
 }
 

@@ -1,13 +1,16 @@
 import type { TracedVersion } from '@iss/domain';
 import type { SnapshotToAppend } from '@iss/persistence';
 
-type Kept = Pick<SnapshotToAppend, 'changedBy' | 'origins' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'>;
+type ProvenanceColumns = Pick<
+  SnapshotToAppend,
+  'changedBy' | 'origins' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'
+>;
 
 /**
  * Returns the columns that are stored with a later version beside its envelope. They are empty if the origins of its
  * parent are unknown.
  */
-export function toKeep(traced: TracedVersion | null, snapshotVersion: number): Kept {
+export function provenanceColumns(traced: TracedVersion | null, snapshotVersion: number): ProvenanceColumns {
   if (traced === null) {
     return { changedBy: null, origins: null, firstChangedBy: null, hasMissing: false, hasCarried: false };
   }

@@ -1,13 +1,13 @@
 import express from 'express';
 import request from 'supertest';
-import { keptPage } from './kept-page';
+import { cachedPage } from './cached-page';
 
 const TEXT = 'Zürich '.repeat(1000);
 
 function served() {
   const made: string[] = [];
   const application = express();
-  application.use('/page', keptPage());
+  application.use('/page', cachedPage());
   application.get('/page', (_request, response) => {
     made.push('page');
     response.type('text/yaml').send(TEXT);

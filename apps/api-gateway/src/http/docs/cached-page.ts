@@ -12,7 +12,7 @@ interface Page {
  * Stores the text that the next handler sends, and its gzip form, and serves them from then on. The handler would
  * create the same text for every request.
  */
-export function keptPage(): (request: Request, response: Response, next: NextFunction) => void {
+export function cachedPage(): (request: Request, response: Response, next: NextFunction) => void {
   let page: Page | undefined;
   return (request, response, next) => {
     // A path below the mounted one is another page.
