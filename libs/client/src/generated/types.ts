@@ -878,7 +878,7 @@ export type CreatedGrant = {
      */
     expires_at: string | null;
     /**
-     * When it was made.
+     * When the grant was created.
      */
     created_at: string;
     /**
@@ -952,7 +952,7 @@ export type Delivery = {
      */
     next_attempt_at: string | null;
     /**
-     * When it was made.
+     * When the delivery was created.
      */
     created_at: string;
     /**
@@ -1068,7 +1068,7 @@ export type DeliveryWithPayload = {
      */
     next_attempt_at: string | null;
     /**
-     * When it was made.
+     * When the delivery was created.
      */
     created_at: string;
     /**
@@ -1129,7 +1129,7 @@ export type DeliveryWithPayload = {
          */
         type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
         /**
-         * When it was made.
+         * When the event was created.
          */
         created_at: string;
         /**
@@ -1468,7 +1468,7 @@ export type Disclosure = {
      */
     via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof' | 'search';
     /**
-     * When it was recorded: the first read on that day.
+     * When the disclosure was recorded: the first read on that day.
      */
     first_at: string;
     /**
@@ -1642,7 +1642,7 @@ export type Erasure = {
      */
     confirmed_by: string | null;
     /**
-     * When it was confirmed.
+     * When the erasure was confirmed.
      */
     confirmed_at: string | null;
     /**
@@ -1650,7 +1650,7 @@ export type Erasure = {
      */
     cancelled_by: string | null;
     /**
-     * When it was cancelled.
+     * When the erasure was cancelled.
      */
     cancelled_at: string | null;
     /**
@@ -1753,7 +1753,7 @@ export type ErasureReceipt = {
      */
     confirmed_by: string | null;
     /**
-     * When it was confirmed.
+     * When the erasure was confirmed.
      */
     confirmed_at: string | null;
     /**
@@ -1761,7 +1761,7 @@ export type ErasureReceipt = {
      */
     cancelled_by: string | null;
     /**
-     * When it was cancelled.
+     * When the erasure was cancelled.
      */
     cancelled_at: string | null;
     /**
@@ -2087,7 +2087,7 @@ export type Grant = {
      */
     expires_at: string | null;
     /**
-     * When it was made.
+     * When the grant was created.
      */
     created_at: string;
     /**
@@ -2248,7 +2248,7 @@ export type GrantCreatedChange = {
      */
     expires_at: string | null;
     /**
-     * When it was made.
+     * When the grant was created.
      */
     created_at: string;
 };
@@ -2581,7 +2581,7 @@ export type Invitation = {
      */
     invited_by: string | null;
     /**
-     * When it was made.
+     * When the invitation was sent.
      */
     invited_at: string;
 };
@@ -3005,7 +3005,7 @@ export type PendingGrant = {
      */
     requested_by: string;
     /**
-     * When it was requested.
+     * When the grant was requested.
      */
     created_at: string;
     /**
@@ -3017,7 +3017,7 @@ export type PendingGrant = {
      */
     confirmed_by: string | null;
     /**
-     * When it was confirmed.
+     * When the request was confirmed.
      */
     confirmed_at: string | null;
     /**
@@ -3025,7 +3025,7 @@ export type PendingGrant = {
      */
     cancelled_by: string | null;
     /**
-     * When it was cancelled.
+     * When the request was cancelled.
      */
     cancelled_at: string | null;
 };
@@ -3527,7 +3527,7 @@ export type RefreshRequest = {
      */
     requested_paths: Array<string>;
     /**
-     * When it was made.
+     * When the request was made.
      */
     created_at: string;
     /**
@@ -3713,7 +3713,7 @@ export type RefreshRequestData = {
      */
     requested_paths: Array<string>;
     /**
-     * When it was made.
+     * When the request was made.
      */
     created_at: string;
     /**
@@ -4553,7 +4553,7 @@ export type Tenant = {
      */
     slug: string | null;
     /**
-     * When it was made.
+     * When the tenant was created.
      */
     created_at: string;
     /**
@@ -4585,7 +4585,7 @@ export type Tenant = {
          */
         requested_by: string | null;
         /**
-         * When it was requested.
+         * When the change was requested.
          */
         requested_at: string;
         /**
@@ -4612,7 +4612,7 @@ export type Tenant = {
          */
         slug: string | null;
         /**
-         * When it was made.
+         * When the tenant was created.
          */
         created_at: string;
         /**
@@ -4644,7 +4644,7 @@ export type Tenant = {
              */
             requested_by: string | null;
             /**
-             * When it was requested.
+             * When the change was requested.
              */
             requested_at: string;
             /**
@@ -4731,7 +4731,7 @@ export type TenantItem = {
      */
     slug: string | null;
     /**
-     * When it was made.
+     * When the tenant was created.
      */
     created_at: string;
     /**
@@ -4763,7 +4763,7 @@ export type TenantItem = {
          */
         requested_by: string | null;
         /**
-         * When it was requested.
+         * When the change was requested.
          */
         requested_at: string;
         /**
@@ -4837,7 +4837,7 @@ export type TenantOfMember = {
      */
     slug: string | null;
     /**
-     * When it was made.
+     * When the tenant was created.
      */
     created_at: string;
     /**
@@ -4869,7 +4869,7 @@ export type TenantOfMember = {
          */
         requested_by: string | null;
         /**
-         * When it was requested.
+         * When the change was requested.
          */
         requested_at: string;
         /**
@@ -4910,7 +4910,7 @@ export type TenantOfMember = {
          */
         slug: string | null;
         /**
-         * When it was made.
+         * When the tenant was created.
          */
         created_at: string;
         /**
@@ -4942,7 +4942,7 @@ export type TenantOfMember = {
              */
             requested_by: string | null;
             /**
-             * When it was requested.
+             * When the change was requested.
              */
             requested_at: string;
             /**
@@ -4988,7 +4988,7 @@ export type TransferOffer = {
      */
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'expired';
     /**
-     * When it was made.
+     * When the offer was made.
      */
     created_at: string;
     /**
@@ -5079,7 +5079,7 @@ export type Update = {
      */
     proposed_by: string;
     /**
-     * When it was proposed.
+     * When the update was proposed.
      */
     created_at: string;
     /**
@@ -5539,7 +5539,7 @@ export type WebhookSubscription = {
      */
     disabled_reason: 'requested' | 'gone' | 'failing' | null;
     /**
-     * When it was made.
+     * When the subscription was created.
      */
     created_at: string;
 };
