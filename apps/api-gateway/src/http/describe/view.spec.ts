@@ -85,6 +85,6 @@ describe('view', () => {
 
   it('cannot be declared with an alias of nothing', () => {
     expect(() => view('Broken', { a: alias('b') })).toThrow('no field b');
-    expect(() => view('Broken', { a: text, b: alias('a.c') })).toThrow('a is no part');
+    expect(() => view('Broken', { a: text, b: alias('a.c') })).toThrow('a is not a part');
   });
 });
