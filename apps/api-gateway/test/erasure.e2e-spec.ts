@@ -401,9 +401,7 @@ it('is cancelled, or expires, and its reason goes with it', async () => {
   expect([cancelled.status, cancelled.reason]).toEqual(['cancelled', null]);
   await post('admin', `${subject.path}/erasures/${first.erasure_id}/confirm`, undefined, 409);
   const { body: second } = await subject.request();
-  await superuser.query(`SET session_replication_role = replica`);
-  await superuser.query(`UPDATE erasures SET confirm_by = now() WHERE public_id = $1`, [second.erasure_id]);
-  await superuser.query(`RESET session_replication_role`);
+  await expire(second);
   await post('admin', `${subject.path}/erasures/${second.erasure_id}/confirm`, undefined, 409);
   expect((await get(`${subject.path}/erasures/${second.erasure_id}`)).body).toMatchObject({
     status: 'expired',
@@ -421,8 +419,18 @@ it('is cancelled, or expires, and its reason goes with it', async () => {
     second.erasure_id,
   ]);
   expect(rows).toEqual([{ status: 'expired', reason: null }]);
+  await expire(third);
+  const { body: ended } = await post('admin', `${subject.path}/erasures/${third.erasure_id}/cancel`);
+  expect(ended.status).toBe('cancelled');
   await get(`${subject.path}/snapshots/1`);
 });
+
+/** Ends the time in which an erasure can be confirmed. */
+async function expire({ erasure_id: id }: { erasure_id: string }): Promise<void> {
+  await superuser.query(`SET session_replication_role = replica`);
+  await superuser.query(`UPDATE erasures SET confirm_by = now() WHERE public_id = $1`, [id]);
+  await superuser.query(`RESET session_replication_role`);
+}
 
 /** Moves the requests of the tenant into the past. */
 async function age(tenantId: string, by: string): Promise<void> {

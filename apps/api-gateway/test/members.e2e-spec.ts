@@ -531,6 +531,10 @@ describe('consent', () => {
     }
     await block('editor', 'put').expect(204);
     await gateway.as('editor', 'get', '/v1/tenants/acme').expect(403);
+    // A stranger can block a tenant before the tenant knows it.
+    await block('bob', 'put').expect(204);
+    await invite('bob').expect(409);
+    await block('bob', 'delete').expect(204);
     await block('zoe', 'delete').expect(204);
     await putMember('alice', 'zoe', 'tenant_reader').expect(200);
   });

@@ -45,8 +45,10 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
     const subject = await Subject.create();
     const id = await subject.proposed(family);
     const through = other(family);
-    const applied = await subject.act('apply', id, 'editor', through).expect(through === 'tenant' ? 201 : 200);
+    const apply = subject.act('apply', id, 'editor', through).set('X-Correlation-Id', `case-${through}`);
+    const applied = await apply.expect(through === 'tenant' ? 201 : 200);
     const { envelope: stored, ...header } = await subject.latest();
+    expect(stored['audit']).toMatchObject({ correlation_id: `case-${through}` });
     expect(stored).toMatchObject({ snapshot_version: 2, attributes: { legal: { legal_name: 'Neu AG' } } });
     if (through === 'tenant') {
       expect(applied.body).toEqual(stored);

@@ -182,6 +182,20 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(state.attempts[0]).toEqual({ attempt: 1, statusCode: null, errorPhase: 'blocked' });
     });
 
+    it('signs with both secrets while a rotation has its grace', async () => {
+      const { secret, subscriptionId } = await workers.subscribe(receiver.url);
+      const rotate = statement<{ subscriptionId: string }>(
+        'test_rotate',
+        `UPDATE webhook_subscriptions SET previous_secret_sealed = secret_sealed, previous_secret_until = now() + interval '1 hour'
+          WHERE subscription_id = :subscriptionId`,
+      );
+      await workers.database.sql.run(rotate, { subscriptionId });
+      await workers.publish();
+      const [request] = await receiver.waitForRequests(1);
+      expect(String(request?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+      verifyWebhook({ secret, headers: request?.headers ?? {}, body: request?.body ?? Buffer.alloc(0) });
+    });
+
     it('refuses a secret that was sealed for another subscription', async () => {
       const [one, other] = [await workers.subscribe(receiver.url), await workers.subscribe(receiver.url)];
       await workers.database.sql.run(

@@ -28,6 +28,8 @@ describe('createLogger', () => {
       res: { headers: { 'set-cookie': secret } },
       subscription: { secret },
       deep: { er: { and: { secrets: [secret] } } },
+      answer: { token: secret, access_token: secret },
+      database: { password: secret },
       kept: { subject_id: 'acme' },
     });
     expect(JSON.stringify(lines())).not.toContain(secret);

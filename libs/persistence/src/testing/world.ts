@@ -88,7 +88,7 @@ async function resetOf(cleaner: Client): Promise<string> {
 }
 
 /** Adds a tenant with one member per role. Each principal has the name of its role. */
-export async function addTenant({ database }: World, tenantId: string): Promise<void> {
+export async function addTenant({ database }: Pick<World, 'database'>, tenantId: string): Promise<void> {
   const owner = { tenantId, principalId: 'tenant_owner', requestId: 'r' };
   const tenancy = new TenancyStore(database.sql);
   const member = (role: Role) => ({
