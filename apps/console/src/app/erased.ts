@@ -1,8 +1,16 @@
 import { useEffect } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import type { api, ErasureReceipt } from '@identity-state/client';
 import { useSubject } from './address.ts';
 import { useFeed } from './live.ts';
 import { CONTENT, PROVENANCE, VERSIONS } from './kept.ts';
+
+/** Returns what a header says of the erasure of its version; null where the version has its content. */
+export function receiptIn(header: api.SnapshotHeader | undefined): ErasureReceipt | null {
+  if (header?.erased === undefined) return null;
+  const { erased, snapshot_id, snapshot_version, envelope_hash, prev_hash } = header;
+  return { ...erased, snapshot_id, snapshot_version, envelope_hash, prev_hash };
+}
 
 /** What is kept of versions is kept as long as it stands: an erasure ends that. */
 export function useForgetErased(): void {

@@ -70,7 +70,7 @@ const timeline = createRoute({
 const compare = createRoute({
   getParentRoute: () => subject,
   path: '/compare',
-  validateSearch: texts('from', 'to', 'since', 'show'),
+  validateSearch: texts('from', 'to', 'since', 'basis', 'show'),
   component: lazyRouteComponent(() => import('../views/compare/compare-view.tsx'), 'CompareView'),
 });
 const proof = createRoute({

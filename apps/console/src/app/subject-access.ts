@@ -17,16 +17,16 @@ export interface SubjectAccess {
   readonly scopes: readonly Scope[];
   /** When the last of its grants ends; null: with none known. */
   readonly until: string | null;
+  /** The newest version, as the grants show it; null where they do not, and for the owner. */
+  readonly latest: api.SnapshotHeader | null;
   /** It owns the subject, or holds a grant that was found. */
   readonly isFound: boolean;
   readonly may: (...anyOf: readonly Scope[]) => boolean;
 }
 
-interface Granted {
-  readonly isFound: boolean;
-  readonly scopes: readonly Scope[];
-  readonly until: string | null;
-}
+type Granted = Pick<SubjectAccess, 'isFound' | 'scopes' | 'until' | 'latest'>;
+
+const ALL: Granted = { isFound: true, scopes: SCOPES, until: null, latest: null };
 
 /** Who owns the subject of the address, and what of it may be read. `data` is there once it is known. */
 export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Error | null; refetch: () => void } {
@@ -50,13 +50,13 @@ export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Er
     if (owner !== undefined && !isOwner) void granted.refetch();
   };
   if (owner === undefined || (!isOwner && granted.data === undefined)) return { data: undefined, error, refetch };
-  const { scopes, until, isFound } = granted.data ?? { scopes: SCOPES, until: null, isFound: true };
-  const may = (...anyOf: readonly Scope[]): boolean => isOwner || anyOf.some((scope) => scopes.includes(scope));
-  return { data: { owner, isOwner, scopes, until, isFound: isOwner || isFound, may }, error, refetch };
+  const { isFound, ...grants } = granted.data ?? ALL;
+  const may = (...anyOf: readonly Scope[]): boolean => isOwner || anyOf.some((scope) => grants.scopes.includes(scope));
+  return { data: { owner, isOwner, ...grants, isFound: isOwner || isFound, may }, error, refetch };
 }
 
 function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
-  if (grants.length === 0) return { scopes: SCOPES, until: null, isFound: false };
+  if (grants.length === 0) return { ...ALL, isFound: false };
   const ends = grants.map(({ expires_at: end }) => end);
   const isEndless = ends.includes(null);
   return {
@@ -68,6 +68,7 @@ function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
           .filter((end) => end !== null)
           .sort()
           .at(-1) ?? null),
+    latest: grants.find(({ latest_snapshot: latest }) => latest !== null)?.latest_snapshot ?? null,
   };
 }
 
@@ -80,16 +81,16 @@ export function useLostScopes({ isFound, scopes }: SubjectAccess): readonly Scop
   return held.filter((scope) => !now.includes(scope));
 }
 
-/** The newest version without its content, by whichever read is allowed; undefined data where none is, or not yet. */
+/** Returns the newest version without its content; undefined data where the caller may not read it, or not yet. */
 export function useSubjectHead(access: SubjectAccess | undefined): {
   data: api.SnapshotHeader | undefined;
   error: Error | null;
 } {
   const { path } = useSubject();
   const byLineage = access?.may('read_lineage') === true;
-  const byLatest = !byLineage && access?.may('read_latest') === true;
   // A lineage shows the header of what was erased.
   const lineage = useGet<api.SnapshotPage>(byLineage ? `${path}/history` : null, { limit: 1, view: 'header' });
-  const latest = useGet<api.SnapshotHeader>(byLatest ? `${path}/snapshots/latest` : null, { view: 'header' });
-  return byLineage ? { data: lineage.data?.items[0], error: lineage.error } : latest;
+  return byLineage
+    ? { data: lineage.data?.items[0], error: lineage.error }
+    : { data: access?.latest ?? undefined, error: null };
 }

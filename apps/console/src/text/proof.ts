@@ -100,6 +100,7 @@ export const TEXT = {
   entryHolds: (at: string, tenant: string) =>
     `It was stored at ${at}, for the tenant ${tenant}, by the service’s own clock.`,
   entryText: 'The entry is not RFC 8785 text.',
+  proofNotShared: 'Your grant does not let you read single versions by id, which proofs need.',
   noProof: (why: string) => `There is no proof of the log: ${why}`,
   inclusionHolds: (index: number, size: number) =>
     `From entry ${index.toLocaleString()} the hashes lead to the root of ${size.toLocaleString()} entries.`,

@@ -1,6 +1,8 @@
 import type { api } from '@identity-state/client';
-import { type SubjectAddress } from '../app/address.ts';
+import { useSubject } from '../app/address.ts';
 import { useList } from '../app/api.ts';
+import { receiptIn } from '../app/erased.ts';
+import { useSubjectAccess, useSubjectHead } from '../app/subject-access.ts';
 import { TEXT } from '../text/proof.ts';
 import { Button } from './button.tsx';
 import { Select } from './field.tsx';
@@ -10,25 +12,51 @@ import styles from './ui.module.css';
 /** Versions that a choice lists; an older one is named by the address, or gone to step by step. */
 const LISTED = 200;
 
-/** The newest versions of a subject, newest first; null before they were answered. */
-export function useVersions(subject: SubjectAddress) {
-  const list = useList<api.SnapshotHeader>(`${subject.path}/history`, { view: 'header', order: 'desc', limit: LISTED });
-  return { list, latest: list.items[0]?.snapshot_version ?? null };
+/**
+ * Returns the newest versions of the subject of the address, newest first. A caller that may not read the lineage gets no list,
+ * and begins with the latest version, or with version 1 where it may not read that either.
+ */
+export function useVersions() {
+  const { path } = useSubject();
+  const access = useSubjectAccess().data;
+  const isListed = access?.may('read_lineage') === true;
+  const list = useList<api.SnapshotHeader>(isListed ? `${path}/history` : null, {
+    view: 'header',
+    order: 'desc',
+    limit: LISTED,
+  });
+  const { items, data, error } = list;
+  const head = useSubjectHead(isListed ? undefined : access).data;
+  const latest = items[0]?.snapshot_version ?? head?.snapshot_version ?? null;
+  const isKnown = access !== undefined && (!isListed || data !== undefined || error !== null);
+  return {
+    access,
+    list,
+    latest,
+    /** The version that is shown where the address names none; null: not known yet. */
+    first: latest ?? (isKnown && !isListed ? 1 : null),
+    /** Whether `receiptOf` knows all that it will know. */
+    isKnown,
+    receiptOf: (version: number) =>
+      receiptIn([...items, ...(head === undefined ? [] : [head])].find((one) => one.snapshot_version === version)),
+  };
 }
 
 /** Which version: by its number, or the one before or after it. */
 export function VersionChoice({
   label,
   versions,
+  latest,
   value,
   onChange,
 }: {
   label: string;
   versions: readonly api.SnapshotHeader[];
+  /** Null: not known. */
+  latest: number | null;
   value: number;
   onChange: (version: number) => void;
 }) {
-  const latest = versions[0]?.snapshot_version ?? value;
   const isListed = versions.some((one) => one.snapshot_version === value);
   return (
     <div className={styles.versionChoice}>
@@ -47,7 +75,11 @@ export function VersionChoice({
       <Button aria-label={`${label}: ${TEXT.before}`} disabled={value <= 1} onClick={() => onChange(value - 1)}>
         ‹
       </Button>
-      <Button aria-label={`${label}: ${TEXT.after}`} disabled={value >= latest} onClick={() => onChange(value + 1)}>
+      <Button
+        aria-label={`${label}: ${TEXT.after}`}
+        disabled={latest !== null && value >= latest}
+        onClick={() => onChange(value + 1)}
+      >
         ›
       </Button>
     </div>

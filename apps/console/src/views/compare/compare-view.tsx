@@ -8,6 +8,7 @@ import { useGet } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { useWorkerRoom } from '../../app/worker.ts';
 import { TEXT } from '../../text/compare.ts';
+import { Select } from '../../ui/field.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -21,6 +22,7 @@ import workerUrl from './compare.worker.ts?worker&url';
 import type { Comparison } from './comparison.ts';
 import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
 import { contentOf, type Step } from '../proposals/content.ts';
+import { Erased } from '../subject/erased.tsx';
 import { Operations } from './operations.tsx';
 import { otherPlace, Sides } from './sides.tsx';
 import styles from './compare.module.css';
@@ -38,12 +40,16 @@ export function CompareView() {
   const subject = useSubject();
   const search = useSearch({ from: `/signed-in${ROUTE}` });
   const navigate = useNavigate();
-  const { list, latest } = useVersions(subject);
-  const to = versionOf(search.to) ?? latest;
+  const versions = useVersions();
+  const { list, latest, access } = versions;
+  const to = versionOf(search.to) ?? versions.first;
+  const mayList = access?.may('read_lineage') === true;
   // The newest version before the day, or the first one.
   const { since } = search;
-  const before = useGet<api.SnapshotPage>(since === undefined ? null : `${subject.path}/history`, {
+  const basis = search.basis === 'effective' ? 'effective' : 'recorded';
+  const before = useGet<api.SnapshotPage>(since === undefined || !mayList ? null : `${subject.path}/history`, {
     to: `${since}T00:00:00Z`,
+    basis,
     order: 'desc',
     view: 'header',
     limit: 1,
@@ -52,7 +58,7 @@ export function CompareView() {
   const step = to === null ? null : Math.max(1, to - 1);
   const from = since === undefined ? (versionOf(search.from) ?? step) : atDay;
   const show = SHOWN.find((one) => one === search.show) ?? 'values';
-  const go = (change: { from?: string; to?: string; since?: string }): void =>
+  const go = (change: { from?: string; to?: string; since?: string; basis?: string }): void =>
     void navigate({ to: ROUTE, params: subject.params, search: { ...search, ...change } });
   const query = { from_version: from ?? 1, to_version: to ?? 1, include: '/attributes' };
   return (
@@ -74,19 +80,32 @@ export function CompareView() {
         </Empty>
       ) : (
         <>
-          <div className={ui.filters}>
-            <FilterField type="date" label={TEXT.changesSince} value={since} onChange={(day) => go({ since: day })} />
-          </div>
+          {mayList && (
+            <div className={ui.filters}>
+              <FilterField type="date" label={TEXT.changesSince} value={since} onChange={(day) => go({ since: day })} />
+              <Select
+                label={TEXT.basis}
+                value={basis}
+                options={[
+                  { value: 'recorded', label: TEXT.recorded },
+                  { value: 'effective', label: TEXT.effective },
+                ]}
+                onChange={(event) => go({ basis: event.target.value })}
+              />
+            </div>
+          )}
           <div className={styles.choices}>
             <VersionChoice
               label={TEXT.from}
               versions={list.items}
+              latest={latest}
               value={from}
               onChange={(version) => go({ from: String(version), to: String(to), since: '' })}
             />
             <VersionChoice
               label={TEXT.to}
               versions={list.items}
+              latest={latest}
               value={to}
               onChange={(version) => go({ from: String(from), to: String(version) })}
             />
@@ -104,7 +123,7 @@ export function CompareView() {
               </Tab>
             ))}
           </nav>
-          <ComparedVersions subject={subject} from={from} to={to} show={show} />
+          <ComparedVersions subject={subject} versions={versions} from={from} to={to} show={show} />
         </>
       )}
     </Page>
@@ -113,25 +132,31 @@ export function CompareView() {
 
 function ComparedVersions({
   subject,
+  versions: { access, isKnown, receiptOf },
   from,
   to,
   show,
 }: {
   subject: SubjectAddress;
+  versions: ReturnType<typeof useVersions>;
   from: number;
   to: number;
   show: Show;
 }) {
-  const before = useVersion(subject, from);
-  const after = useVersion(subject, to);
+  const receipts = [...new Set([from, to])].map(receiptOf).filter((receipt) => receipt !== null);
+  const isAsked = isKnown && receipts.length === 0;
+  const before = useVersion(subject, isAsked ? from : null);
+  const after = useVersion(subject, isAsked ? to : null);
   const comparison = useComparison(subject, before.data, after.data, { from, to });
   const query = { from_version: from, to_version: to, include: '/attributes' };
   const evidence = useGet<api.VersionDiffResult>(
-    from === to || show !== 'sides' ? null : `${subject.path}/diff`,
+    from === to || show !== 'sides' || !isAsked || access?.may('read_diff') !== true ? null : `${subject.path}/diff`,
     query,
   );
-  const provenance = show === 'sides' ? `${subject.path}/provenance` : null;
+  const mayTrace = access?.may('read_lineage') === true;
+  const provenance = show === 'sides' && isAsked && mayTrace ? `${subject.path}/provenance` : null;
   const leaves = useGet<api.Provenance>(provenance, { version: to, limit: LEAVES });
+  if (receipts.length > 0) return receipts.map((receipt) => <Erased key={receipt.snapshot_id} receipt={receipt} />);
   return (
     <>
       {before.error !== null && <Problem error={before.error} retry={() => void before.refetch()} />}
@@ -235,7 +260,7 @@ interface Answered {
 }
 
 /** A version as it was answered: it never changes, and its hash is recomputed where it is compared. */
-function useVersion({ path }: SubjectAddress, version: number): UseQueryResult<Answered> {
+function useVersion({ path }: SubjectAddress, version: number | null): UseQueryResult<Answered> {
   const client = useClient();
   return useQuery({
     queryKey: [...path.split('/').slice(1), 'snapshots', version, 'compared'],
@@ -244,6 +269,7 @@ function useVersion({ path }: SubjectAddress, version: number): UseQueryResult<A
       const snapshot = await client.request<Snapshot>('GET', `${path}/snapshots/${version}`, { signal });
       return { snapshot, json: JSON.stringify(snapshot) };
     },
+    enabled: version !== null,
   });
 }
 

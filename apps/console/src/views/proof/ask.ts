@@ -5,7 +5,9 @@ import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityStat
 import type { SubjectAddress } from '../../app/address.ts';
 import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
+import type { SubjectAccess } from '../../app/subject-access.ts';
 import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
+import { TEXT } from '../../text/proof.ts';
 import { useVerifyWorker } from '../verify/verification.ts';
 import { type Asked, noteOf, type ProofStep, type VersionProof } from './steps.ts';
 
@@ -21,20 +23,28 @@ export interface Proven {
   readonly receipt: ErasureReceipt | null;
 }
 
+interface Known {
+  readonly keys: TrustedKeys | null;
+  readonly access: SubjectAccess | undefined;
+  /** Returns what is known already of the erasure of a version. */
+  readonly receiptOf: (version: number) => ErasureReceipt | null;
+}
+
 /** Asks for all that a version's proof is made of, and has it recomputed in a worker. What holds is kept for the next time. */
 export function useProof(
   subject: SubjectAddress,
   version: number | null,
-  keys: TrustedKeys | null,
+  { keys, access, receiptOf }: Known,
 ): UseQueryResult<Proven> {
+  const mayProve = access?.may('read_snapshot_by_id') === true;
   const client = useClient();
   const worker = useVerifyWorker();
   return useQuery({
-    queryKey: [...subject.path.split('/').slice(1), 'proof', version, keys?.text],
+    queryKey: [...subject.path.split('/').slice(1), 'proof', version, mayProve, keys?.text],
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
       if (version === null || keys === null) throw new Error('Nothing to prove.');
-      const { given, proof, receipt } = await askFor(client, subject, version, keys, signal);
+      const { given, proof, receipt } = await askFor(client, subject, version, { keys, mayProve, receiptOf, signal });
       const result = await worker.run({ is: 'version', proof: given });
       const steps = result.is === 'steps' ? result.steps : [];
       const note = proof === null ? null : noteOf(proof);
@@ -48,18 +58,35 @@ async function askFor(
   client: IdentityState,
   { tenantId, subjectType, subjectId, path }: SubjectAddress,
   version: number,
-  { text, whose }: TrustedKeys,
-  signal: AbortSignal,
+  {
+    keys: { text, whose },
+    mayProve,
+    receiptOf,
+    signal,
+  }: Pick<Known, 'receiptOf'> & { keys: TrustedKeys; mayProve: boolean; signal: AbortSignal },
 ): Promise<{ given: VersionProof } & Omit<Proven, 'steps'>> {
-  const read = async (of: number): Promise<Read> =>
-    orWhatIsLeft(() => client.request<JsonValue>('GET', `${path}/snapshots/${of}`, { signal }));
+  const read = async (of: number): Promise<Read> => {
+    const receipt = receiptOf(of);
+    if (receipt !== null) return whatIsLeft(receipt);
+    try {
+      const snapshot = await client.request<JsonValue>('GET', `${path}/snapshots/${of}`, { signal });
+      return { snapshot, receipt: null };
+    } catch (error) {
+      if (!(error instanceof ErasedError) || error.receipt === null) throw error;
+      return whatIsLeft(error.receipt);
+    }
+  };
   const { snapshot, receipt } = await read(version);
   const named = isJsonObject(snapshot) ? snapshot['snapshot_id'] : undefined;
   const snapshotId = typeof named === 'string' ? named : '';
   const proofPath = tenantPath(tenantId, 'snapshots', snapshotId, 'log-proof');
   const [previous, proof] = await Promise.all([
     version === 1 ? null : asked(async () => (await read(version - 1)).snapshot),
-    asked(async () => logProof(() => client.request<JsonValue>('GET', proofPath, { query: { wait: WAIT_S }, signal }))),
+    mayProve
+      ? asked(async () =>
+          logProof(() => client.request<JsonValue>('GET', proofPath, { query: { wait: WAIT_S }, signal })),
+        )
+      : { not: TEXT.proofNotShared },
   ]);
   const note = 'got' in proof ? noteOf(proof.got) : null;
   const kept = note === null ? null : await keptOf(note);
@@ -89,14 +116,9 @@ interface Read {
 }
 
 /** Of an erased version there is the header: what its place in the chain and in the log was. */
-async function orWhatIsLeft(read: () => Promise<JsonValue>): Promise<Read> {
-  try {
-    return { snapshot: await read(), receipt: null };
-  } catch (error) {
-    if (!(error instanceof ErasedError) || error.receipt === null) throw error;
-    const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = error.receipt;
-    return { snapshot: { snapshot_id, snapshot_version, envelope_hash, prev_hash }, receipt: error.receipt };
-  }
+function whatIsLeft(receipt: ErasureReceipt): Read {
+  const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = receipt;
+  return { snapshot: { snapshot_id, snapshot_version, envelope_hash, prev_hash }, receipt };
 }
 
 /** What the service refuses is told in its step; that it cannot be reached is told of the whole. */

@@ -22,10 +22,10 @@ export function ProofView() {
   const subject = useSubject();
   const { version: named } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proof' });
   const navigate = useNavigate();
-  const { list, latest } = useVersions(subject);
+  const { list, latest, first, access, isKnown, receiptOf } = useVersions();
   const { keys, served } = useTrustedKeys();
-  const version = versionOf(named) ?? latest;
-  const proof = useProof(subject, version, keys);
+  const version = versionOf(named) ?? first;
+  const proof = useProof(subject, isKnown ? version : null, { keys, access, receiptOf });
   const choose = (next: number): void =>
     void navigate({
       to: '/t/$tenantId/subjects/$subjectType/$subjectId/proof',
@@ -41,7 +41,7 @@ export function ProofView() {
     >
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
       {version !== null && (
-        <VersionChoice label={TEXT.version} versions={list.items} value={version} onChange={choose} />
+        <VersionChoice label={TEXT.version} versions={list.items} latest={latest} value={version} onChange={choose} />
       )}
       <Trust />
       {keys === null && served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />}
@@ -57,7 +57,7 @@ export function ProofView() {
         </Answer>
       )}
       {version === null && list.error === null && <Loading />}
-      <Bundle subject={subject} keys={keys} />
+      {access?.may('read_lineage') === true && <Bundle subject={subject} keys={keys} />}
     </Page>
   );
 }

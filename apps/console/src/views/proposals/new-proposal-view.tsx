@@ -6,7 +6,8 @@ import { type api, type Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { pathOf, tenantPath, useAction } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useSubjectAccess } from '../../app/subject-access.ts';
+import { receiptIn } from '../../app/erased.ts';
+import { useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/proposals.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -17,6 +18,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
+import { Erased } from '../subject/erased.tsx';
 import { useProvenance } from '../subject/provenance.ts';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
 import { carriedOver, contentFrom, contentOf, followed, type JsonObject, patchOf, valueAt } from './content.ts';
@@ -38,7 +40,10 @@ export function NewProposalView() {
   const isOthers = access?.isOwner === false;
   const may = useMay(tenantId);
   const mayAsk = access?.isFound === true && may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
-  const head = useVersion(isOthers ? null : 'latest');
+  const { data: header } = useSubjectHead(access);
+  const receipt = receiptIn(header);
+  const head = useVersion(isOthers || header === undefined || receipt !== null ? null : 'latest');
+  if (receipt !== null) return <Erased receipt={receipt} />;
   if (!isOthers) return <Answer query={head}>{(snapshot) => <Prepared head={snapshot} />}</Answer>;
   return (
     <Page title={TEXT.newTitle(subjectId)}>

@@ -5,7 +5,9 @@ import type { api, Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { pathOf, tenantPath, useAction, useGet } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
+import { receiptIn } from '../../app/erased.ts';
 import { useMay } from '../../app/rights.ts';
+import { useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/proposals.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -15,6 +17,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Erased } from '../subject/erased.tsx';
 import { Changes } from './changes.tsx';
 import { carriedOver, contentOf, isOfItsOwn, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
 import { draftOn, drafts } from './draft.ts';
@@ -31,7 +34,9 @@ export function ProposalView() {
   });
   const call = { method: 'GET', path: `${path}/updates${pathOf(updateId)}` } as const;
   const update = useGet<api.Update>(call.path);
-  const head = useVersion('latest');
+  const header = useSubjectHead(useSubjectAccess().data).data;
+  const receipt = receiptIn(header);
+  const head = useVersion(header === undefined || receipt !== null ? null : 'latest');
   const { data } = update;
   const latest = head.data;
   return (
@@ -44,7 +49,11 @@ export function ProposalView() {
         {(shown) => (
           <>
             <Facts update={shown} />
-            <Answer query={head}>{(snapshot) => <Review update={shown} head={snapshot} />}</Answer>
+            {receipt === null ? (
+              <Answer query={head}>{(snapshot) => <Review update={shown} head={snapshot} />}</Answer>
+            ) : (
+              <Erased receipt={receipt} />
+            )}
           </>
         )}
       </Answer>

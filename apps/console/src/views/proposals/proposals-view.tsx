@@ -3,7 +3,7 @@ import type { api } from '@identity-state/client';
 import { useSubject, useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useSubjectAccess } from '../../app/subject-access.ts';
+import { useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/proposals.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -76,7 +76,10 @@ export function SubjectProposalsView() {
   const access = useSubjectAccess();
   const isOwner = access.data?.isOwner === true;
   const list = useList<api.Update>(isOwner ? path : null, query);
-  const create = isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
+  const isErased = useSubjectHead(access.data).data?.erased !== undefined;
+  const mayCreate =
+    isOwner && !isErased && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
+  const create = mayCreate && (
     <Link
       to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
       params={params}

@@ -125,7 +125,8 @@ interface PathsProps {
 /** Out of what the caller may read; who may not read the latest version names them. */
 function Paths({ chosen, choose, fault }: PathsProps) {
   const [find, setFind] = useState('');
-  const mayRead = useSubjectAccess().data?.may('read_latest') !== false;
+  const access = useSubjectAccess().data;
+  const mayRead = access?.may('read_latest') !== false && access?.latest?.erased === undefined;
   const latest = useVersion(mayRead ? 'latest' : null);
   if (!mayRead || latest.error instanceof ForbiddenError) {
     return (

@@ -14,6 +14,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useVersions } from '../../ui/versions.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Content, useContent, type Wanted } from './content.ts';
 import { Erased } from './erased.tsx';
@@ -34,10 +35,13 @@ function Attributes({ access }: { access: SubjectAccess }) {
   const subject = useSubject();
   const { version, as_of: asOf, basis } = useSearch({ from: ADDRESS });
   const head = useSubjectHead(access);
+  const { isKnown, receiptOf } = useVersions();
   const wanted = wantedBy({ version, asOf, basis, latest: head.data?.snapshot_version, access });
-  const content = useContent(wanted);
+  const receipt = wanted === null || wanted.by === 'moment' ? null : receiptOf(wanted.version);
+  const content = useContent(isKnown && receipt === null ? wanted : null);
   const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
-  const shown = content.data?.snapshot.snapshot_version ?? erasedBy(content.error)?.snapshot_version;
+  const erased = receipt ?? erasedBy(content.error);
+  const shown = erased?.snapshot_version ?? content.data?.snapshot.snapshot_version;
   return (
     <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
       {head.error !== null && <Problem error={head.error} />}
@@ -55,7 +59,8 @@ function Attributes({ access }: { access: SubjectAccess }) {
         />
       )}
       {isReadable && wanted === null && head.error === null && <Waiting access={access} />}
-      {wanted !== null && <Answered content={content} access={access} />}
+      {erased !== null && <Erased receipt={erased} />}
+      {wanted !== null && erased === null && <Answered content={content} access={access} />}
     </Page>
   );
 }
@@ -105,8 +110,6 @@ function callOf({ path }: SubjectAddress, wanted: Wanted): ApiCall {
 
 function Answered({ content, access }: { content: ReturnType<typeof useContent>; access: SubjectAccess }) {
   const { data, error } = content;
-  const erased = erasedBy(error);
-  if (erased !== null) return <Erased receipt={erased} />;
   // Of an answer that does not hold nothing is shown, not even what was shown before.
   if (error instanceof VerificationError) return <Unverified error={error} />;
   if (error !== null && data === undefined) return <Problem error={error} retry={() => void content.refetch()} />;

@@ -29,7 +29,8 @@ function haveTwoVersions(): void {
 /** The subject is another tenant's, which shares it. */
 function share(...scopes: readonly string[]): void {
   answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
-  answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'beta', scopes });
+  const latest = scopes.includes('read_latest') ? {} : { latest_snapshot: null };
+  answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'beta', scopes, ...latest });
 }
 
 describe('the attributes', () => {
@@ -147,7 +148,35 @@ describe('the attributes', () => {
   });
 });
 
+describe('a subject whose versions were erased', () => {
+  const OF_VIEWS = ['', '?version=1', '/compare', '/compare?show=sides', '/proof', '/proposals/new'];
+  const CONTENT = [VERSION, LATEST, `GET ${OF_SUBJECT}/provenance`, `GET ${OF_SUBJECT}/diff`];
+
+  it.each(OF_VIEWS)('is shown by its receipt, and its content is not asked for: %s', async (view) => {
+    const erased = { erasure_id: '18f73959-f051-4ed5-b89f-99e7be90b50a', erased_at: '2026-02-01T00:00:00.000Z' };
+    api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
+      ...page,
+      items: [{ ...headerOf(SECOND), erased }, ...page.items.map((header) => ({ ...header, erased }))],
+    }));
+    await open(PAGE + view);
+    await see(/The content of version \d was erased/);
+    expect(CONTENT.flatMap((route) => api.asked(route))).toEqual([]);
+  });
+});
+
 describe('what a grant lets be seen', () => {
+  it.each([
+    ['read_snapshot_by_id', 'compare', [`GET ${OF_SUBJECT}/history`, `GET ${OF_SUBJECT}/diff`]],
+    ['read_snapshot_by_id', 'compare?show=sides', [`GET ${OF_SUBJECT}/history`, `GET ${OF_SUBJECT}/provenance`]],
+    ['read_snapshot_by_id', 'proof', [`GET ${OF_SUBJECT}/history`]],
+    ['read_lineage', 'proof', [`GET ${TENANT}/snapshots/{snapshot_id}/log-proof`]],
+  ])('%s: %s asks for nothing that is refused', async (scope, view, refused) => {
+    share(scope);
+    await open(`${PAGE}/${view}`);
+    await see(view === 'proof' ? 'What was recomputed holds' : 'The content is the same');
+    expect(refused.flatMap((route) => api.asked(route))).toEqual([]);
+  });
+
   it.each([
     ['read_latest', ['Attributes', 'Timeline', 'Requests'], 'are shown only to tenants that may read all versions'],
     ['read_lineage', ['Attributes', 'Timeline', 'Compare', 'Proof', 'Requests'], '✓ Current 1'],
