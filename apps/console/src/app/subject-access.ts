@@ -68,7 +68,7 @@ function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
           .filter((end) => end !== null)
           .sort()
           .at(-1) ?? null),
-    latest: grants.find(({ latest_snapshot: latest }) => latest !== null)?.latest_snapshot ?? null,
+    latest: grants.find(({ latest_snapshot: latest }) => latest !== undefined)?.latest_snapshot ?? null,
   };
 }
 

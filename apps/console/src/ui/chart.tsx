@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { TEXT } from '../text/ui.ts';
+import { COUNT_STEPS, countRange, isWithinDays, roomOfBars, timeRange } from './chart-axis.ts';
 import { momentText } from './time.tsx';
 
 export interface Series {
@@ -24,9 +25,6 @@ export interface PlotProps {
 }
 
 const HEIGHT = 200;
-/** Counts are whole, and so are the lines beside them. */
-const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-const DAY_S = 86_400;
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const HOUR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 /** Pixels that a time below the axis takes. */
@@ -58,26 +56,25 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
       grid: { stroke: resolved('--line') },
       ticks: { stroke: resolved('--line') },
     };
-    // A bar stands on its time: the first and the last one have room for both their halves.
-    const hasBars = series.some(({ kind }) => kind === 'bars');
-    const half = hasBars ? ((times[1] ?? 0) - (times[0] ?? 0)) / 2 : 0;
+    const room = series.some(({ kind }) => kind === 'bars') ? roomOfBars(times) : 0;
+    const isGrowth = series.every(({ kind = 'line' }) => kind === 'line');
     const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height,
         scales: {
-          x: { range: (_plot, from, to) => [from - half, to + half] },
-          ...(hasBars ? { y: { range: (_plot, _least, most) => [0, Math.max(1, most)] } } : {}),
+          x: { range: (_plot, first, last) => timeRange(first, last, room) },
+          y: { range: (_plot, least, most) => countRange(isGrowth ? least : 0, most) },
         },
         axes: [
           {
             ...axis,
             space: TICK_WIDTH,
             values: (_plot, times, _axis, _space, step) =>
-              times.map((time) => (step < DAY_S ? HOUR : DAY).format(time * 1000)),
+              times.map((time) => (isWithinDays(step) ? HOUR : DAY).format(time * 1000)),
           },
-          { ...axis, size: 60, incrs: STEPS },
+          { ...axis, size: 60, incrs: [...COUNT_STEPS] },
         ],
         series: [
           { label: TEXT.time, value: (_plot, time) => (time === null ? '' : momentText(time * 1000)) },

@@ -29,7 +29,7 @@ function haveTwoVersions(): void {
 /** The subject is another tenant's, which shares it. */
 function share(...scopes: readonly string[]): void {
   answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
-  const latest = scopes.includes('read_latest') ? {} : { latest_snapshot: null };
+  const latest = scopes.includes('read_latest') ? {} : { latest_snapshot: undefined };
   answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'beta', scopes, ...latest });
 }
 
