@@ -20,7 +20,7 @@ it('docs/operations/observability.md names every figure of both processes and no
     'libs/platform/src/metrics',
   ];
   const figures = matches(sources.map((name) => read(`${name}.ts`)).join('\n'), /'((?:webhook|http)_[a-z_]+)'/g);
-  const named = new Set(matches(read('docs/operations/observability.md'), /^\| `((?:webhook|http)_[a-z_]+)`/gm));
+  const named = new Set(matches(read('docs/operations/observability.md'), /^- `((?:webhook|http)_[a-z_]+)`/gm));
   expect([...named].sort()).toEqual(figures.sort());
 });
 
