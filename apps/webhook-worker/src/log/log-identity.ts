@@ -82,7 +82,7 @@ async function readPolicy(path: string, signers: readonly Signer[]): Promise<Pol
       signers.some((signer) => signer.key.keyId === key.keyId && signer.key.name === key.name),
     )
   )
-    throw fault(`names no key that signs: add the line “log ${own[0] ?? ''}”`);
+    throw fault(`names no signing key of this worker: add the line “log ${own[0] ?? ''}”`);
   for (const { name, url } of policy.witnesses) {
     if (url !== null && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       throw fault(`gives the witness ${name} a URL that is not http: or https:`);

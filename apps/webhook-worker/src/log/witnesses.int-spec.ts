@@ -444,7 +444,9 @@ describe('at boot', () => {
     };
     expect(await policyOf(`log ${vkey}\nquorum none\n`)).toBe('');
     expect(await policyOf(`log ${vkey}\n`)).toMatch(/^LOG_POLICY_FILE, .*policy, is not usable.*quorum/);
-    expect(await policyOf('quorum none\n')).toMatch(/^LOG_POLICY_FILE, .*names no key that signs: add the line “log /);
+    expect(await policyOf('quorum none\n')).toMatch(
+      /^LOG_POLICY_FILE, .*names no signing key of this worker: add the line “log /,
+    );
     expect(await policyOf(`log ${vkey}\nwitness w ${witness}\nquorum w\n`)).toMatch(/more witnesses than it has URLs/);
     expect(await policyOf(`log ${vkey}\nwitness w ${witness} ftp://x\nquorum w\n`)).toMatch(/a URL that is not http/);
     expect(await fault({ policyFile: '/nowhere' })).toMatch(/^LOG_POLICY_FILE, \/nowhere, cannot be read/);
