@@ -10430,7 +10430,7 @@ inserted AS (
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 ),
-told AS MATERIALIZED (
+announced AS MATERIALIZED (
   SELECT i.update_id, i.tenant_id, i.ord, (SELECT ($17::uuid[])[i.ord] FROM webhook_subscription_types y
     WHERE y.tenant_id = i.tenant_id AND y.event_type = 'update.proposed' LIMIT 1) AS event_id
   FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
@@ -10439,7 +10439,7 @@ new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
   SELECT event_id, tenant_id, 'update.proposed', update_id, ($18::text[])[ord],
     ($19::text[])[ord]
-  FROM told WHERE event_id IS NOT NULL
+  FROM announced WHERE event_id IS NOT NULL
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -10447,8 +10447,8 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
-  (ARRAY(SELECT event_id FROM told))[array_position(ARRAY(SELECT update_id
-    FROM told), f.update_id)] AS "eventId",
+  (ARRAY(SELECT event_id FROM announced))[array_position(ARRAY(SELECT update_id
+    FROM announced), f.update_id)] AS "eventId",
   CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
   f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
   CASE WHEN f.pending_of_subject + ($15::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
@@ -10507,7 +10507,7 @@ withdrawn AS (
     AND (f.role = ANY ($6::text[]) OR (f.role = ANY ($7::text[]) AND f.proposed_by = f.principal_id))
   RETURNING u.update_id, u.tenant_id, u.withdrawn_at
 ),
-told AS (
+announced AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
   SELECT $8::uuid, w.tenant_id, 'update.withdrawn', w.update_id, $9::text, $10::text
   FROM withdrawn w
@@ -10535,7 +10535,7 @@ SELECT f.role AS "facts.membership?.role",
   f.applied_at AS "update?.appliedAt",
   f.applied_snapshot_id AS "update?.appliedSnapshotId",
   f.withdrawn_at AS "update?.withdrawnAt", w.withdrawn_at AS "withdrawnNowAt",
-  (SELECT event_id FROM told) AS "eventId"
+  (SELECT event_id FROM announced) AS "eventId"
 FROM found f LEFT JOIN withdrawn w ON true;
 
 -- updates_of_subject

@@ -103,10 +103,15 @@ export function diagnose(error: unknown, url: string): DomainError {
       ? UNCODED.find(({ says }) => says?.test(message))
       : DIAGNOSES.find((diagnosis) => diagnosis.code.test(code) && (diagnosis.says?.test(message) ?? true));
   const { finding, advice } = known ?? UNKNOWN;
-  const said = code === undefined ? message : `${message}, ${code}`;
-  return new DomainError('unavailable', `PostgreSQL at ${placeOf(url)}: ${finding} (${said}): ${advice}.`, undefined, {
-    cause: error,
-  });
+  const serverMessage = code === undefined ? message : `${message}, ${code}`;
+  return new DomainError(
+    'unavailable',
+    `PostgreSQL at ${placeOf(url)}: ${finding} (${serverMessage}): ${advice}.`,
+    undefined,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Returns `host:port/database` for each host of a URL. */

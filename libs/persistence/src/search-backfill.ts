@@ -27,7 +27,8 @@ interface OwnersConnection {
  * it is read. Only one call may run at a time.
  */
 export async function backfillSearch(runner: OwnersConnection, batch = BATCH): Promise<void> {
-  // Later subjects bring their own terms, or come from a release that writes none: then this loop might never end.
+  // The bound of the loop, because writes of an earlier release could otherwise prolong it for ever. All other writes bring their
+  // own terms.
   const lastKey = await lastSubjectKey(runner);
   for (;;) {
     const subjects = await runner.query(migrationText('23-search-terms.next'), [batch, lastKey]);

@@ -1,6 +1,6 @@
 import type { ElementType } from './array-parameter';
 
-/** The columns of a statement's input `i` to their types. The column `tenant_id` takes the parameter `tenantId`. */
+/** The types of the columns of a statement's input `i`, by name. The column `tenant_id` takes the parameter `tenantId`. */
 export type InputColumns = Readonly<Record<string, ElementType>>;
 
 /** The columns of an actor, for {@link inputRow} and {@link inputRows}. */

@@ -17,7 +17,7 @@ export interface Page<Item> {
   next: PagePosition | null;
 }
 
-/** A page ends when its items exceed this number of bytes, even if the caller asked for more items (contract, "Lists"). */
+/** The maximum size of a page in bytes, unless its only item is larger. It may cut a page short (contract, "Lists"). */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -36,8 +36,8 @@ export function fitting(alias: string, rows: string, bytes: string, order: strin
 }
 
 /**
- * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of {@link
- * fitting}, `found` is the number of rows before the size limit.
+ * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of
+ * {@link fitting}, `found` is the number of rows before the size limit.
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
@@ -46,11 +46,11 @@ export function toPage<Row, Item>(
   positionOf: (row: Row) => PagePosition,
   found = rows.length,
 ): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(0, limit);
+  const last = pageRows.at(-1);
   return {
-    items: shown.map(toItem),
-    next: found > shown.length && last !== undefined ? positionOf(last) : null,
+    items: pageRows.map(toItem),
+    next: found > pageRows.length && last !== undefined ? positionOf(last) : null,
   };
 }
 

@@ -110,7 +110,7 @@ LEFT JOIN LATERAL (
 /** Joins facts about `i.principal_id` in this tenant, without a subject, as `f`. */
 export const memberAccess = (tenantId: string): string => withoutGrants(tenantId, 'NULL::boolean');
 
-/** Joins the same for `i.tenant_id`, with an expression that is true for an owner, if only owners may act. */
+/** Joins the same for `i.tenant_id` if only an owner may act. `ownsSubject` is an expression that is true for an owner. */
 export const ownerAccess = (ownsSubject: string): string => withoutGrants('i.tenant_id', ownsSubject);
 
 /** Joins the same for `i.tenant_id`. */

@@ -176,8 +176,8 @@ UPDATE log_feed SET granted_size = :to::bigint WHERE is_one`,
 );
 
 /**
- * Queues copies for grants on all subjects that were accepted since. The process that holds the feed sees each of them, and so
- * does every entry after `size`. The entries before `size` must be copied.
+ * Queues copies for grants on all subjects that were accepted since. Entries after `size` reach their grantees without a copy,
+ * because the process that holds the feed sees the grants. The entries before `size` must be copied.
  */
 const SEEK_ACCEPTED = statement<{ size: number; most: number }, { grantId: string }>(
   'feed_seek_accepted',
@@ -287,7 +287,7 @@ export class FeedIntegrationStore {
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} lacks entries from ${from} on`);
       if (entries.some((entry) => factOf(entry) === null)) await requireNothingHidden(sql);
-      // First, because `copy` locks these rows first, too.
+      // Before the append, because `copy` also locks these rows first.
       await sql.run(SEEK_GRANTED, { from, to });
       await append(sql, entries, from, to);
       const eventIds = await writeEventsOf(sql, entries.flatMap(fedEntry), beganAt);

@@ -215,8 +215,8 @@ export class FeedStore {
 
   /**
    * Returns the next entries that concern the tenant and that the caller may see now, and the caller's access facts. Only an
-   * active member gets any, and those of other tenants' subjects need its counterparty flag. It examines at most {@link
-   * LOOKED_AT} entries, so a page may be short or empty although there are more.
+   * active member gets any, and those of other tenants' subjects need its counterparty flag. It examines at most
+   * {@link LOOKED_AT} entries, so a page may be short or empty although there are more.
    */
   async changes(
     actor: Actor,
@@ -227,20 +227,20 @@ export class FeedStore {
     // One more than is shown tells whether there are more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
     const { facts, epoch, places, copiedTo } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
-    const looked = places ?? [];
-    const asked = (await this.entries(epoch, looked)).filter(
+    const examined = places ?? [];
+    const matching = (await this.entries(epoch, examined)).filter(
       ({ change: { fact, subject } }) =>
         (type === undefined || fact.type === type) &&
         (subjectType === undefined || subject?.subjectType === subjectType) &&
         (subjectId === undefined || subject?.subjectId === subjectId) &&
         (from === null || momentOfFact(fact) >= from),
     );
-    const seen = await this.visible(actor, facts, asked);
-    const items = seen.slice(0, limit).map(({ change }) => change);
-    const end = Math.max(after, looked.at(-1) ?? after);
+    const visible = await this.visible(actor, facts, matching);
+    const items = visible.slice(0, limit).map(({ change }) => change);
+    const end = Math.max(after, examined.at(-1) ?? after);
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
     const isComplete = copiedTo === null || copiedTo > next;
-    return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end, isComplete } };
+    return { facts, changes: { items, next, hasMore: examined.length === lookedAt || next < end, isComplete } };
   }
 
   /** Returns the number of log entries that are certainly older than this moment, from a checkpoint of that time. */

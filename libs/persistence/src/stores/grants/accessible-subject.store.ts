@@ -91,9 +91,9 @@ interface Listed {
  * Lists accessible subjects in two parts.
  *
  * The first part has the subjects of grants on one subject, unless the owner granted all of its subjects. It is ordered by
- * subject key, as is the index of live grants. Subject keys count the subjects of all tenants, so a position names a grant
- * instead: the last one shown, or the last one examined (`ended`). A subject may have further grants after that one, expired ones
- * and the live one, so its live grant is searched separately.
+ * subject key, as is the index of live grants. Subject keys are numbered across all tenants, so a position names a grant instead:
+ * the last one shown, or the last one examined (`ended`). A subject may have further grants after that one, expired ones and the
+ * live one, so its live grant is searched separately.
  *
  * The second part has all subjects of each owner that granted them all, in the order of owners. `owners` skips any number of
  * expired grants. Each lateral search follows the order of the rows before it, so LIMIT ends all of them.

@@ -451,9 +451,13 @@ export class GrantStore {
   ) {}
 
   /**
-   * Creates each grant if the caller has one of the roles `managers` in the owner, the grantee exists, the pair has no live grant
-   * (specification, "Grants"), and the number of live grants is below the cap. If a second human must confirm it, it becomes
-   * pending. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes are independent, and in the order of the grants.
+   * Creates each grant if all of this is true (specification, "Grants"):
+   * - The caller has one of the roles `managers` in the owner.
+   * - The grantee exists, and has no live grant on the subject.
+   * - The number of live grants is below the cap.
+   *
+   * A grant that a second human must confirm becomes pending. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes
+   * are independent, and in the order of the grants.
    */
   async create(actor: Acting, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
     return this.sql.transaction((sql) => createGrants(sql, actor, grants, managers, this.caps));

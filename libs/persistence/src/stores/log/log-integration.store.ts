@@ -153,20 +153,20 @@ export class LogIntegrationStore {
       const { isBackfilled, takenAt, ...tree } = taken;
       if (!isBackfilled) return { tree, takenAt, integrated: 0, dropped: 0, awaitsBackfill: true };
       const waiting = await sql.run(WAITING, { limit });
-      const [facts, waitingIds, nothing]: [LoggedFact[], number[], number[]] = [[], [], []];
+      const [facts, waitingIds, orphaned]: [LoggedFact[], number[], number[]] = [[], [], []];
       for (const row of waiting) {
         const fact = factOf(row) ?? ownFactOf(row);
-        if (fact === null) nothing.push(row.waitingId);
+        if (fact === null) orphaned.push(row.waitingId);
         else {
           facts.push(fact);
           waitingIds.push(row.waitingId);
         }
       }
-      if (nothing.length > 0) {
+      if (orphaned.length > 0) {
         await requireNothingHidden(sql);
-        await sql.run(DROP, { waitingIds: nothing });
+        await sql.run(DROP, { waitingIds: orphaned });
       }
-      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: nothing.length, awaitsBackfill: false };
+      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: orphaned.length, awaitsBackfill: false };
       const { size } = tree;
       const edge = await sql.run(EDGE, { size });
       const { salts, added, tree: next } = await grow(tree, edge, facts);
@@ -180,7 +180,7 @@ export class LogIntegrationStore {
       });
       if (entries !== facts.length || !isNext || next.size !== size + entries)
         throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
-      return { tree: next, takenAt, integrated: entries, dropped: nothing.length, awaitsBackfill: false };
+      return { tree: next, takenAt, integrated: entries, dropped: orphaned.length, awaitsBackfill: false };
     });
   }
 
@@ -191,8 +191,8 @@ export class LogIntegrationStore {
 }
 
 function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {
-  const begun = edge.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array(0);
-  if (begun.length !== offset * HASH_BYTES)
-    throw new Error(`tile ${level}/${index} has ${begun.length / HASH_BYTES} hashes and not ${offset}`);
-  return { level, index, hashes: Buffer.concat([begun, hashes]) };
+  const existing = edge.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array(0);
+  if (existing.length !== offset * HASH_BYTES)
+    throw new Error(`tile ${level}/${index} has ${existing.length / HASH_BYTES} hashes and not ${offset}`);
+  return { level, index, hashes: Buffer.concat([existing, hashes]) };
 }

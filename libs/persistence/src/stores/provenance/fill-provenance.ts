@@ -50,8 +50,8 @@ const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string
 );
 
 /**
- * Selects the last subject. Later versions bring their own provenance, or come from a release without it: then the loop might
- * never end.
+ * Selects the last subject: the bound of the loop, because writes of an earlier release could otherwise prolong it for ever. All
+ * other writes bring their own provenance.
  */
 const LAST = statement<NoParameters, { lastKey: string }>(
   'fill_provenance_last',

@@ -91,7 +91,7 @@ export function newestRecords(
     `coalesce(:from::timestamptz, '-infinity')`,
   ];
   const keysOf = (scope: string | KeyedScope): readonly string[] => (typeof scope === 'string' ? [] : scope.keys);
-  const looked = (scope: string | KeyedScope): string =>
+  const examined = (scope: string | KeyedScope): string =>
     typeof scope === 'string'
       ? `${table} ${alias}
                  WHERE ${scope} AND (${time}, ${key}) < (${before}) AND ${time} >= ${from}
@@ -107,12 +107,12 @@ export function newestRecords(
       const keys = keysOf(scope).map((_, index) => `${alias}.listed_key_${index}`);
       const columns = [`${alias}.*`, ...keysOf(scope).map((name, index) => `${name} AS listed_key_${index}`)];
       return `(
-    SELECT * FROM (SELECT ${columns.join(', ')} FROM ${looked(scope)} LIMIT ${LOOKED_AT}) ${alias}
+    SELECT * FROM (SELECT ${columns.join(', ')} FROM ${examined(scope)} LIMIT ${LOOKED_AT}) ${alias}
      WHERE ${isWanted} ${orderBy([...keys, time, key])} LIMIT :rows)`;
     },
     position: (scope) => `${place} AS position,
        CASE WHEN count(*) OVER () < :rows AND row_number() OVER (${order}) = 1
-            THEN (SELECT ${place} FROM ${looked(scope)} OFFSET ${LOOKED_AT - 1} LIMIT 1) END AS "lookedTo"`,
+            THEN (SELECT ${place} FROM ${examined(scope)} OFFSET ${LOOKED_AT - 1} LIMIT 1) END AS "lookedTo"`,
     order,
   };
 }

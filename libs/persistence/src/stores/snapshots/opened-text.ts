@@ -39,7 +39,7 @@ export function opened(row: SnapshotRow): SnapshotRecord {
   return snapshot;
 }
 
-/** Returns the damage of a text according to its stored hash, or its syntax if it has none; null if it is intact. */
+/** Returns the damage of a text, or null if it is intact. Without a stored hash, it only checks the JSON syntax. */
 export function damageOf(text: string, envelopeHash: string | null): Damage | null {
   if (envelopeHash !== null) return hashText(text) === envelopeHash ? null : 'hash';
   return isJson(text) ? null : 'syntax';

@@ -140,8 +140,8 @@ export class SnapshotListStore {
   }
 
   /**
-   * Returns the next snapshots below a version with their envelopes, newest first: at most `limit`, as many as fit into {@link
-   * ENVELOPE_BYTES}, at least one if it exists. The caller must have checked the right to the version.
+   * Returns the next snapshots below a version with their envelopes, newest first: at most `limit`, as many as fit into
+   * {@link ENVELOPE_BYTES}, at least one if it exists. The caller must have checked the right to the version.
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const copied = await this.copy?.below(subject, version, limit);

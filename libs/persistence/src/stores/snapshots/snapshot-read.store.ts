@@ -33,7 +33,7 @@ export interface Wanted {
   unlessHash?: Buffer | undefined;
 }
 
-/** `snapshot` is null if it does not exist, and if it has the hash and a text that the caller knows. */
+/** `snapshot` is null if it does not exist, or if the caller knows its hash and it is not erased. */
 export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
   /** The version that was found, known or not. A caller without the right gets it only in a read by snapshot id. */

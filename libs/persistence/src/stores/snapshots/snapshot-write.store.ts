@@ -226,8 +226,8 @@ const MAY_APPEND = `CASE WHEN i.update_id IS NULL THEN ${holds(RULES.submitLater
 /**
  * Appends the owner's next snapshot to the head (version ≥ 2), and marks its proposal as `applied`. The proposal's row lock
  * admits one of many appliers, and the unique (subject, version) admits one of many proposals. IS TRUE restricts the search to
- * the proposal's key, because an early plan would otherwise scan all proposals. Times in a chain never decrease, although the
- * clock may after a failover.
+ * the proposal's key, because an early plan would otherwise scan all proposals. Times in a chain never decrease, even if the
+ * clock does after a failover.
  */
 const APPEND: WriteStatement<SnapshotToAppend> = statement(
   'snapshot_append',

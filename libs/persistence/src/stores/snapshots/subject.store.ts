@@ -30,7 +30,9 @@ export interface OwnedSubject extends SubjectRef {
 /** A search by the latest version: an identifier, or the start of the name. Both are folded. */
 export type ContentSearch = { by: 'identifier'; identifier: Identifier } | { by: 'name'; prefix: string };
 
-/** A search by the start of the id, byte for byte (empty for all), and by evidence to mend (null for any), or by content. */
+/**
+ * A search by the start of the id, byte for byte (empty for all), and by evidence to mend (null for any); or a search by content.
+ */
 export type SubjectSearch = { by: 'id'; prefix: string; evidence: EvidenceToMend | null } | ContentSearch;
 
 export interface SubjectFilter {

@@ -167,7 +167,7 @@ inserted AS (
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 ),
-told AS MATERIALIZED (
+announced AS MATERIALIZED (
   SELECT i.update_id, i.tenant_id, i.ord, ${eventIdIfWanted('eventIds', 'i.tenant_id', 'update.proposed')} AS event_id
     FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
 ),
@@ -175,11 +175,11 @@ new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
   SELECT event_id, tenant_id, 'update.proposed', update_id, (:traces.requestId::text[])[ord],
          (:traces.traceparent::text[])[ord]
-    FROM told WHERE event_id IS NOT NULL
+    FROM announced WHERE event_id IS NOT NULL
 )
 SELECT ${FACTS},
   f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
-       (ARRAY(SELECT event_id FROM told))[array_position(ARRAY(SELECT update_id FROM told), f.update_id)] AS "eventId",
+       (ARRAY(SELECT event_id FROM announced))[array_position(ARRAY(SELECT update_id FROM announced), f.update_id)] AS "eventId",
        CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
        f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
        CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
@@ -269,7 +269,7 @@ withdrawn AS (
      AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
   RETURNING u.update_id, u.tenant_id, u.withdrawn_at
 ),
-told AS (
+announced AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
   SELECT :eventId::uuid, w.tenant_id, 'update.withdrawn', w.update_id, :trace::text, :traceparent::text
     FROM withdrawn w
@@ -278,7 +278,7 @@ told AS (
 )
 SELECT ${FACTS},
   ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt",
-  (SELECT event_id FROM told) AS "eventId"
+  (SELECT event_id FROM announced) AS "eventId"
   FROM found f LEFT JOIN withdrawn w ON true`,
 );
 

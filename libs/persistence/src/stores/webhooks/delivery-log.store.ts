@@ -161,7 +161,7 @@ const LOOK = 10_000;
  * Selects the deliveries of a page for the subscription given as SQL. The bounds are always present, so that a scan starts at
  * them.
  */
-const looked = (subscriptionId: string): string => `
+const examined = (subscriptionId: string): string => `
          d.subscription_id = ${subscriptionId}
      AND d.created_at >= coalesce(:from::timestamptz, '-infinity')
      AND d.created_at < coalesce(:to::timestamptz + interval '1 millisecond', 'infinity')
@@ -182,14 +182,14 @@ const PAGE = statement<
   ${LIST.position},
        CASE WHEN f.member_status = 'active' AND count(*) OVER () < :rows
             THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
-                   WHERE ${looked(':subscriptionId')} OFFSET ${LOOK - 1} LIMIT 1)
+                   WHERE ${examined(':subscriptionId')} OFFSET ${LOOK - 1} LIMIT 1)
        END AS "lookedTo"
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent
          FROM (SELECT * FROM (
                       SELECT * FROM deliveries d
-                       WHERE f.member_status = 'active' AND ${looked('s.subscription_id')} LIMIT ${LOOK}) d
+                       WHERE f.member_status = 'active' AND ${examined('s.subscription_id')} LIMIT ${LOOK}) d
                 WHERE (:status::text IS NULL OR d.status = :status)
                   AND (:eventType::text IS NULL OR d.event_type = :eventType)
                 ${LIST.order} LIMIT :rows) d

@@ -275,8 +275,8 @@ export class DeliveryStore {
 
   /**
    * Records the attempt, finishes or reschedules the delivery, and notes in the subscription when failures start or stop. A 410
-   * disables the subscription, as do only failures of the receiver for `disableAfterMs`. It is one statement that only accepts
-   * the current attempt's number, and concurrent results share it.
+   * disables the subscription, and so does an uninterrupted `disableAfterMs` of receiver failures. It is one statement that only
+   * accepts the current attempt's number, and concurrent results share it.
    */
   record(result: AttemptResult): Promise<Recorded> {
     return this.results.submit(result);
