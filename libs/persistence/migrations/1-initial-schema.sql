@@ -1,8 +1,8 @@
--- The first schema. What it holds to:
--- - identifiers compare byte for byte: `COLLATE "C"`;
--- - nothing that every write would update: heads, usage and counters are read from indexes, and hot tables carry
---   no foreign keys, since each check would lock the parent row (docs/decisions/0003-schema-for-many-writers.md);
--- - snapshots are insert-only: privileges for the application (privileges.sql), triggers for the table owner too.
+-- The first schema. Its rules:
+-- - Identifiers compare byte for byte: `COLLATE "C"`.
+-- - Nothing is updated by every write: heads, usage and counters are read from indexes, and hot tables have
+--   no foreign keys, because each check would lock the parent row (docs/decisions/0003-schema-for-many-writers.md).
+-- - Snapshots are insert-only: privileges for the application (privileges.sql), and triggers for the owner of the tables.
 
 CREATE TABLE tenants (
   tenant_id      text COLLATE "C" PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Takes the log away, its history and its salts: what was published of it can no longer be proved.
+-- Deletes the log with its history and its salts. Published entries can then no longer be proved.
 DROP TRIGGER memberships_owner_changed ON memberships;
 DROP TRIGGER memberships_owner_made ON memberships;
 DROP TRIGGER grants_revoked_logged ON grants;

@@ -1,6 +1,6 @@
--- The transparency log (docs/log.md): one RFC 6962 tree of a deployment, a leaf for each fact that must be provable years
--- later. A fact leaves a mark in its own transaction, by trigger, so that none can be missed, whoever writes it. The worker
--- turns marks into entries.
+-- The transparency log (docs/log.md): one RFC 6962 tree per deployment, with a leaf for each fact that must be provable
+-- years later. A trigger marks each fact in its own transaction, so that none is missed, whoever writes it. The worker turns
+-- marks into entries.
 
 CREATE TABLE owner_changes (
   owner_change_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -94,8 +94,8 @@ CREATE TRIGGER log_tiles_grow BEFORE UPDATE ON log_tiles
 CREATE TRIGGER log_tiles_stay BEFORE DELETE ON log_tiles FOR EACH ROW EXECUTE FUNCTION refuse_log_change();
 CREATE TRIGGER log_tree_stays BEFORE DELETE ON log_tree FOR EACH ROW EXECUTE FUNCTION refuse_log_change();
 
--- Marks are written with the rights of the tables' owner: nobody else can write one, or leave one out. A mark once a
--- statement and not once a row: what many requests share costs them one call.
+-- Marks are written with the rights of the tables' owner, so nobody else can write or omit one. The trigger runs once per
+-- statement, not per row, so requests that share a statement share its cost.
 CREATE FUNCTION mark_new_snapshots() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   INSERT INTO public.log_waiting (entry_type, subject_key, snapshot_version)
@@ -107,7 +107,7 @@ END $$;
 CREATE TRIGGER snapshots_logged AFTER INSERT ON snapshots REFERENCING NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION mark_new_snapshots();
 
--- What an import left without hashes is logged once it has them.
+-- A snapshot that was imported without hashes is logged when it gets them.
 CREATE FUNCTION mark_sealed_snapshots() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   INSERT INTO public.log_waiting (entry_type, subject_key, snapshot_version)
@@ -138,8 +138,8 @@ BEGIN
 END $$;
 CREATE TRIGGER owner_changes_logged AFTER INSERT ON owner_changes FOR EACH ROW EXECUTE FUNCTION mark_owner_change();
 
--- Who holds the ownership of a tenant, whichever statement changes it. A transfer takes two statements; it names whom it
--- takes the ownership from for its transaction (iss.owner_from), so that both are one change.
+-- Records who owns a tenant, whichever statement changes it. A transfer takes two statements. It sets the previous owner for
+-- its transaction (iss.owner_from), so that both are one change.
 CREATE FUNCTION record_owner_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   handed_over_by text := nullif(current_setting('iss.owner_from', true), '');
@@ -159,7 +159,7 @@ CREATE TRIGGER memberships_owner_changed AFTER UPDATE ON memberships
                      <> (OLD.api_functional_role = 'tenant_owner' AND OLD.status = 'active'))
   EXECUTE FUNCTION record_owner_change();
 
--- What was there before the log, in the order in which it came.
+-- Existing facts are marked in the order in which they were made.
 INSERT INTO owner_changes (tenant_id, principal_id, changed_at)
 SELECT tenant_id, principal_id, created_at FROM memberships
  WHERE api_functional_role = 'tenant_owner' AND status = 'active' ORDER BY created_at, tenant_id, principal_id;
@@ -169,8 +169,8 @@ SELECT entry_type, grant_id
          UNION ALL SELECT 3, grant_id, revoked_at FROM grants WHERE revoked_at IS NOT NULL) facts
  ORDER BY at, grant_id, entry_type;
 
--- Snapshots of before the log may be many: they get their marks in batches, once this is committed (13-log-backfill.batch).
--- Where this step ran before there were batches it marked them itself, and there is no such table.
+-- There may be many existing snapshots. They are marked in batches after this step is committed (13-log-backfill.batch). An
+-- earlier version of this step marked them itself, and such databases lack this table.
 CREATE TABLE log_backfill (
   is_one           boolean PRIMARY KEY DEFAULT true CHECK (is_one),
   created_at       timestamptz NOT NULL DEFAULT '-infinity',

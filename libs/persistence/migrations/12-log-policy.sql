@@ -1,4 +1,4 @@
--- Whose cosignatures a checkpoint has before it is published, as the worker that signs was told: the gateway says it on.
+-- The policy for cosignatures of published checkpoints, from the configuration of the signing worker. The gateway serves it.
 
 CREATE TABLE log_policy (
   is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),

@@ -1,6 +1,7 @@
--- Marks the next $1 snapshots of before the log, in the order in which they came, and moves on; answers how many it looked at.
--- One statement, so one transaction: whatever ends it, the place and the marks belong together. What was written since the
--- triggers are there has its mark, or its entry already, and is passed over: rows and marks are seen as of one moment.
+-- Marks the next $1 snapshots that are older than the log, in the order in which they were made, and moves the place.
+-- Returns the number of examined snapshots. It is one statement and so one transaction, so the place always matches the
+-- marks. Later snapshots already have a mark or an entry and are skipped, because rows and marks are read in one snapshot of
+-- the database.
 
 WITH place AS MATERIALIZED (
   SELECT * FROM log_backfill WHERE is_one FOR UPDATE

@@ -1,3 +1,3 @@
--- The order in which snapshots of before the log are marked; it is dropped when they are.
+-- The order in which older snapshots are marked. The index is dropped afterwards.
 
 CREATE INDEX CONCURRENTLY log_backfill_order ON snapshots (created_at, subject_key, snapshot_version)

@@ -1,5 +1,5 @@
--- How far the marks of snapshots of before the log are: a row while some are missing. Where step 10 has marked them all by
--- itself there is none.
+-- The progress of the marks of older snapshots: a row while some are missing. If step 10 marked all of them itself, there is
+-- none.
 
 CREATE TABLE IF NOT EXISTS log_backfill (
   is_one           boolean PRIMARY KEY DEFAULT true CHECK (is_one),

@@ -1,7 +1,7 @@
--- Which version was the newest at a time (docs/decisions/0031-as-of.md). By our clock that is a search in the chain itself,
--- whose times never run backwards. By `generated_at`, which is whatever its writer says, it needs an order of its own: an
--- index of all versions but the first, so that creates pay nothing. It is built beside writers, after the migrations:
--- `14-time-of-versions.index.sql`.
+-- Finds the version that was the newest at a moment (docs/decisions/0031-as-of.md). By the service's time that is a search
+-- in the chain, whose times never decrease. The writer sets `generated_at` freely, so it needs an order of its own: an index
+-- of all versions except for the first, so that creations do not pay for it. It is built beside writers, after the
+-- migrations: `14-time-of-versions.index.sql`.
 
 CREATE FUNCTION effective_time(generated_at text) RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Since when each leaf of a version is what it is, and what of the evidence its owner must mend (docs/provenance.md). Both
--- are written with the version. Of what was there before, npm run db:fill-provenance finds it.
+-- Stores since when each leaf of a version has its value, and the evidence that its owner must mend (docs/provenance.md).
+-- Both are written with the version. `npm run tool -- db/fill-provenance` adds them to older versions.
 
 CREATE TABLE snapshot_provenance (
   subject_key      bigint NOT NULL,

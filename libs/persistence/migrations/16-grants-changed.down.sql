@@ -1,5 +1,5 @@
--- Takes changes of grants away with their history: what the log says of them can no longer be proved. Grants on all subjects
--- end, since nothing before this step knows them.
+-- Deletes changes of grants with their history. Their log entries can then no longer be proved. Grants on all subjects end,
+-- because earlier releases do not know them.
 DELETE FROM log_waiting WHERE grant_change_id IS NOT NULL;
 ALTER TABLE log_waiting DROP COLUMN grant_change_id;
 DROP INDEX log_entries_of_grant_changes;

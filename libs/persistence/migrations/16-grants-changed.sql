@@ -1,7 +1,9 @@
--- Grants that are changed, and grants on all subjects of their grantor (docs/decisions/0028-grants-changed-and-on-all-subjects.md).
+-- Adds changes of grants, and grants on all subjects of their grantor
+-- (docs/decisions/0028-grants-changed-and-on-all-subjects.md).
 
--- A grant on all subjects is a row with subject_key 0. Each of the indexes of these grants says so in its own words, or
--- names the grantor by an expression, so that it answers who asks in these and nobody else (docs/decisions/0013-plans-whatever-statistics-say.md).
+-- A grant on all subjects is a row with subject_key 0. Each index of these grants has its own wording of that condition, or
+-- an expression on the grantor, so that only a search with the same words uses it
+-- (docs/decisions/0013-plans-whatever-statistics-say.md).
 ALTER TABLE grants ADD COLUMN granted_by text COLLATE "C", ADD COLUMN purpose text;
 COMMENT ON COLUMN grants.subject_key IS '0: every subject that the grantor owns, now or later';
 COMMENT ON COLUMN grants.scopes IS 'In force now, as expires_at is; what stood before is in grant_changes';
@@ -50,5 +52,5 @@ BEGIN
 END $$;
 CREATE TRIGGER grant_changes_logged AFTER INSERT ON grant_changes FOR EACH ROW EXECUTE FUNCTION mark_grant_change();
 
--- Last: every write waits for it.
+-- Last, because every write waits for it.
 ALTER TABLE log_waiting ADD COLUMN grant_change_id bigint;

@@ -1,6 +1,6 @@
--- The change feed (docs/feed.md): which entries of the log concern whom, so that a page is found by its reader and its
--- place, however many subjects and grants there are. Made of entries that are in the log, in batches, from the first one
--- on; what was logged before comes the same way.
+-- The change feed (docs/feed.md): the log entries that concern each tenant. A page is found by its reader and its place,
+-- independent of the number of subjects and grants. Batches write it from the entries of the log, starting with the first
+-- one, so it also has entries that were logged before this step.
 
 CREATE TABLE log_feed (
   is_one   boolean PRIMARY KEY DEFAULT true CHECK (is_one),

@@ -1,3 +1,3 @@
--- Who was shown what is forgotten.
+-- Deletes all records of disclosures.
 DROP TABLE disclosures;
 DROP FUNCTION refuse_record_change;

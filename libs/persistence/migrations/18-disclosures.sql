@@ -1,5 +1,6 @@
--- Who of another tenant was shown which versions of a subject: the first time each UTC day, written before the answer left.
--- Ranges, so that an export of any length is one row. Evidence: it only grows, and is kept.
+-- Records the versions of subjects that were shown to principals of other tenants: the first time per UTC day, before the
+-- answer. A row has a range of versions, so an export of any length is one row. Records are evidence: they are added and
+-- never deleted.
 
 CREATE TABLE disclosures (
   disclosure_id     bigint GENERATED ALWAYS AS IDENTITY,

@@ -1,4 +1,4 @@
--- Refused where anything was erased: what is gone cannot be put back, and the schema before has no place for that.
+-- Refused after any erasure: the content cannot be restored, and the previous schema cannot represent its absence.
 ALTER TABLE snapshots DROP CONSTRAINT snapshots_erased_check, DROP COLUMN erasure_id, ALTER COLUMN envelope SET NOT NULL;
 ALTER TABLE updates DROP CONSTRAINT updates_erased_check, DROP COLUMN erasure_id, ALTER COLUMN patch_ops SET NOT NULL;
 ALTER TABLE tenants DROP COLUMN erasure_confirmation;

@@ -1,11 +1,11 @@
--- Erasure (docs/erasure.md): the texts of versions go, their ids, hashes and places in the log stay. One function does it,
--- for a row of `erasures` that was confirmed; the triggers that keep snapshots and entries as they are let exactly that pass.
+-- Erasure (docs/erasure.md): deletes the texts of versions, and keeps their ids, hashes and places in the log. One function
+-- does it for a confirmed row of `erasures`. The triggers that protect snapshots and entries allow exactly that.
 
--- First, since only the integration of the log waits for it; everything below takes a moment.
+-- First, because only the integration of the log waits for it. Everything below takes a moment.
 ALTER TABLE log_entries
   ADD COLUMN erasure_id bigint,
   ALTER COLUMN salt DROP NOT NULL,
-  -- Not validated: rows that are there have a salt, and none of them is of the new type.
+  -- Not validated: existing rows have a salt, and none of them has the new type.
   ADD CONSTRAINT log_entries_of_erasure CHECK (entry_type <> 6 OR erasure_id IS NOT NULL) NOT VALID,
   ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type = 1) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_erasures ON log_entries (erasure_id) WHERE erasure_id IS NOT NULL;
@@ -36,7 +36,7 @@ CREATE TABLE erasures (
                                        AND (cancelled_by IS NULL) = (cancelled_at IS NULL)),
   CONSTRAINT erasures_erased CHECK ((status = 'erased') = (erased_at IS NOT NULL)
                                     AND (erased_at IS NULL) = (erased_indexes IS NULL)),
-  -- What was erased was confirmed, and its reason, which may tell of the person, went with it.
+  -- An erased row was confirmed, and has no reason any more, because the reason may contain personal data.
   CONSTRAINT erasures_decided CHECK (status <> 'erased' OR (reason IS NULL AND (confirmation = 'off' OR confirmed_by IS NOT NULL)))
 );
 CREATE UNIQUE INDEX erasures_pending_key ON erasures (subject_key) WHERE status = 'pending';
@@ -51,7 +51,7 @@ BEGIN
 END $$;
 CREATE TRIGGER erasures_setting BEFORE INSERT ON erasures FOR EACH ROW EXECUTE FUNCTION take_erasure_setting();
 
--- A pending one ends once. Beside how it ends, nothing of it changes.
+-- A pending erasure ends once. Nothing else of it changes.
 CREATE FUNCTION refuse_erasure_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   moved public.erasures;
@@ -83,7 +83,7 @@ END $$;
 CREATE TRIGGER erasures_logged AFTER UPDATE ON erasures
   FOR EACH ROW WHEN (NEW.status = 'erased' AND OLD.status <> 'erased') EXECUTE FUNCTION mark_erasure();
 
--- Of an entry only the salt goes, with the version that it is of.
+-- Only the salt of an entry is deleted, together with its version.
 CREATE FUNCTION refuse_entry_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   erased public.log_entries;
@@ -138,8 +138,8 @@ BEGIN
   RAISE EXCEPTION 'snapshots are immutable: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
 END $$;
 
--- Whatever of a subject holds the content of these versions goes, in one transaction; null, and nothing is done, while one of them
--- has no entry in the log yet. Whether whoever asked and confirmed may is decided before, under the tenant's lock.
+-- Deletes all content of these versions in one transaction. Returns null and does nothing while one of them has no log
+-- entry. The caller checks the rights of requester and confirmer before, under the tenant's lock.
 CREATE FUNCTION erase_versions(asked bigint) RETURNS timestamptz LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, the trace of an event, retention, and
--- hashes that an import left out.
+-- Adds refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, traces of events, retention, and
+-- hashes for imports without them.
 
 CREATE TABLE refresh_requests (
   refresh_request_id        uuid PRIMARY KEY,

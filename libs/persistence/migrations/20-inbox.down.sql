@@ -1,4 +1,4 @@
--- An event of an update that has no body yet is one that nobody can build any more.
+-- The previous release cannot build the body of an event about an update, so such events without a body are deleted.
 DELETE FROM outbox_events WHERE body IS NULL AND snapshot_id IS NULL;
 ALTER TABLE outbox_events
   DROP CONSTRAINT outbox_events_body_check,

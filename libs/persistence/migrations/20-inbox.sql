@@ -1,5 +1,5 @@
--- An event of an update names it, and gets its body as an event of a snapshot does: when its first deliveries are made.
--- What is there fulfils the condition already: it fulfilled a narrower one.
+-- An event about an update names it, and gets its body with its first deliveries, as an event about a snapshot does.
+-- Existing rows satisfy the new condition, because the previous one was narrower.
 ALTER TABLE outbox_events
   ADD COLUMN update_id uuid,
   DROP CONSTRAINT outbox_events_body_check,

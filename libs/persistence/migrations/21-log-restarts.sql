@@ -1,5 +1,5 @@
--- A log whose end is lost for good goes on under another name (docs/operations/log.md, "A new origin"): a new tree, of which the
--- first entry names the last checkpoint of the one before. `iss log-restart` begins it.
+-- A log that lost its end for good continues under another name (docs/operations/log.md, "A new origin"): with a new tree,
+-- whose first entry names the last checkpoint of the previous one. `iss log-restart` does it.
 
 CREATE TABLE log_restarts (
   restart_id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -19,13 +19,13 @@ CREATE TRIGGER log_restarts_immutable BEFORE UPDATE OR DELETE ON log_restarts
   FOR EACH ROW EXECUTE FUNCTION refuse_log_change();
 
 ALTER TABLE log_waiting ADD COLUMN restart_id bigint;
--- Not held against the entries that are there: none of them is a restart's.
+-- Not validated: no existing entry is a restart.
 ALTER TABLE log_entries ADD COLUMN restart_id bigint,
   ADD CONSTRAINT log_entries_restart CHECK ((entry_type = 7) = (restart_id IS NOT NULL)) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_restarts ON log_entries (restart_id) WHERE restart_id IS NOT NULL;
 
--- Begins the log anew, for the tables' owner: the tree that is there moves aside, and all that was in it waits in its order, behind
--- the restart itself and before what waits already. Writers go on all the while: they only add to what waits.
+-- Restarts the log, for the tables' owner. The existing tree is set aside, and all of its entries are queued in their order,
+-- after the restart and before the facts that already wait. Writers continue meanwhile, because they only add to the queue.
 CREATE FUNCTION restart_log(new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text)
 RETURNS TABLE (id bigint, entries bigint) LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE

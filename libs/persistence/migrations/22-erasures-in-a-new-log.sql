@@ -1,5 +1,5 @@
--- A log that is begun anew (21-log-restarts) has all entries of the one before in their order, behind the restart: what was erased
--- stands one place further, and the entries of erasures are written again with the places of the new tree.
+-- A restarted log (21-log-restarts) has all entries of the previous one in their order, after the restart. So the places of
+-- erased versions move by one, and the entries of erasures are written again with the new places.
 
 CREATE FUNCTION move_erased() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- Terms of subjects whose latest version is still the one that they were read from: whatever came later brought its own.
+-- Stores the terms of subjects whose latest version is still the one that was read. Later versions brought their own terms.
 WITH given AS MATERIALIZED (
   SELECT s.subject_key, s.owner_tenant_id, s.subject_type, g.name
     FROM unnest($1::bigint[], $2::int[], $3::text[]) AS g(subject_key, version, name)

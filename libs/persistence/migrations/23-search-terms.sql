@@ -1,6 +1,6 @@
--- By what subjects are found: name and identifiers of the latest version, folded (docs/decisions/0032-search-terms.md). Kept
--- in the statement that writes the version. The names of owners' subjects have an index that is built beside writers:
--- `23-search-terms.index.sql`. What was written before has its terms filled in after the migrations.
+-- The terms by which subjects are found: name and identifiers of the latest version, folded
+-- (docs/decisions/0032-search-terms.md). The statement that writes a version also writes its terms. The index of names is
+-- built beside writers: `23-search-terms.index.sql`. The terms of older versions are filled in after the migrations.
 
 ALTER TABLE subjects ADD COLUMN name text COLLATE "C";
 COMMENT ON COLUMN subjects.name IS 'Of the latest version, folded; null where it has none';
@@ -25,7 +25,7 @@ CREATE TABLE search_backfill (
 INSERT INTO search_backfill (after_key) SELECT 0 WHERE EXISTS (SELECT FROM subjects);
 COMMENT ON TABLE search_backfill IS 'How far the terms of what was there before are filled in; no row: there is none left';
 
--- Whatever erases the latest version of a subject takes its terms along.
+-- An erasure of a subject's latest version also deletes its terms.
 CREATE FUNCTION forget_search_terms() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF (SELECT max(n.snapshot_version) FROM public.snapshots n WHERE n.subject_key = NEW.subject_key) = NEW.snapshot_version THEN

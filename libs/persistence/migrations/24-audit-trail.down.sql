@@ -1,4 +1,4 @@
--- Who changed what is forgotten.
+-- Deletes the audit trail.
 DROP TRIGGER limit_overrides_audited ON limit_overrides;
 DROP TRIGGER erasures_moved_audited ON erasures;
 DROP TRIGGER erasures_made_audited ON erasures;

@@ -1,7 +1,7 @@
--- Who changed what in a tenant, when, and by which request. Written by triggers in the transaction of the change, with the
--- rights of the table's owner: no change without its record, whichever statement makes it, and no record without a change.
--- Who acts is said by the statement, for its transaction (`iss.acting_principal`, `iss.acting_request`); where none
--- says it, the service itself or its operator acts.
+-- Records who changed what in a tenant, when, and by which request. Triggers write the records in the transaction of the
+-- change, with the rights of the table's owner. So each change has its record, whichever statement makes it, and each record
+-- its change. The statement names the acting principal for its transaction (`iss.acting_principal`, `iss.acting_request`).
+-- If it names none, the service itself or its operator acts.
 
 CREATE TABLE audit_records (
   audit_id     bigint GENERATED ALWAYS AS IDENTITY,
@@ -23,7 +23,7 @@ CREATE TRIGGER audit_records_immutable BEFORE UPDATE OR DELETE ON audit_records
 CREATE TRIGGER audit_records_not_truncated BEFORE TRUNCATE ON audit_records
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_record_change();
 
--- Of the row of a trigger (`old_row` is null for a new one), what of these columns changed.
+-- Returns the changes of these columns in the row of a trigger (`old_row` is null for a new one).
 CREATE FUNCTION audit_details(old_row jsonb, new_row jsonb, columns text[]) RETURNS jsonb
   LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT coalesce(jsonb_object_agg(name, jsonb_build_object('before', old_row -> name, 'after', new_row -> name)), '{}')
@@ -37,7 +37,7 @@ CREATE FUNCTION write_audit_record(tenant_id text, action text, target jsonb, de
   VALUES (tenant_id, action, nullif(current_setting('iss.acting_principal', true), ''),
           nullif(current_setting('iss.acting_request', true), ''), target, details)
 $$;
--- For triggers, which have their owner's rights.
+-- Only for triggers, which have their owner's rights.
 REVOKE EXECUTE ON FUNCTION write_audit_record FROM PUBLIC;
 
 CREATE FUNCTION audit_tenant() RETURNS trigger
@@ -89,7 +89,7 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_subscriptions_made_audited AFTER INSERT ON webhook_subscriptions
   FOR EACH ROW EXECUTE FUNCTION audit_subscription();
--- Not what the worker notes with every failure, nor a secret that is sealed under another key.
+-- Without the worker's notes about failures, and without a secret that was sealed with another key.
 CREATE TRIGGER webhook_subscriptions_changed_audited AFTER UPDATE ON webhook_subscriptions
   FOR EACH ROW WHEN ((OLD.target_url, OLD.event_types, OLD.status, OLD.secret_fingerprint, OLD.deleted_at)
                      IS DISTINCT FROM (NEW.target_url, NEW.event_types, NEW.status, NEW.secret_fingerprint, NEW.deleted_at))
@@ -107,7 +107,7 @@ BEGIN
 END $$;
 CREATE TRIGGER transfer_offers_made_audited AFTER INSERT ON transfer_offers
   FOR EACH ROW EXECUTE FUNCTION audit_transfer_offer();
--- That one expires is nobody's deed.
+-- An expiry has no author, so it is not recorded.
 CREATE TRIGGER transfer_offers_ended_audited AFTER UPDATE ON transfer_offers
   FOR EACH ROW WHEN (OLD.status = 'pending' AND NEW.status IN ('accepted', 'declined', 'cancelled'))
   EXECUTE FUNCTION audit_transfer_offer();
@@ -132,7 +132,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER grants_made_audited AFTER INSERT ON grants FOR EACH ROW EXECUTE FUNCTION audit_grant();
--- Not that its end was told of.
+-- Without the note that the expiry was announced.
 CREATE TRIGGER grants_changed_audited AFTER UPDATE ON grants
   FOR EACH ROW WHEN ((OLD.scopes, OLD.expires_at, OLD.purpose, OLD.revoked_at)
                      IS DISTINCT FROM (NEW.scopes, NEW.expires_at, NEW.purpose, NEW.revoked_at))
@@ -154,7 +154,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER erasures_made_audited AFTER INSERT ON erasures FOR EACH ROW EXECUTE FUNCTION audit_erasure();
--- That one expires is nobody's deed, and that a new log moves its places is none.
+-- An expiry has no author, and moved places in a new log are no change, so neither is recorded.
 CREATE TRIGGER erasures_moved_audited AFTER UPDATE ON erasures
   FOR EACH ROW WHEN (OLD.status = 'pending'
                      AND (NEW.status IN ('erased', 'cancelled') OR OLD.confirmed_by IS DISTINCT FROM NEW.confirmed_by))

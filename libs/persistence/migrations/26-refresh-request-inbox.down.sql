@@ -1,6 +1,6 @@
 DROP TRIGGER refresh_requests_owner ON refresh_requests;
 DROP FUNCTION name_refresh_request_owner;
--- The version before knows pending and fulfilled ones alone; what was closed is none of either.
+-- The previous release only knows pending and fulfilled requests, so closed ones are deleted.
 DELETE FROM refresh_requests WHERE status IN ('declined', 'cancelled');
 ALTER TABLE refresh_requests
   DROP CONSTRAINT refresh_requests_closed_check,

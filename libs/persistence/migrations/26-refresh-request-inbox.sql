@@ -1,6 +1,6 @@
--- Refresh requests as an inbox: found by whom they are asked of, and by who asks; declined and cancelled besides fulfilled.
--- Few are ever made: so many as people answer. Owner and type of a subject never change, so that both may stand here too;
--- a trigger writes them, for gateways of the version before as well.
+-- Refresh requests as an inbox: found by the tenant that is asked and by the tenant that asks, and declined or cancelled as
+-- well as fulfilled. There are few, because people answer them. Owner and type of a subject never change, so they can be
+-- copied here. A trigger writes them, even for gateways of the previous release.
 ALTER TABLE refresh_requests
   ADD COLUMN owner_tenant_id text COLLATE "C",
   ADD COLUMN outgoing_of text COLLATE "C",

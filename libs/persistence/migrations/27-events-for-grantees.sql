@@ -1,5 +1,5 @@
--- Events for those a subject is shared with. A grant's end is told of once for each end that it was given: the columns keep
--- for which one that was, and the indexes hold what there is still to be told of, in its order.
+-- Events for the tenants with which a subject is shared. The expiry of a grant is announced once per value. The columns
+-- store the announced value, and the indexes have the expiries that are still to be announced, in their order.
 
 ALTER TABLE grants
   ADD COLUMN expiring_told_for timestamptz,

@@ -1,5 +1,5 @@
--- How far it is found where the values of versions come from that were written before that was kept (15-provenance.sql): so
--- that npm run db:migrate goes on where it was ended. A database that had it done already is looked through once more.
+-- The progress of the search for the provenance of older versions (15-provenance.sql), so that npm run db:migrate can
+-- continue it after an interruption. A database in which it was complete is searched once more.
 
 CREATE TABLE provenance_backfill (
   is_one           boolean PRIMARY KEY DEFAULT true CHECK (is_one),

@@ -1,4 +1,4 @@
--- Any key may sign again, and marked checkpoints are served again.
+-- Afterwards any key may sign, and marked checkpoints are served again.
 ALTER TABLE log_entries DROP COLUMN announcement_id;
 ALTER TABLE log_waiting DROP COLUMN announcement_id;
 ALTER TABLE log_checkpoints DROP COLUMN marked_by, DROP COLUMN marked_at;

@@ -1,6 +1,6 @@
--- Keys of the log are announced before they sign (docs/operations/keys.md): a worker whose key is not announced signs nothing.
--- An operator announces a key with `iss log-key add`, and the log records it. The applications' role announces the first keys
--- of a log alone. `iss log-key mark` marks checkpoints that were signed by mistake.
+-- Keys of the log are announced before they sign (docs/operations/keys.md): a worker whose key is not announced signs
+-- nothing. An operator announces a key with `iss log-key add`, and the log records it. The applications' role can only
+-- announce the first keys of a log. `iss log-key mark` marks checkpoints that were signed by mistake.
 
 CREATE TABLE log_key_announcements (
   announcement_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -39,7 +39,7 @@ END $$;
 CREATE TRIGGER log_key_announcements_logged AFTER INSERT ON log_key_announcements
   FOR EACH ROW WHEN (NOT NEW.is_first) EXECUTE FUNCTION mark_key_announcement();
 
--- Announces the keys that a log begins with; false where the log has begun.
+-- Announces the first keys of a log. Returns false if the log has checkpoints or announced keys.
 CREATE FUNCTION announce_first_log_keys(vkeys text[]) RETURNS boolean LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -54,7 +54,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION announce_first_log_keys FROM PUBLIC;
 
--- Keys that sign already were accepted by those who verify.
+-- Verifiers have already accepted the keys that sign now.
 INSERT INTO log_key_announcements (vkey, is_first) SELECT vkey, true FROM log_keys WHERE until_at IS NULL ORDER BY used_at, vkey;
 
 ALTER TABLE log_checkpoints
@@ -64,7 +64,7 @@ ALTER TABLE log_checkpoints
 CREATE INDEX log_checkpoints_served ON log_checkpoints ((-checkpoint_id)) WHERE marked_at IS NULL;
 COMMENT ON COLUMN log_checkpoints.marked_at IS 'Since when it counts as signed by mistake: it is stored, and no longer served';
 
--- None of the entries that are there announces a key.
+-- Not validated: no existing entry announces a key.
 ALTER TABLE log_entries ADD COLUMN announcement_id bigint,
   ADD CONSTRAINT log_entries_announcement CHECK ((entry_type = 8) = (announcement_id IS NOT NULL)) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_announcements ON log_entries (announcement_id) WHERE announcement_id IS NOT NULL;

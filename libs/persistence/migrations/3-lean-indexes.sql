@@ -1,5 +1,5 @@
--- Indexes that cost a write less: the column that tells subjects apart comes first, so that a look-up compares one text a
--- step; and updates have entries only for what they hold, most of them neither a `request_id` nor, yet, a snapshot.
+-- Makes indexes cheaper for writes. The column that distinguishes subjects comes first, so that a look-up compares one text
+-- per step. Updates have entries only for the values that they have: most have no `request_id`, and no snapshot yet.
 
 ALTER TABLE subjects DROP CONSTRAINT subjects_identity_key;
 ALTER TABLE subjects ADD CONSTRAINT subjects_identity_key UNIQUE (subject_id, subject_type);

@@ -1,5 +1,6 @@
--- A grant on all subjects brings its grantee rows of its own in shared_feed, for what was logged before it too (docs/feed.md).
--- Workers write them in batches; a row here says how far. Grants of before are found in the log in the same way, from its first entry on.
+-- A grant on all subjects adds rows for its grantee to shared_feed, also for older entries (docs/feed.md). Workers write
+-- them in batches, and a row here has the progress. Older grants are found in the log in the same way, starting with its
+-- first entry.
 
 CREATE TABLE granted_feeds (
   grantee_tenant_id text COLLATE "C" NOT NULL,
@@ -22,7 +23,7 @@ COMMENT ON COLUMN granted_feeds.turn IS 'The least is next; null: nothing is und
 ALTER TABLE log_feed ADD COLUMN granted_size bigint NOT NULL DEFAULT 0;
 COMMENT ON COLUMN log_feed.granted_size IS 'Entries, from the first one on, whose grants on all subjects are in granted_feeds';
 
--- A log that is begun anew has other places.
+-- A restarted log has other places.
 CREATE FUNCTION forget_granted_feeds() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   TRUNCATE public.granted_feeds;

@@ -1,5 +1,5 @@
--- Who wrote each version: the principal whose token was verified, and the request. What the envelope's `audit` says is the
--- caller's own word. Versions of before have neither. New entries of the log name both (docs/log.md).
+-- Stores who wrote each version: the principal of the verified token, and the request. The `audit` member of an envelope
+-- only has the caller's claim. Older versions have neither. New log entries name both (docs/log.md).
 
 ALTER TABLE log_entries ADD COLUMN names_writer boolean;
 COMMENT ON COLUMN log_entries.names_writer IS 'Whether the text of the entry names the writer of the version; null: an earlier release made it';

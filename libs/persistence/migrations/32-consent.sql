@@ -1,5 +1,5 @@
--- Membership by consent (docs/membership.md): an invitation is a membership that is pending until its principal accepts it.
--- Gateways of the release before give a pending member no right: they ask for `active`.
+-- Membership by consent (docs/membership.md): an invitation is a pending membership until its principal accepts it. Gateways
+-- of the previous release give a pending member no right, because they require `active`.
 
 ALTER TABLE memberships
   ADD COLUMN invited_by text COLLATE "C",

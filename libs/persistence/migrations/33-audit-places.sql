@@ -1,5 +1,5 @@
--- The number of an audit record is the tenant's own, from 1 on: one sequence of all tenants told each of them how much the
--- others change. Numbers of before stay, and the tenant's next ones follow the greatest of them.
+-- Audit records are numbered per tenant, from 1. A common sequence would tell each tenant how much the others change.
+-- Existing numbers stay, and each tenant continues after its greatest one.
 
 CREATE TABLE audit_places (
   tenant_id text COLLATE "C" PRIMARY KEY,

@@ -1,10 +1,10 @@
--- The database sets when a version was stored, and the log says up to which time it is complete. So an audit finds a fact that is
--- back-dated: it is behind a checkpoint that would have it, had it been there.
+-- The database sets the time at which a version is stored, and each checkpoint says up to which time the log is complete. So
+-- an audit finds a back-dated fact: its entry is missing from a checkpoint that should have it.
 
 ALTER TABLE log_checkpoints ADD COLUMN complete_at timestamptz;
 COMMENT ON COLUMN log_checkpoints.complete_at IS 'What was committed before is in the tree; null: an earlier release published it';
 
--- Versions that were imported without hashes get their entries when they get their hashes.
+-- Versions that were imported without hashes get their entries with their hashes.
 ALTER TABLE log_waiting ADD COLUMN is_late boolean;
 ALTER TABLE log_entries ADD COLUMN is_late boolean;
 COMMENT ON COLUMN log_entries.is_late IS 'The version was imported without hashes, and logged when it got them';
@@ -20,7 +20,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- In a chain times never run backwards, though a clock may. Whoever owns the table imports histories with their times.
+-- Times in a chain never decrease, even if the clock does. The owner of the table imports histories with their times.
 CREATE FUNCTION set_time_of_snapshot() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF NOT pg_has_role(current_user, (SELECT c.relowner FROM pg_class c WHERE c.oid = TG_RELID), 'USAGE') THEN

@@ -1,4 +1,4 @@
--- No table of facts can be emptied; the audit trail says what a grant is for; search folds case fully.
+-- Tables of facts refuse TRUNCATE, the audit trail has the purpose of grants, and search folds case fully.
 
 CREATE FUNCTION refuse_truncate() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -51,6 +51,6 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- What was written before is folded anew, after the migrations.
+-- Older terms are folded again after the migrations.
 INSERT INTO search_backfill (after_key) SELECT 0 WHERE EXISTS (SELECT FROM subjects)
   ON CONFLICT (is_one) DO UPDATE SET after_key = 0;

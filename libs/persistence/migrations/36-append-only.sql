@@ -1,4 +1,4 @@
--- What was granted, revoked, changed and signed stays as it was written, for the owner of the tables too.
+-- Grants, revocations, changes and checkpoints stay as they were written; the owner of the tables cannot change them either.
 
 CREATE FUNCTION refuse_grant_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -16,7 +16,7 @@ END $$;
 CREATE TRIGGER grants_stay BEFORE UPDATE OR DELETE ON grants
   FOR EACH ROW EXECUTE FUNCTION refuse_grant_change();
 
--- The database sets the times of a grant too. Whoever owns the table imports grants with their times.
+-- The database also sets the times of a grant. The owner of the table imports grants with their times.
 CREATE FUNCTION set_times_of_grant() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF NOT pg_has_role(current_user, (SELECT c.relowner FROM pg_class c WHERE c.oid = TG_RELID), 'USAGE') THEN
@@ -29,7 +29,7 @@ CREATE TRIGGER grants_time_set BEFORE INSERT ON grants
 CREATE TRIGGER grants_revocation_time_set BEFORE UPDATE ON grants
   FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION set_times_of_grant();
 
--- A checkpoint is marked once. Of those that are older than a day the last one of each hour stays.
+-- A checkpoint is marked once. After a day, only the last checkpoint of each hour stays.
 CREATE FUNCTION refuse_checkpoint_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   marked public.log_checkpoints;

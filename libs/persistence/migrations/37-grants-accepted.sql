@@ -1,5 +1,5 @@
--- A grant on all subjects shows in lists and feeds of its grantee once that one has used or accepted it (docs/membership.md). Reads by it
--- need no acceptance. Disclosures name the grant by which a version was read.
+-- A grant on all subjects appears in lists and feeds of its grantee after the grantee used or accepted it
+-- (docs/membership.md). Reads need no acceptance. Disclosures name the grant by which a version was read.
 
 ALTER TABLE grants
   ADD COLUMN accepted_at timestamptz,
@@ -7,10 +7,10 @@ ALTER TABLE grants
 COMMENT ON COLUMN grants.accepted_at IS 'When the grantee used or accepted it; null: it has not';
 COMMENT ON COLUMN grants.is_feed_due IS 'Accepted, and not in granted_feeds yet';
 
--- Grantees have seen them in their lists already.
+-- Grantees have already seen these grants in their lists.
 UPDATE grants SET accepted_at = created_at WHERE (subject_key <> 0) IS FALSE;
 
--- In place of grants_to_all_by_grantee, which only the release before reads.
+-- Replaces grants_to_all_by_grantee, which only the previous release reads.
 CREATE INDEX grants_to_all_accepted ON grants (grantee_tenant_id, grantor_tenant_id)
   WHERE revoked_at IS NULL AND accepted_at IS NOT NULL AND +subject_key = 0;
 CREATE INDEX grants_feed_due ON grants (grant_id) WHERE is_feed_due;

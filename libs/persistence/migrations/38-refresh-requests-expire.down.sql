@@ -1,5 +1,5 @@
 DROP INDEX refresh_requests_expiring, refresh_requests_due;
--- The version before knows an expired request by its expires_at alone.
+-- The previous release recognizes an expired request by its expires_at alone.
 ALTER TABLE refresh_requests
   DROP CONSTRAINT refresh_requests_closed_check,
   DROP CONSTRAINT refresh_requests_status_check;

@@ -1,5 +1,5 @@
--- Refresh requests expire, and become overdue. Reads decide both by the clock; the worker stores them once, with the events. The indexes hold
--- what the worker has yet to store, in its order.
+-- Refresh requests expire and become overdue. Reads decide both by the clock. The worker stores them once, with the events,
+-- and the indexes have the rows that it has not stored yet, in their order.
 ALTER TABLE refresh_requests
   ADD COLUMN overdue_told_at timestamptz,
   DROP CONSTRAINT refresh_requests_status_check,

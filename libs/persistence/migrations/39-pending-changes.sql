@@ -5,7 +5,7 @@ ALTER TABLE tenants ADD COLUMN pending_changes jsonb;
 COMMENT ON COLUMN tenants.pending_changes IS
   'By setting: {requested_by, requested_at, effective_at} of the request to switch it off; null: there is none';
 
--- A pending change takes effect by itself when its time has come.
+-- A pending change takes effect by itself at its time.
 CREATE FUNCTION setting_in_effect(stored text, pending jsonb) RETURNS text
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT CASE WHEN (pending ->> 'effective_at')::timestamptz <= statement_timestamp() THEN 'off' ELSE stored END
@@ -48,7 +48,7 @@ END $$;
 CREATE TRIGGER tenants_hold_back_changes BEFORE UPDATE ON tenants
   FOR EACH ROW EXECUTE FUNCTION hold_back_changes('erasure_confirmation');
 
--- A request ends with the ownership of whoever made it.
+-- A request ends when its author is no longer an owner.
 CREATE FUNCTION end_pending_changes() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   UPDATE public.tenants t

@@ -1,5 +1,5 @@
--- An event of a snapshot names it, and gets its body when its first deliveries are made. No event is done without a body:
--- a worker of the version before, which builds none, fails on such a one and leaves it to others.
+-- An event about a snapshot names it, and gets its body with its first deliveries. No event is done without a body: a worker
+-- of the previous release, which builds none, fails on such an event and leaves it to others.
 ALTER TABLE outbox_events
   ALTER COLUMN body DROP NOT NULL,
   ADD COLUMN snapshot_id uuid,

@@ -1,5 +1,6 @@
--- Refresh requests that recur. A series begins with its first request, and each later one links to the one before. When a request is
--- fulfilled, declined or expires, a trigger plans the next one, also for gateways of the version before; the worker opens it.
+-- Refresh requests that recur. A series begins with its first request, and each later one links to the previous one. When a
+-- request is fulfilled, is declined or expires, a trigger plans the next one, even for gateways of the previous release. The
+-- worker opens it.
 ALTER TABLE refresh_requests
   ADD COLUMN every text,
   ADD COLUMN series_id uuid,
@@ -14,8 +15,8 @@ COMMENT ON COLUMN refresh_requests.next_at IS 'When the worker opens the next re
 CREATE INDEX refresh_requests_next ON refresh_requests (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX refresh_requests_planned ON refresh_requests (subject_key, requesting_tenant_id) WHERE next_at IS NOT NULL;
 
--- The first moment after `after` of the series that began at `began`. Each one is counted from the beginning, in UTC, so that a series
--- from 31 January falls on 28 February and on 31 March.
+-- Returns the first moment after `after` in the series that began at `began`. It counts from the beginning, in UTC, so a
+-- series from 31 January continues on 28 February and on 31 March.
 CREATE FUNCTION next_recurrence(began timestamptz, every text, after timestamptz) RETURNS timestamptz
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT moment

@@ -1,4 +1,5 @@
--- Inboxes of refresh requests by subject, and overdue ones by their due time. Expressions keep these indexes from every other search.
+-- Indexes for inboxes of refresh requests by subject, and for overdue requests by their due time. Expressions keep them out
+-- of every other search.
 
 CREATE INDEX refresh_requests_incoming_on ON refresh_requests
   ((owner_tenant_id || '/'), subject_key, created_at, refresh_request_id);

@@ -21,7 +21,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER grants_made_audited AFTER INSERT ON grants FOR EACH ROW EXECUTE FUNCTION audit_grant();
--- Not that its end was told of.
+-- Without the note that the expiry was announced.
 CREATE TRIGGER grants_changed_audited AFTER UPDATE ON grants
   FOR EACH ROW WHEN ((OLD.scopes, OLD.expires_at, OLD.purpose, OLD.revoked_at)
                      IS DISTINCT FROM (NEW.scopes, NEW.expires_at, NEW.purpose, NEW.revoked_at))

@@ -1,5 +1,6 @@
--- The audit trail of a grantee has the grants that it received, and both sides have that one expired. One statement may change grants of
--- many tenants. It locks their counters (audit_places) in the order of tenants, so that no two statements wait for each other.
+-- The audit trail of a grantee has the grants that it received, and both parties have its expiry. One statement may change
+-- grants of many tenants. It locks their counters (audit_places) in the order of tenants, so that two statements cannot
+-- deadlock.
 
 CREATE FUNCTION grant_audit_records(was jsonb, became jsonb)
 RETURNS TABLE (tenant_id text, action text, target jsonb, details jsonb)

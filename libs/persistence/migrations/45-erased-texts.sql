@@ -42,5 +42,5 @@ END $$;
 CREATE TRIGGER erasures_texts_erased AFTER UPDATE ON erasures
   FOR EACH ROW WHEN (NEW.status = 'erased' AND OLD.status <> 'erased') EXECUTE FUNCTION erase_texts();
 
--- The expression keeps it from every other search (docs/decisions/0013-plans-whatever-statistics-say.md).
+-- The expression keeps it out of every other search (docs/decisions/0013-plans-whatever-statistics-say.md).
 CREATE INDEX erasures_of_tenant ON erasures ((tenant_id || '/'), (-erasure_id));

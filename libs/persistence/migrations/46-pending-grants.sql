@@ -1,5 +1,5 @@
--- Where a tenant asks for it, a grant on all of its subjects needs a second human. One member's request is a pending grant, which gives
--- no rights: it is a row of its own table, and becomes a row of `grants` when another human confirms it.
+-- If a tenant demands it, a grant on all of its subjects needs a second human. One member's request is a pending grant in a
+-- table of its own, which gives no rights. It becomes a row of `grants` when another human confirms it.
 
 ALTER TABLE tenants ADD COLUMN grant_confirmation text NOT NULL DEFAULT 'off'
   CONSTRAINT tenants_grant_confirmation_check CHECK (grant_confirmation IN ('required', 'off'));
@@ -28,7 +28,7 @@ CREATE TABLE pending_grants (
 );
 CREATE INDEX pending_grants_of_tenant ON pending_grants (grantor_tenant_id, created_at DESC, grant_id DESC);
 
--- A pending one ends once. Nothing else of it changes.
+-- A pending grant ends once. Nothing else of it changes.
 CREATE FUNCTION refuse_pending_grant_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND OLD.confirmed_at IS NULL AND OLD.cancelled_at IS NULL
@@ -46,7 +46,8 @@ CREATE TRIGGER pending_grants_stay BEFORE UPDATE OR DELETE ON pending_grants
 CREATE TRIGGER pending_grants_not_truncated BEFORE TRUNCATE ON pending_grants
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
 
--- Whether a grant on all subjects would give what no second human has confirmed, though the tenant demands that.
+-- Returns true if a grant on all subjects would give rights that no second human has confirmed, although the tenant demands
+-- it.
 CREATE FUNCTION grant_needs_confirmation(id uuid, grantor text, grantee text, wanted text[], until timestamptz) RETURNS boolean
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT EXISTS (SELECT FROM public.tenants t

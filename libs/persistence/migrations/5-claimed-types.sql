@@ -1,4 +1,4 @@
--- What kind of caller a token said that its principal is, for records that are made without saying it.
+-- Stores the principal type of each principal's last token, for membership records that are created without one.
 
 CREATE TABLE claimed_types (
   principal_id text COLLATE "C" PRIMARY KEY,

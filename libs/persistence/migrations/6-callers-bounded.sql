@@ -1,4 +1,4 @@
--- Whom a tenant's use is counted to, and what an operator allows beyond the defaults.
+-- Stores who founded a tenant, to whom its usage is counted, and the limits that an operator sets instead of the defaults.
 
 ALTER TABLE tenants ADD COLUMN founded_by text COLLATE "C";
 COMMENT ON COLUMN tenants.founded_by IS 'The principal that created the tenant: tenants of one founder share what a founder may use. Null where nobody did';

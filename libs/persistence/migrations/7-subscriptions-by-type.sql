@@ -1,4 +1,4 @@
--- Who wants an event is found by its type: no other subscription of the tenant is looked at.
+-- Finds the subscriptions to an event by its type, without reading the tenant's other subscriptions.
 
 CREATE TABLE webhook_subscription_types (
   tenant_id       text COLLATE "C" NOT NULL,
@@ -28,7 +28,7 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
--- Before the rows that are there: whoever writes subscriptions waits from here to the end of the migration.
+-- Before the rows are filled in: writers of subscriptions wait from here to the end of the migration.
 CREATE TRIGGER webhook_subscriptions_types
   AFTER INSERT OR DELETE OR UPDATE OF tenant_id, event_types, created_at, deleted_at ON webhook_subscriptions
   FOR EACH ROW EXECUTE FUNCTION keep_subscription_types();

@@ -1,4 +1,4 @@
--- What caps count is found without what is over: requests that were fulfilled, grants that were revoked, and what expired.
+-- Indexes for the counts of caps, without fulfilled requests, revoked grants and expired rows.
 
 CREATE INDEX refresh_requests_pending
   ON refresh_requests (subject_key, requesting_tenant_id, (coalesce(expires_at, 'infinity'))) WHERE status = 'pending';

@@ -1,6 +1,6 @@
--- Before the migrations: makes the roles that the applications act as, and lets the current user become them. Roles belong to
--- the cluster, so that another database may have made them. A login that acts as iss_app, as the release before did, may act
--- as both others, where the current user may give them.
+-- Runs before the migrations. Creates the roles of the applications, and lets the current user act as them. Roles belong to
+-- the cluster, so another database may have created them. A login that acts as iss_app, as in the previous release, may act
+-- as the two others if the current user can grant that.
 
 DO $$
 DECLARE

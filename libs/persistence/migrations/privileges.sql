@@ -1,5 +1,5 @@
--- After the migrations: what the applications' roles may do, table by table. Granted anew each time, since a dump that is
--- restored into a cluster without the roles comes without their privileges and policies.
+-- Runs after the migrations: the privileges of the applications' roles, table by table. They are granted each time, because
+-- a dump that is restored into a cluster without the roles lacks their privileges and policies.
 
 DO $$ BEGIN
   IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = 'snapshots'::regclass) THEN
@@ -27,7 +27,7 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
 
--- The gateway writes what callers may: facts are inserted, and the log is read.
+-- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
 GRANT UPDATE (name) ON subjects TO iss_app, iss_gateway;
 GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app, iss_gateway;
@@ -46,13 +46,13 @@ GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
 GRANT UPDATE ON deliveries TO iss_gateway;
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys, rate_limits TO iss_app, iss_gateway;
 
--- The worker delivers, deletes what was kept long enough, and writes the log.
+-- The worker delivers, deletes expired rows, and writes the log.
 GRANT INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO iss_app, iss_worker;
 GRANT UPDATE ON webhook_subscriptions TO iss_worker;
 GRANT UPDATE (expiring_told_for, expired_told_for, is_feed_due) ON grants TO iss_worker;
 GRANT INSERT, UPDATE (status, closed_at, overdue_told_at, next_at, next_request_id, series_end_reason) ON refresh_requests
   TO iss_worker;
--- It locks these rows before it deletes them, which takes the right to update a column.
+-- The worker locks these rows before it deletes them, which needs the privilege to update a column.
 GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
 GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;
 GRANT INSERT ON log_entries TO iss_app, iss_worker;
@@ -66,7 +66,7 @@ GRANT INSERT ON tenant_feed, shared_feed TO iss_app, iss_worker;
 GRANT UPDATE (size, granted_size) ON log_feed TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (next_index, until_index, turn) ON granted_feeds TO iss_app, iss_worker;
 
--- A restore without the roles leaves out both, and everybody may execute a function of which nothing is said.
+-- A restore without the roles loses both, and everybody may execute a function without explicit privileges.
 REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION erase_versions TO iss_app, iss_gateway;
 REVOKE EXECUTE ON FUNCTION announce_first_log_keys FROM PUBLIC;
