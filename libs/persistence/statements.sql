@@ -132,7 +132,7 @@ SELECT f.role AS "facts.membership?.role",
   WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
     AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
     AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", a.found
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -141,15 +141,21 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT a.* FROM audit_records a
-    WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
-      AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
-      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
-  WHERE (i.action IS NULL OR a.action = i.action)
-    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
-    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
-      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
+  SELECT * FROM (
+    SELECT a.*, sum(octet_length(to_json(a)::text)) OVER (ORDER BY a.at DESC, a.audit_id DESC) AS bytes, row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT a.* FROM audit_records a
+          WHERE a.tenant_id || '/' = i.tenant_id || '/' AND a.target ->> 'subject_type' = i.subject_type
+            AND a.target ->> 'subject_id' = i.subject_id AND f.member_status = 'active'
+            AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
+        WHERE (i.action IS NULL OR a.action = i.action)
+          AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+          AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+            AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a) a
+  ) a WHERE a.bytes <= 8388608 OR a.place = 1
+) a ON true
 ORDER BY a.at DESC, a.audit_id DESC;
 
 -- audit_of_target
@@ -185,7 +191,7 @@ SELECT f.role AS "facts.membership?.role",
   WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
     AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
     AND a.at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", a.found
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -194,15 +200,21 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT a.* FROM audit_records a
-    WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
-      AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
-      AND a.at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
-  WHERE (i.action IS NULL OR a.action = i.action)
-    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
-    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
-      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
+  SELECT * FROM (
+    SELECT a.*, sum(octet_length(to_json(a)::text)) OVER (ORDER BY a.at DESC, a.audit_id DESC) AS bytes, row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT a.* FROM audit_records a
+          WHERE a.tenant_id || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id
+            AND f.member_status = 'active' AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+            AND a.at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
+        WHERE (i.action IS NULL OR a.action = i.action)
+          AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+          AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+            AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a) a
+  ) a WHERE a.bytes <= 8388608 OR a.place = 1
+) a ON true
 ORDER BY a.at DESC, a.audit_id DESC;
 
 -- audit_of_tenant
@@ -237,7 +249,7 @@ SELECT f.role AS "facts.membership?.role",
   THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
   WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
     AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo"
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 1000 LIMIT 1) END AS "lookedTo", a.found
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS action, $10::text AS by_principal_id, $11::text AS target_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -246,14 +258,20 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT a.* FROM audit_records a
-    WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
-      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
-  WHERE (i.action IS NULL OR a.action = i.action)
-    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
-    AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
-      AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a ON true
+  SELECT * FROM (
+    SELECT a.*, sum(octet_length(to_json(a)::text)) OVER (ORDER BY a.at DESC, a.audit_id DESC) AS bytes, row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (
+        SELECT * FROM (SELECT a.* FROM audit_records a
+          WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
+            AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint) AND a.at >= coalesce($4::timestamptz, '-infinity')
+          ORDER BY a.at DESC, a.audit_id DESC LIMIT 1001) a
+        WHERE (i.action IS NULL OR a.action = i.action)
+          AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
+          AND (i.subject_type IS NULL OR a.target ->> 'subject_type' = i.subject_type
+            AND a.target ->> 'subject_id' = i.subject_id) ORDER BY a.at DESC, a.audit_id DESC LIMIT $1) a) a
+  ) a WHERE a.bytes <= 8388608 OR a.place = 1
+) a ON true
 ORDER BY a.at DESC, a.audit_id DESC;
 
 -- backlog_oldest_delivery
@@ -617,8 +635,8 @@ SELECT f.role AS "facts.membership?.role",
   d.request_id AS "item?.requestId",
   d.traceparent AS "item?.traceparent",
   d.skipped_reason AS "item?.skippedReason",
-  t.attempts AS "item?.attempts",
-  ARRAY[d.created_at::text, d.delivery_id::text] AS position,
+  d.attempts AS "item?.attempts",
+  ARRAY[d.created_at::text, d.delivery_id::text] AS position, d.found,
   CASE WHEN f.member_status = 'active' AND count(*) OVER () < $1
   THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
   WHERE
@@ -637,27 +655,31 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT d.*, o.request_id, o.traceparent
-  FROM (SELECT * FROM (
-      SELECT * FROM deliveries d
-      WHERE f.member_status = 'active' AND
-        d.subscription_id = s.subscription_id
-        AND d.created_at >= coalesce($3::timestamptz, '-infinity')
-        AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
-        AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
-      ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT 10000) d
-    WHERE ($8::text IS NULL OR d.status = $8)
-      AND ($9::text IS NULL OR d.event_type = $9)
-    ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $1) d
-  JOIN outbox_events o ON o.event_id = d.event_id
+  SELECT * FROM (
+    SELECT d.*, sum(octet_length(to_json(d)::text)) OVER (ORDER BY d.created_at DESC, d.delivery_id DESC) AS bytes, row_number() OVER (ORDER BY d.created_at DESC, d.delivery_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT d.*, o.request_id, o.traceparent, t.attempts
+      FROM (SELECT * FROM (
+          SELECT * FROM deliveries d
+          WHERE f.member_status = 'active' AND
+            d.subscription_id = s.subscription_id
+            AND d.created_at >= coalesce($3::timestamptz, '-infinity')
+            AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+            AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
+          ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT 10000) d
+        WHERE ($8::text IS NULL OR d.status = $8)
+          AND ($9::text IS NULL OR d.event_type = $9)
+        ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $1) d
+      JOIN outbox_events o ON o.event_id = d.event_id
+      LEFT JOIN LATERAL (
+        SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
+              'statusCode', a.status_code, 'errorPhase', a.error_phase, 'error', a.error)
+          ORDER BY a.attempt) AS attempts
+        FROM (SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id
+          ORDER BY a.attempt DESC LIMIT 50) a
+      ) t ON true) d
+  ) d WHERE d.bytes <= 8388608 OR d.place = 1
 ) d ON true
-LEFT JOIN LATERAL (
-  SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
-        'statusCode', a.status_code, 'errorPhase', a.error_phase, 'error', a.error)
-    ORDER BY a.attempt) AS attempts
-  FROM (SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id
-    ORDER BY a.attempt DESC LIMIT 50) a
-) t ON true
 ORDER BY d.created_at DESC, d.delivery_id DESC;
 
 -- delivery_overdue
@@ -1415,7 +1437,7 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN er.erased_at IS NOT NULL THEN
   (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id
   LIMIT 1) END AS "item?.logIndex",
-  ARRAY[er.erasure_id::text] AS position
+  ARRAY[er.erasure_id::text] AS position, er.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1436,9 +1458,15 @@ LEFT JOIN LATERAL (
       AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM erasures er
-  WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -($5::bigint)
-  ORDER BY (-er.erasure_id) LIMIT $6) er ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT er.*, sum(octet_length(to_json(er)::text)) OVER (ORDER BY (-er.erasure_id)) AS bytes, row_number() OVER (ORDER BY (-er.erasure_id)) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM erasures er
+      WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -($5::bigint)
+      ORDER BY (-er.erasure_id) LIMIT $6) er
+  ) er WHERE er.bytes <= 8388608 OR er.place = 1
+) er ON true
 ORDER BY (-er.erasure_id);
 
 -- erasures_of_tenant
@@ -1477,7 +1505,7 @@ SELECT f.role AS "facts.membership?.role",
   CASE WHEN er.erased_at IS NOT NULL THEN
   (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id
   LIMIT 1) END AS "item?.logIndex",
-  ARRAY[er.erasure_id::text] AS position
+  ARRAY[er.erasure_id::text] AS position, er.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -1485,12 +1513,18 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM erasures er
-  WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active'
-    AND (-er.erasure_id) > -($3::bigint)
-    AND ($4::text IS NULL OR CASE WHEN er.status = 'pending'
-      AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END = $4::text)
-  ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT $5) er ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT er.*, sum(octet_length(to_json(er)::text)) OVER (ORDER BY (-er.erasure_id)) AS bytes, row_number() OVER (ORDER BY (-er.erasure_id)) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM erasures er
+      WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active'
+        AND (-er.erasure_id) > -($3::bigint)
+        AND ($4::text IS NULL OR CASE WHEN er.status = 'pending'
+          AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END = $4::text)
+      ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT $5) er
+  ) er WHERE er.bytes <= 8388608 OR er.place = 1
+) er ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
 ORDER BY (-er.erasure_id);
 
@@ -10165,7 +10199,7 @@ SELECT f.role AS "facts.membership?.role",
   o.expires_at AS "item?.expiresAt",
   CASE WHEN o.status = 'pending'
   AND o.expires_at <= statement_timestamp() THEN o.expires_at ELSE o.resolved_at END AS "item?.resolvedAt",
-  ARRAY[o.created_at::text, o.offer_id::text] AS position,
+  ARRAY[o.created_at::text, o.offer_id::text] AS position, o.found,
   coalesce((SELECT true FROM transfer_offers mine
     WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
@@ -10178,14 +10212,18 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT (f.member_status = 'active'
       AND f.role = ANY ($3::text[])) IS TRUE AS is_admin OFFSET 0) a
 LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM transfer_offers o
-    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
-    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
-  UNION ALL
-  SELECT * FROM (SELECT * FROM transfer_offers o
-    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
-      AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
-    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
+  SELECT * FROM (
+    SELECT o.*, sum(octet_length(to_json(o)::text)) OVER (ORDER BY o.created_at DESC, o.offer_id DESC) AS bytes, row_number() OVER (ORDER BY o.created_at DESC, o.offer_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM (SELECT * FROM transfer_offers o
+        WHERE a.is_admin AND o.tenant_id = i.tenant_id AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+        ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
+      UNION ALL
+      SELECT * FROM (SELECT * FROM transfer_offers o
+        WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+          AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+        ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o) o
+  ) o WHERE o.bytes <= 8388608 OR o.place = 1
 ) o ON true
 ORDER BY o.created_at DESC, o.offer_id DESC;
 
@@ -10593,7 +10631,7 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+    SELECT u.*, sum((octet_length(u.patch_ops) + octet_length(to_json(concat(u.request_id, u.initiated_by, u.proposed_by))::text))) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT u.*
       FROM unnest($5::text[]) state
@@ -10645,7 +10683,7 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+    SELECT u.*, sum((octet_length(u.patch_ops) + octet_length(to_json(concat(u.request_id, u.initiated_by, u.proposed_by))::text))) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
       count(*) OVER ()::int AS found
     FROM (SELECT u.*
       FROM unnest($3::text[]) state

@@ -197,7 +197,7 @@ describe('The delivery log', () => {
     ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', '/query/to'],
     ['limit=0', '/query/limit'],
     ['limit=-1', '/query/limit'],
-    ['limit=201', '/query/limit'],
+    ['limit=1001', '/query/limit'],
     ['limit=abc', '/query/limit'],
     ['cursor=abc', '/query/cursor'],
     ['from=9999-12-31T23:59:59-23:59&to=0001-01-01T00:00:00Z', '/query/to'],

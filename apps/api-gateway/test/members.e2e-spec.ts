@@ -427,7 +427,7 @@ describe('the list of principals', () => {
     const list = (query = '', user: User = 'reader') => gateway.as(user, 'get', `/v1/tenants/acme/principals${query}`);
     const all = await list().expect(200);
     expect(all.body.items).toHaveLength(4);
-    expect(all.body).toMatchObject({ next_cursor: null, page: { limit: 1000, next_cursor: null } });
+    expect(all.body).toMatchObject({ next_cursor: null, page: { limit: 50, next_cursor: null } });
     const first = await list('?limit=2').expect(200);
     await putMember('alice', 'zoe', 'tenant_reader').expect(200);
     await putMember('alice', 'adam', 'tenant_reader').expect(200);

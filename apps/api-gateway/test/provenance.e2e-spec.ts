@@ -55,7 +55,7 @@ describe.each(FORMS)('%s', (form) => {
       [1, 2].map(async (version) => (await world.read(`${pathOf(form, subject)}/snapshots/${version}?view=header`)).body),
     );
     const { items, ...rest } = await leaves(subject, '', form);
-    expect(rest).toEqual({ ...second, next_cursor: null, has_more: false, page: { limit: 200, next_cursor: null } });
+    expect(rest).toEqual({ ...second, next_cursor: null, has_more: false, page: { limit: 50, next_cursor: null } });
     const since = { recorded_at: first.created_at, effective_at: sent['generated_at'] };
     const by = ({ written_by, write_request_id }: Record<string, unknown>) => ({ written_by, write_request_id });
     expect(by(first)).toEqual({ written_by: 'oidc:test#alice', write_request_id: expect.any(String) });

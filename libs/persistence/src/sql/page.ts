@@ -35,6 +35,9 @@ export function fitting(alias: string, rows: string, bytes: string, order: strin
   )`;
 }
 
+/** The size of a row as JSON, for {@link fitting}. */
+export const rowBytes = (alias: string): string => `octet_length(to_json(${alias})::text)`;
+
 /**
  * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of
  * {@link fitting}, `found` is the number of rows before the size limit.

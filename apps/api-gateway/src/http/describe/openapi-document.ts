@@ -5,7 +5,8 @@ import { ERROR_STATUSES } from '../errors/error-statuses';
 import { EXAMPLE_IDS } from './example-ids';
 import { ONE_OF_TWO } from './field';
 import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
-import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
+import { pageBounds, type PageLimits } from '../lists/page-limits';
+import { PAGE_LIMITS } from '../lists/paging';
 import { QUERY } from '../lists/query';
 import { PATH_PARAMETERS } from '../request/path-params';
 

@@ -1,5 +1,4 @@
 import { DomainError } from '@iss/domain';
-import type { Limits } from '@iss/platform';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
@@ -10,28 +9,14 @@ import { part, view } from '../describe/view';
 import { charged } from '../limits/charged';
 import { flag, oneOf, PAGE } from '../request/fields';
 import { query, type Shape } from '../request/shape';
+import { LIST_LIMITS, pageBounds, type PageLimits } from './page-limits';
 import { declareQuery, sentQuery } from './query';
 
 /** The query of a list without filters. */
 const PAGE_QUERY = query(PAGE);
 
-export interface PageLimits {
-  default: number;
-  /** A larger `limit` is refused, never clamped. */
-  max: number | ((limits: Limits) => number);
-}
-
-/** For lists that the specification does not page (contract, "Lists beyond the specification's own limits"). */
-export const UNPAGED = { default: 1_000, max: 1_000 } as const satisfies PageLimits;
-
 /** For the descriptions of filtered lists. */
 export const SHORT_PAGES = 'A page of a filtered list may be short or empty and still have a `next_cursor`.';
-
-/** Returns the page limits, restricted by the limits of the deployment. */
-export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
-  const bound = typeof max === 'number' ? max : max(limits);
-  return { default: Math.min(preferred, bound), max: bound };
-}
 
 const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
 const place = {
@@ -147,7 +132,7 @@ const readPaging = createParamDecorator(({ limits, query: shape }: List, context
 export const PAGE_LIMITS = 'x-page-limits';
 
 /** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
-export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): ParameterDecorator {
+export function PageOf(shape: Shape<Fields> = PAGE_QUERY, limits: PageLimits = LIST_LIMITS): ParameterDecorator {
   const read = readPaging({ limits, query: shape });
   return documented(read, ApiExtension(PAGE_LIMITS, limits), declareQuery(shape));
 }
@@ -170,18 +155,18 @@ export function pageAnswer<Shown, Stored>(
   description: string,
   item: Field<Shown, Stored>,
   items: readonly NoInfer<Shown>[],
-  limit: number,
+  limits: PageLimits = LIST_LIMITS,
   orders?: readonly [string, ...string[]],
 ): Answer {
   const page = view(`${String(item.facts.shown['title'])}Page`, pageFields(item, orders));
-  const example = lastPage(items, limit, orders?.at(-1));
+  const example = lastPage(items, limits, orders?.at(-1));
   return { description, content: { 'application/json': { schema: page.facts.shown, example } } };
 }
 
 /** Returns the last page of a list that has only one. */
 export function lastPage<Item>(
   items: readonly Item[],
-  limit: number,
+  { default: limit }: PageLimits = LIST_LIMITS,
   order?: string,
 ): { items: readonly Item[] } & PageView {
   return {

@@ -25,10 +25,9 @@ import {
   wholeFrom,
 } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
+import { LIST_LIMITS } from '../../http/lists/page-limits';
 import { PLACE } from './feed-places';
 import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../../http/answer/snapshot-header.view';
-
-export const CHANGES_LIMIT = { default: 100, max: 1_000 };
 
 const place = {
   log_index: count.described(
@@ -208,7 +207,7 @@ export const ChangesQuery = query({
       'The `next_after` of the previous response, or the `log_index` of the last item. Defaults to the start of ' +
         'the log.',
     ),
-  limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default)
+  limit: wholeFrom(1, LIST_LIMITS.max, LIST_LIMITS.default)
     .optional()
     .described('The maximum number of items on the page.'),
   wait: matching(/^(?:[0-9]|[12][0-9]|30)$/, 'must be a number of seconds from 0 to 30')

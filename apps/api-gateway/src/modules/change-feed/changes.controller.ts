@@ -7,6 +7,7 @@ import { EVENT_STREAM } from '../../http/answer/json-adapter';
 import { EventStream, JsonText } from '../../http/answer/json-text';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import { charged } from '../../http/limits/charged';
+import { LIST_LIMITS } from '../../http/lists/page-limits';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { subjectSent } from '../../http/request/subject-filter';
@@ -17,7 +18,6 @@ import {
   ChangePage,
   changePage,
   CHANGES_EXAMPLE,
-  CHANGES_LIMIT,
   ChangesQuery,
   EVENTS_EXAMPLE,
   eventsIn,
@@ -74,7 +74,7 @@ export class ChangesController {
     subjectSent(query, { isTypeEnough: true });
     const asked = {
       after: after === undefined ? BEFORE_ALL : this.places.read(actor.tenantId, after),
-      limit: limit === undefined ? CHANGES_LIMIT.default : Number(limit),
+      limit: limit === undefined ? LIST_LIMITS.default : Number(limit),
       type,
       subjectType,
       subjectId,

@@ -57,12 +57,12 @@ export class ErasuresController {
 
   @Get('erasures')
   @ApiRoute('List the erasures of a subject, newest first', RULES.readErasures, {
-    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
+    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)]) },
   })
   async listErasures(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf({ default: 20, max: 50 }) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: Erasure[] } & PageView> {
     return paging.answer(await this.erasures.list(actor, subject, paging.at()), Erasure.of);
   }
@@ -126,11 +126,11 @@ export class TenantErasuresController {
   @Get()
   @ApiRoute('List the erasures of all subjects of a tenant, newest first', RULES.listErasures, {
     description: '`status=pending` lists the erasures that wait for a confirmation.',
-    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
+    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)]) },
   })
   async listTenantErasures(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 20, max: 50 }, ErasuresQuery) paging: Paging<ErasuresQuery>,
+    @PageOf(ErasuresQuery) paging: Paging<ErasuresQuery>,
   ): Promise<{ items: Erasure[] } & PageView> {
     return paging.answer(await this.erasures.listOfTenant(actor, paging.query.status, paging.at()), Erasure.of);
   }

@@ -3,7 +3,8 @@ import { Controller, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES, UNPAGED } from '../../http/lists/paging';
+import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
+import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
@@ -90,11 +91,11 @@ export class GrantsController {
     description:
       'The list has active, revoked and expired grants. Received grants on all subjects of another tenant ' +
       `appear under \`offered\` until the tenant uses or accepts them. ${SHORT_PAGES}`,
-    answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], 50) },
+    answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], SPECIFIED_LISTS.grants) },
   })
   async listGrants(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 100 }, GrantsQuery) paging: Paging<GrantsQuery>,
+    @PageOf(GrantsQuery, SPECIFIED_LISTS.grants) paging: Paging<GrantsQuery>,
   ): Promise<{ items: Grant[] } & PageView> {
     const { direction = 'issued' } = paging.query;
     const page = await this.grants.ofTenant(actor, direction, grantFilter(paging.query), paging.at());
@@ -130,12 +131,12 @@ export class GrantsController {
     description:
       'The list has active, revoked and expired grants, and those on all of the tenant’s subjects. It is paged ' +
       'only beyond 1000 grants.',
-    answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], UNPAGED.default) },
+    answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)]) },
   })
   async listSubjectGrants(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(UNPAGED) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
     return paging.answer(await this.grants.ofSubject(actor, subject, paging.at()), Grant.of);
   }
@@ -181,12 +182,14 @@ export class GrantsController {
       'grant was used or accepted. `identifier` and `q` only search subjects on which the tenant holds ' +
       '`read_latest`. Each hit is recorded as a disclosure to the caller, with `search` as `via`. ' +
       SHORT_PAGES,
-    answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
+    answers: {
+      200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], SPECIFIED_LISTS.accessibleSubjects),
+    },
     examples: { tenant_id: 'beta' },
   })
   async listAccessibleSubjects(
     @ActorParam() actor: Acting,
-    @PageOf({ default: 50, max: 200 }, AccessibleListQuery) paging: Paging<AccessibleListQuery>,
+    @PageOf(AccessibleListQuery, SPECIFIED_LISTS.accessibleSubjects) paging: Paging<AccessibleListQuery>,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
     const page = await this.grants.accessible(actor, accessibleSearch(paging.query), paging.at());
     return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));

@@ -22,11 +22,11 @@ export class PendingGrantsController {
   @Get()
   @ApiRoute('List the grants on all subjects that wait for a second human, newest first', RULES.confirmGrants, {
     description: 'The list has all requests made while `grant_confirmation` was `required`, including ended ones.',
-    answers: { 200: pageAnswer('One page.', PendingGrant, [PendingGrant.of(PENDING)], 50) },
+    answers: { 200: pageAnswer('One page.', PendingGrant, [PendingGrant.of(PENDING)]) },
   })
   async listPendingGrants(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 100 }) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: PendingGrant[] } & PageView> {
     return paging.answer(await this.pending.list(actor, paging.at()), PendingGrant.of);
   }

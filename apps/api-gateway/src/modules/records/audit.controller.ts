@@ -8,8 +8,6 @@ import { subjectSent } from '../../http/request/subject-filter';
 import { AuditService } from './audit.service';
 import { AUDIT_EXAMPLE, AuditEntry, AuditQuery } from './audit.views';
 
-const PAGE_LIMITS = { default: 50, max: 200 };
-
 @ApiTags('Records')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')
@@ -23,11 +21,11 @@ export class AuditController {
       'limits. Both the grantor and the grantee have the records of a grant; for a grant on all subjects, the ' +
       'grantee has them from its acceptance on. A change and its record are written together. A request that ' +
       `changes nothing leaves no record. ${SHORT_PAGES}`,
-    answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE], PAGE_LIMITS.default) },
+    answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE]) },
   })
   async listAudit(
     @ActorParam() actor: Actor,
-    @PageOf(PAGE_LIMITS, AuditQuery) paging: Paging<AuditQuery>,
+    @PageOf(AuditQuery) paging: Paging<AuditQuery>,
   ): Promise<{ items: AuditEntry[] } & PageView> {
     const { action, principal_id: principalId, target_id: targetId, from, to } = paging.query;
     const filter = { action, principalId, targetId, subject: subjectSent(paging.query), from, to };

@@ -9,8 +9,7 @@ import { subjectSent } from '../../http/request/subject-filter';
 import { DisclosureService } from './disclosure.service';
 import { Disclosure, DISCLOSURE_EXAMPLE, DisclosuresQuery, SubjectDisclosuresQuery } from './disclosure.views';
 
-const PAGE_LIMITS = { default: 50, max: 200 };
-const ANSWERS = { 200: pageAnswer('One page.', Disclosure, [DISCLOSURE_EXAMPLE], PAGE_LIMITS.default) };
+const ANSWERS = { 200: pageAnswer('One page.', Disclosure, [DISCLOSURE_EXAMPLE]) };
 const WHAT_IS_RECORDED =
   'The service records a disclosure when a principal is shown a version, or a range of versions, in one ' +
   'way. It records each once per UTC day, before it sends the response.';
@@ -29,7 +28,7 @@ export class DisclosuresController {
   async listSubjectDisclosures(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(PAGE_LIMITS, SubjectDisclosuresQuery) paging: Paging<SubjectDisclosuresQuery>,
+    @PageOf(SubjectDisclosuresQuery) paging: Paging<SubjectDisclosuresQuery>,
   ): Promise<{ items: Disclosure[] } & PageView> {
     const { from, to, principal_id: principalId, via, grantee_tenant_id: granteeTenantId } = paging.query;
     const filter = { from, to, principalId, via, granteeTenantId };
@@ -48,7 +47,7 @@ export class DisclosuresController {
   )
   async listDisclosures(
     @ActorParam() actor: Actor,
-    @PageOf(PAGE_LIMITS, DisclosuresQuery) paging: Paging<DisclosuresQuery>,
+    @PageOf(DisclosuresQuery) paging: Paging<DisclosuresQuery>,
   ): Promise<{ items: Disclosure[] } & PageView> {
     const { from, to, principal_id: principalId, via } = paging.query;
     const filter = { from, to, principalId, via, subject: subjectSent(paging.query) };

@@ -5,6 +5,7 @@ import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import type { ViewOf } from '../../http/describe/view';
+import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
@@ -69,12 +70,14 @@ export class RefreshRequestsController {
     description:
       'Members of the owner see every request, or those of one tenant. Other callers must send their own ' +
       '`requesting_tenant_id` and see only that tenant’s requests.',
-    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
+    answers: {
+      200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], SPECIFIED_LISTS.refreshRequests),
+    },
   })
   async listRefreshRequests(
     @SubjectParam() subject: SubjectRef,
     @ReaderParam() asker: Asker,
-    @PageOf({ default: 50, max: 200 }, ListRefreshRequestsQuery) paging: Paging<ListRefreshRequestsQuery>,
+    @PageOf(ListRefreshRequestsQuery, SPECIFIED_LISTS.refreshRequests) paging: Paging<ListRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
     const { requesting_tenant_id } = paging.query;
     const page = await this.requests.list(asker, subject, requesting_tenant_id ?? null, paging.at());
@@ -164,11 +167,13 @@ export class TenantRefreshRequestsController {
 
   @Get()
   @ApiRoute('List the refresh requests to or from a tenant, newest first', RULES.readRefreshRequests, {
-    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
+    answers: {
+      200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], SPECIFIED_LISTS.refreshRequests),
+    },
   })
   async listTenantRefreshRequests(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 200 }, TenantRefreshRequestsQuery) paging: Paging<TenantRefreshRequestsQuery>,
+    @PageOf(TenantRefreshRequestsQuery, SPECIFIED_LISTS.refreshRequests) paging: Paging<TenantRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
     const { direction = 'incoming', status = null, subject_type: subjectType = null, overdue } = paging.query;
     const subject = subjectSent(paging.query, { isTypeEnough: true });

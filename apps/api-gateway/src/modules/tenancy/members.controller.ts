@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal as Caller } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { PrincipalIdParam } from '../../http/request/path-params';
@@ -83,11 +83,11 @@ export class MembersController {
   @Get('principals')
   @ApiRoute("List the tenant's principals, including removed ones, by principal_id", RULES.readMembers, {
     description: '`status` shows if a principal was removed; it is also a filter.',
-    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], UNPAGED.default) },
+    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)]) },
   })
   async listPrincipals(
     @ActorParam() actor: Actor,
-    @PageOf(UNPAGED, ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
+    @PageOf(ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
   ): Promise<{ items: Principal[] } & PageView> {
     const { status } = paging.query;
     return paging.answer(await this.members.list(actor, status ?? null, paging.at()), Principal.of);

@@ -9,7 +9,6 @@ import { ActorParam } from '../../http/request/actor.decorator';
 import { MemberService } from './member.service';
 import { BLOCKED, BlockedTenant, CAROL, Invitation, Principal, TO_BETA } from './member.views';
 
-const PAGE_LIMITS = { default: 50, max: 1_000 };
 const LAST_OWNER = 'The last `tenant_owner` cannot leave (409).';
 
 /** Lets the caller accept, leave or block a tenant. */
@@ -22,11 +21,11 @@ export class MembershipsController {
   @Get('invitations')
   @ApiRoute('List the tenants that invited the caller', 'any_principal', {
     description: 'Ordered by `tenant_id`. An invited caller has no right in the tenant until it accepts.',
-    answers: { 200: pageAnswer('One page.', Invitation, [Invitation.of(TO_BETA)], PAGE_LIMITS.default) },
+    answers: { 200: pageAnswer('One page.', Invitation, [Invitation.of(TO_BETA)]) },
   })
   async listInvitations(
     @CurrentPrincipal() caller: Caller,
-    @PageOf(PAGE_LIMITS) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: Invitation[] } & PageView> {
     return paging.answer(await this.members.invitations(caller, paging.at()), Invitation.of);
   }
@@ -74,12 +73,12 @@ export class MembershipsController {
   @ApiRoute('List the tenants that the caller blocks', 'any_principal', {
     description: 'Ordered by `tenant_id`.',
     answers: {
-      200: pageAnswer('One page.', BlockedTenant, [BlockedTenant.of(BLOCKED)], PAGE_LIMITS.default),
+      200: pageAnswer('One page.', BlockedTenant, [BlockedTenant.of(BLOCKED)]),
     },
   })
   async listBlockedTenants(
     @CurrentPrincipal() caller: Caller,
-    @PageOf(PAGE_LIMITS) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: BlockedTenant[] } & PageView> {
     return paging.answer(await this.members.blocks(caller, paging.at()), BlockedTenant.of);
   }

@@ -2,7 +2,8 @@ import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
+import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
 import { SubjectService } from './subject.service';
@@ -20,14 +21,14 @@ export class SubjectsController {
     RULES.readSubjects,
     {
       description:
-        `Pages have ${UNPAGED.default} subjects by default. Use it to see if a subject exists: a read of a ` +
-        'subject that does not exist returns 403, like a read of another tenant’s subject.',
-      answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], UNPAGED.default) },
+        'Use it to see if a subject exists: a read of a subject that does not exist returns 403, like a read of ' +
+        'another tenant’s subject.',
+      answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], SPECIFIED_LISTS.tenantSubjects) },
     },
   )
   async listSubjects(
     @ActorParam() actor: Actor,
-    @PageOf(UNPAGED, SubjectListQuery) paging: Paging<SubjectListQuery>,
+    @PageOf(SubjectListQuery, SPECIFIED_LISTS.tenantSubjects) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
     const filter = { subjectType: paging.query.subject_type ?? null, search: searchSent(paging.query) };
     return paging.answer(await this.subjects.owned(actor, filter, paging.at()), Subject.of);
@@ -35,12 +36,12 @@ export class SubjectsController {
 
   @Get(':subject_type/:subject_id/owners')
   @ApiRoute('Read the tenant that owns a subject', RULES.readOwners, {
-    answers: { 200: pageAnswer('The owner.', Ownership, [OWNERSHIP_EXAMPLE], UNPAGED.default) },
+    answers: { 200: pageAnswer('The owner.', Ownership, [OWNERSHIP_EXAMPLE]) },
   })
   async listOwners(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(UNPAGED) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: Ownership[] } & PageView> {
     paging.at();
     const owner = await this.subjects.owner(actor, subject);

@@ -58,11 +58,11 @@ export class TenantsController {
   @Get()
   @ApiRoute("List the caller's tenants, with its role in each", 'any_principal', {
     description: 'The list has the tenants in which the caller is an active member, ordered by `tenant_id`.',
-    answers: { 200: pageAnswer('One page.', TenantItem, [TenantItem.of(ACME_OF_ALICE)], 50) },
+    answers: { 200: pageAnswer('One page.', TenantItem, [TenantItem.of(ACME_OF_ALICE)]) },
   })
   async listTenants(
     @CurrentPrincipal() principal: Principal,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: TenantItem[] } & PageView> {
     const page = await this.tenants.list(principal, paging.at());
     return paging.answer(page, (found) => TenantItem.of(withCaller(found)));

@@ -45,11 +45,11 @@ export class TransferOffersController {
   @Get()
   @ApiRoute('List the transfer offers of the tenant, newest first', RULES.readTransferOffers, {
     description: 'An offered principal sees the offers made to it, even if it is not a member.',
-    answers: { 200: pageAnswer('One page.', TransferOffer, [TransferOffer.of(PENDING)], 50) },
+    answers: { 200: pageAnswer('One page.', TransferOffer, [TransferOffer.of(PENDING)]) },
   })
   async listTransferOffers(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: TransferOffer[] } & PageView> {
     return paging.answer(await this.offers.list(actor, paging.at()), TransferOffer.of);
   }

@@ -14,8 +14,6 @@ import {
   OwnerChangeView,
 } from './log.views';
 
-const PAGE_LIMITS = { default: 50, max: 200 };
-
 /** Lists past access and ownership. Each item has its index in the log. */
 @ApiTags('Transparency log')
 @ApiBearerAuth()
@@ -26,12 +24,12 @@ export class HistoriesController {
   @Get('subjects/:subject_type/:subject_id/access-history')
   @ApiRoute('List the periods in which tenants could read a subject, newest first', RULES.manageGrants, {
     description: 'The list has live and ended grants. `…/grants/{grant_id}/log-proof` proves each period.',
-    answers: { 200: pageAnswer('One page.', AccessPeriodView, [ACCESS_PERIOD_EXAMPLE], PAGE_LIMITS.default) },
+    answers: { 200: pageAnswer('One page.', AccessPeriodView, [ACCESS_PERIOD_EXAMPLE]) },
   })
   async listAccessHistory(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(PAGE_LIMITS, AccessHistoryQuery) paging: Paging<AccessHistoryQuery>,
+    @PageOf(AccessHistoryQuery) paging: Paging<AccessHistoryQuery>,
   ): Promise<{ items: AccessPeriodView[] } & PageView> {
     const { at } = paging.query;
     return paging.answer(await this.histories.access(actor, subject, at, paging.at()), AccessPeriodView.of);
@@ -40,11 +38,11 @@ export class HistoriesController {
   @Get('owner-history')
   @ApiRoute('List the changes of the tenant’s owners, newest first', RULES.readTenant, {
     description: 'The list has the founding, transfers, and every other change of the tenant’s owners.',
-    answers: { 200: pageAnswer('One page.', OwnerChangeView, [OWNER_CHANGE_EXAMPLE], PAGE_LIMITS.default) },
+    answers: { 200: pageAnswer('One page.', OwnerChangeView, [OWNER_CHANGE_EXAMPLE]) },
   })
   async listOwnerHistory(
     @ActorParam() actor: Actor,
-    @PageOf(PAGE_LIMITS) paging: Paging,
+    @PageOf() paging: Paging,
   ): Promise<{ items: OwnerChangeView[] } & PageView> {
     return paging.answer(await this.histories.owners(actor, paging.at()), OwnerChangeView.of);
   }

@@ -38,13 +38,13 @@ export class DeliveriesController {
     description:
       'Each delivery has its attempts. Deliveries to a deleted subscription stay readable. A request examines ' +
       'at most 10,000 deliveries, so a filtered page may be short or empty and still have a `next_cursor`.',
-    answers: { 200: pageAnswer('One page.', Delivery, [Delivery.of(DEAD)], 50) },
+    answers: { 200: pageAnswer('One page.', Delivery, [Delivery.of(DEAD)]) },
     errors: ['not_found'],
   })
   async listDeliveries(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() { principalId }: Principal,
-    @PageOf({ default: 50, max: 200 }, ListDeliveriesQuery) paging: Paging<ListDeliveriesQuery>,
+    @PageOf(ListDeliveriesQuery) paging: Paging<ListDeliveriesQuery>,
   ): Promise<{ items: Delivery[] } & PageView> {
     const { status, event_type, from, to } = paging.query;
     const filter = { status: status ?? null, eventType: event_type ?? null, from: from ?? null, to: to ?? null };

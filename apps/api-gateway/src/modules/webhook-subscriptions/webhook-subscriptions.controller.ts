@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { JsonBody, OptionalJsonBody } from '../../http/request/json-body';
 import { UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
@@ -54,11 +54,11 @@ export class WebhookSubscriptionsController {
 
   @Get()
   @ApiRoute('List the webhook subscriptions of a tenant, oldest first', RULES.useWebhooks, {
-    answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)], UNPAGED.default) },
+    answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)]) },
   })
   async listWebhookSubscriptions(
     @CurrentPrincipal() { principalId }: Principal,
-    @PageOf(UNPAGED, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
+    @PageOf(ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
   ): Promise<{ items: Subscription[] } & PageView> {
     const { tenant_id } = paging.query;
     const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at());

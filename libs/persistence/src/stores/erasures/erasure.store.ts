@@ -11,7 +11,7 @@ import {
 } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
+import { fitting, type ListRow, type Page, type PageRequest, rowBytes, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
@@ -284,6 +284,9 @@ const INSERT_EVENTS = statement<{ events: readonly EventToWrite[] }>(
                        :events.requestId::text[], :events.traceparent::text[])`,
 );
 
+const ORDER = 'ORDER BY (-er.erasure_id)';
+const POSITION = 'ARRAY[er.erasure_id::text] AS position, er.found';
+
 const LIST = statement<
   Actor & SubjectRef & { before: string | number; rows: number },
   ListRow<AccessFacts, ErasureRecord>
@@ -291,14 +294,19 @@ const LIST = statement<
   'erasures_of_subject',
   `SELECT ${FACTS},
   ${columns(ERASURE, 'item?')},
-  ARRAY[er.erasure_id::text] AS position
+  ${POSITION}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
-  LEFT JOIN LATERAL (SELECT * FROM erasures er
-                      WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -(:before::bigint)
-                      ORDER BY (-er.erasure_id) LIMIT :rows) er ON true
- ORDER BY (-er.erasure_id)`,
+  LEFT JOIN LATERAL ${fitting(
+    'er',
+    `SELECT * FROM erasures er
+      WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -(:before::bigint)
+      ${ORDER} LIMIT :rows`,
+    rowBytes('er'),
+    ORDER,
+  )} er ON true
+ ${ORDER}`,
 );
 
 const LIST_OF_TENANT = statement<
@@ -308,15 +316,20 @@ const LIST_OF_TENANT = statement<
   'erasures_of_tenant',
   `SELECT ${FACTS},
   ${columns(ERASURE, 'item?')},
-  ARRAY[er.erasure_id::text] AS position
+  ${POSITION}
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL (SELECT * FROM erasures er
-                      WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active' AND (-er.erasure_id) > -(:before::bigint)
-                        AND (:status::text IS NULL OR ${ERASURE.status} = :status::text)
-                      ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT :rows) er ON true
+  LEFT JOIN LATERAL ${fitting(
+    'er',
+    `SELECT * FROM erasures er
+      WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active' AND (-er.erasure_id) > -(:before::bigint)
+        AND (:status::text IS NULL OR ${ERASURE.status} = :status::text)
+      ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT :rows`,
+    rowBytes('er'),
+    ORDER,
+  )} er ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
- ORDER BY (-er.erasure_id)`,
+ ${ORDER}`,
 );
 
 /** Larger than any id of an erasure. */

@@ -1,7 +1,7 @@
 import type { AccessFacts, Actor, AuditAction, SubjectRef } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import type { Page, PageRequest } from '../../sql/page';
+import { fitting, type Page, type PageRequest, rowBytes } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
@@ -67,10 +67,10 @@ const list = (name: string, scope: string) => {
     name,
     `SELECT ${FACTS},
   ${columns(RECORD, 'item?')},
-  ${LIST.position(listed)}
+  ${LIST.position(listed)}, a.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, action: 'text', by_principal_id: 'text', target_id: 'text' })}
   ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${LIST.page(listed, WANTED)} a ON true
+  LEFT JOIN LATERAL ${fitting('a', `SELECT * FROM ${LIST.page(listed, WANTED)} a`, rowBytes('a'), LIST.order)} a ON true
  ${LIST.order}`,
   );
 };

@@ -2,7 +2,17 @@ import { type AccessFacts, type Acting, type Actor, OWNER, type TransferOfferSta
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
-import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  fitting,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PageRequest,
+  rowBytes,
+  toList,
+} from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
@@ -108,20 +118,23 @@ const OF_TENANT = statement<
   'transfer_offers_of_tenant',
   `SELECT ${FACTS},
   ${columns(OFFER, 'item?')},
-  ${LIST.position},
+  ${LIST.position}, o.found,
        coalesce((SELECT true FROM transfer_offers mine
                   WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
   CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role = ANY (:admins::text[])) IS TRUE AS is_admin OFFSET 0) a
-  LEFT JOIN LATERAL (
-    SELECT * FROM (SELECT * FROM transfer_offers o
+  LEFT JOIN LATERAL ${fitting(
+    'o',
+    `SELECT * FROM (SELECT * FROM transfer_offers o
                     WHERE a.is_admin AND o.tenant_id = i.tenant_id AND ${LIST.next}) o
-     UNION ALL
-    SELECT * FROM (SELECT * FROM transfer_offers o
-                    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
-                      AND ${LIST.next}) o
-  ) o ON true
+      UNION ALL
+     SELECT * FROM (SELECT * FROM transfer_offers o
+                     WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+                       AND ${LIST.next}) o`,
+    rowBytes('o'),
+    LIST.order,
+  )} o ON true
  ${LIST.order}`,
 );
 

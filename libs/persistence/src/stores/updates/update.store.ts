@@ -299,7 +299,7 @@ const pageOf = (whose: string): string => `
       FROM unnest(:statuses::text[]) state
      CROSS JOIN LATERAL (SELECT * FROM updates u WHERE ${whose} AND u.status = state AND ${LIST.next}) u
      ${LIST.order} LIMIT :rows`,
-    'octet_length(u.patch_ops)',
+    `(octet_length(u.patch_ops) + octet_length(to_json(concat(u.request_id, u.initiated_by, u.proposed_by))::text))`,
     LIST.order,
   )} u ON true`;
 

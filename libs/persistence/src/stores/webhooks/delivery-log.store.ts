@@ -9,11 +9,13 @@ import { type Columns, columns } from '../../sql/columns';
 import {
   type Before,
   before,
+  fitting,
   type ListRow,
   newestFirst,
   type Page,
   type PagePosition,
   type PageRequest,
+  rowBytes,
   toList,
 } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
@@ -115,7 +117,7 @@ const ACCESS_COLUMNS = `${FACTS},
        ${founderOf('s.tenant_id')} AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
-/** The columns of the delivery `d` with its attempts `t`. */
+/** The columns of the delivery `d` with its attempts. */
 const DELIVERY: Columns<DeliveryRecord> = {
   deliveryId: 'd.delivery_id',
   eventId: 'd.event_id',
@@ -129,7 +131,7 @@ const DELIVERY: Columns<DeliveryRecord> = {
   requestId: 'd.request_id',
   traceparent: 'd.traceparent',
   skippedReason: 'd.skipped_reason',
-  attempts: 't.attempts',
+  attempts: 'd.attempts',
 };
 
 /** A delivery from a row, in which the times within JSON are strings. */
@@ -179,22 +181,25 @@ const PAGE = statement<
   'delivery_log_page',
   `SELECT ${ACCESS_COLUMNS},
   ${columns(DELIVERY, 'item?')},
-  ${LIST.position},
+  ${LIST.position}, d.found,
        CASE WHEN f.member_status = 'active' AND count(*) OVER () < :rows
             THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
                    WHERE ${examined(':subscriptionId')} OFFSET ${LOOK - 1} LIMIT 1)
        END AS "lookedTo"
      FROM ${LOG}
-     LEFT JOIN LATERAL (
-       SELECT d.*, o.request_id, o.traceparent
+     LEFT JOIN LATERAL ${fitting(
+       'd',
+       `SELECT d.*, o.request_id, o.traceparent, t.attempts
          FROM (SELECT * FROM (
                       SELECT * FROM deliveries d
                        WHERE f.member_status = 'active' AND ${examined('s.subscription_id')} LIMIT ${LOOK}) d
                 WHERE (:status::text IS NULL OR d.status = :status)
                   AND (:eventType::text IS NULL OR d.event_type = :eventType)
                 ${LIST.order} LIMIT :rows) d
-         JOIN outbox_events o ON o.event_id = d.event_id
-     ) d ON true ${ATTEMPTS}
+         JOIN outbox_events o ON o.event_id = d.event_id ${ATTEMPTS}`,
+       rowBytes('d'),
+       LIST.order,
+     )} d ON true
     ${LIST.order}`,
 );
 
@@ -204,7 +209,7 @@ const FIND = statement<
 >(
   'delivery_log_find',
   `SELECT ${ACCESS_COLUMNS},
-  ${columns({ ...DELIVERY, body: 'd.body' }, 'delivery?')}
+  ${columns({ ...DELIVERY, attempts: 't.attempts', body: 'd.body' }, 'delivery?')}
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent, o.body

@@ -3,6 +3,7 @@ import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/sn
 import { alias, listOf } from '../../../http/describe/field';
 import { type Answer, answer, type Route, errorAnswer } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
+import type { PageLimits } from '../../../http/lists/page-limits';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
 import { flag, SubjectRef } from '../../../http/request/fields';
 import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
@@ -55,26 +56,26 @@ const LINK: ChainItem = {
 };
 
 /** Documents a history in its tenant-scoped or global form. */
-export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Route {
+export function historyOf(form: 'tenant' | 'global', limits: PageLimits): Route {
   const item = form === 'tenant' ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
   return {
-    answers: { 200: pageAnswer('The snapshots.', Snapshot, [item], defaultLimit, ORDERS) },
+    answers: { 200: pageAnswer('The snapshots.', Snapshot, [item], limits, ORDERS) },
     errors: ['not_found', 'damaged'],
   };
 }
 
 /** Documents a chain proof in its tenant-scoped or global form. */
-export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): Route {
+export function chainProofOf(form: 'tenant' | 'global', limits: PageLimits): Route {
   const shape = form === 'tenant' ? TenantChainProof : ChainProof;
   const example = { ...subject, chain_valid: true, complete: true, chain: [LINK] };
   return {
     description:
-      `Without \`limit\`, the newest ${defaultLimit} links are returned. \`chain_valid\` covers the listed links; ` +
+      `Without \`limit\`, the newest ${limits.default} links are returned. \`chain_valid\` covers the listed links; ` +
       'if `complete` is true, these are all links.',
     answers: {
       200: answer('The recomputed links of the chain.', shape, {
         ...example,
-        ...lastPage([LINK], defaultLimit, 'desc'),
+        ...lastPage([LINK], limits, 'desc'),
       }),
     },
     errors: ['not_found'],

@@ -5,7 +5,8 @@ import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
-import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
+import { SPECIFIED_LISTS } from '../../../http/lists/page-limits';
+import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../work/asker';
@@ -21,10 +22,7 @@ import {
 import { SnapshotListService } from './snapshot-list.service';
 import type { View } from '../snapshot/snapshot.views';
 
-const HISTORY_PAGE: PageLimits = { default: 50, max: ({ historyPage }) => historyPage };
-const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) => Math.min(100, historyPage) };
-const CHAIN_PROOF_PAGE: PageLimits = { default: 50, max: ({ chainProofPage }) => chainProofPage };
-const TENANT_CHAIN_PROOF_PAGE: PageLimits = { ...CHAIN_PROOF_PAGE, default: 200 };
+const { tenantSnapshots, history, chainProof, tenantChainProof } = SPECIFIED_LISTS;
 
 /** Lists a subject's snapshots. Each global form shares its handler with a tenant-scoped form. */
 @ApiTags('Snapshot reads')
@@ -37,24 +35,24 @@ export class SnapshotListsController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', 20))
+  @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', tenantSnapshots))
   listSnapshots(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
+    @PageOf(TenantHistoryQuery, tenantSnapshots) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
     return this.history(reader, subject, 'header', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
   @ApiRoute("List a subject's snapshots (the same as `/snapshots`)", RULES.readLineage, {
-    ...historyOf('tenant', 50),
+    ...historyOf('tenant', history),
     deprecated: true,
   })
   listHistory(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
+    @PageOf(TenantHistoryQuery, history) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
     return this.history(reader, subject, 'header', paging);
   }
@@ -64,12 +62,12 @@ export class SnapshotListsController {
   @ApiRoute(
     "List a subject's snapshots, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
-    historyOf('global', 50),
+    historyOf('global', history),
   )
   listHistoryAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
+    @PageOf(HistoryQuery, history) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
     return this.history(reader, subject, 'full', paging);
   }
@@ -77,23 +75,23 @@ export class SnapshotListsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute("List a subject's snapshots (the same as `/history`)", inAnyTenant(RULES.readLineage), {
-    ...historyOf('global', 50),
+    ...historyOf('global', history),
     deprecated: true,
   })
   listSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
+    @PageOf(HistoryQuery, history) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
     return this.history(reader, subject, 'full', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', 200))
+  @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', tenantChainProof))
   getChainProof(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(TENANT_CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
+    @PageOf(ChainProofQuery, tenantChainProof) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
     return this.chainProof(reader, subject, paging);
   }
@@ -103,12 +101,12 @@ export class SnapshotListsController {
   @ApiRoute(
     "Prove a subject's chain, through any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
-    chainProofOf('global', 50),
+    chainProofOf('global', chainProof),
   )
   getChainProofAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
+    @PageOf(ChainProofQuery, chainProof) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
     return this.chainProof(reader, subject, paging);
   }

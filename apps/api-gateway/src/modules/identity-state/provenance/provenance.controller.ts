@@ -5,15 +5,13 @@ import { Public } from '../../../auth/public.decorator';
 import { JsonText } from '../../../http/answer/json-text';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
-import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
+import { PageOf, type Paging } from '../../../http/lists/paging';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { SubjectParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../work/asker';
 import { asOfSent } from '../snapshot/snapshot.query';
 import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
 import { type LeavesRequest, ProvenanceService } from './provenance.service';
-
-const LEAVES_PAGE: PageLimits = { default: 200, max: 1_000 };
 
 /** Shows the origin of each value of a subject. The global form shares its handler with the tenant-scoped form. */
 @ApiTags('Snapshot reads')
@@ -27,7 +25,7 @@ export class ProvenanceController {
   getProvenance(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(LEAVES_PAGE, ProvenanceQuery) paging: Paging<ProvenanceQuery>,
+    @PageOf(ProvenanceQuery) paging: Paging<ProvenanceQuery>,
   ): Promise<JsonText> {
     return this.list(reader, subject, paging);
   }
@@ -42,7 +40,7 @@ export class ProvenanceController {
   getProvenanceAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(LEAVES_PAGE, ProvenanceQuery) paging: Paging<ProvenanceQuery>,
+    @PageOf(ProvenanceQuery) paging: Paging<ProvenanceQuery>,
   ): Promise<JsonText> {
     return this.list(reader, subject, paging);
   }

@@ -101,7 +101,7 @@ export const PROVENANCE: Route = {
   answers: {
     200: answer('The origin of each value, with its evidence.', Provenance, {
       ...SNAPSHOT_HEADER_EXAMPLE,
-      ...lastPage(LEAVES, 200),
+      ...lastPage(LEAVES),
     }),
   },
   errors: ['not_found', 'erased', 'damaged', 'unavailable'],

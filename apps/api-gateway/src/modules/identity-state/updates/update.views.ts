@@ -124,7 +124,7 @@ export const PROPOSE: Route = {
   },
   errors: ['conflict', 'erased', 'damaged'],
 };
-export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED], 50) } };
+export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED]) } };
 export const READ: Route = { answers: { 200: answer('The update.', Update, PROPOSED) }, errors: ['not_found'] };
 export const WITHDRAW: Route = {
   description: 'Allowed for the proposer and for any `tenant_editor`. A withdrawn update cannot be applied.',

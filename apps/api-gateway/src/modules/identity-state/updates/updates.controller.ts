@@ -26,8 +26,6 @@ import {
   WITHDRAW,
 } from './update.views';
 
-const PAGE = { default: 50, max: 200 };
-
 /**
  * Serves both path families of the specification's "Updates". An update from one can be read, applied and withdrawn
  * through either.
@@ -55,10 +53,7 @@ export class UpdatesController {
 
   @Get('entity-state-updates')
   @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates, LIST)
-  listUpdates(
-    @ActorParam() actor: Actor,
-    @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
-  ): Promise<JsonText> {
+  listUpdates(@ActorParam() actor: Actor, @PageOf(UpdateListQuery) paging: Paging<UpdateListQuery>): Promise<JsonText> {
     return this.page(actor, null, paging);
   }
 
@@ -107,7 +102,7 @@ export class UpdatesController {
   listSubjectUpdates(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
+    @PageOf(UpdateListQuery) paging: Paging<UpdateListQuery>,
   ): Promise<JsonText> {
     return this.page(actor, subject, paging);
   }

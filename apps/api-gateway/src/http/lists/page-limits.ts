@@ -1,0 +1,72 @@
+import type { Limits } from '@iss/platform';
+
+export interface PageLimits {
+  default: number;
+  /** A larger `limit` is refused, never clamped. */
+  max: number | ((limits: Limits) => number);
+}
+
+/** The items of a page of every list, except those in {@link SPECIFIED_LISTS}. */
+export const LIST_LIMITS = { default: 50, max: 1_000 } as const satisfies PageLimits;
+
+/** A list whose page limits are fixed elsewhere. */
+interface SpecifiedList extends PageLimits {
+  /** The document and its heading. */
+  source: string;
+  operations: readonly [string, ...string[]];
+}
+
+const HISTORIES = ['listHistory', 'listHistoryAcrossTenants', 'listSnapshotsAcrossTenants'] as const;
+
+/** Lists whose page limits the specification or the contract fixes. */
+export const SPECIFIED_LISTS = {
+  tenantSnapshots: {
+    default: 20,
+    max: ({ historyPage }) => Math.min(100, historyPage),
+    source: 'specification, Limits',
+    operations: ['listSnapshots'],
+  },
+  history: {
+    default: 50,
+    max: ({ historyPage }) => historyPage,
+    source: 'specification, Limits',
+    operations: HISTORIES,
+  },
+  chainProof: {
+    default: 50,
+    max: ({ chainProofPage }) => chainProofPage,
+    source: 'specification, Limits',
+    operations: ['getChainProofAcrossTenants'],
+  },
+  tenantChainProof: {
+    default: 200,
+    max: ({ chainProofPage }) => chainProofPage,
+    source: 'contract, Tenant chain proof without `limit`',
+    operations: ['getChainProof'],
+  },
+  grants: { default: 50, max: 100, source: 'specification, Grants', operations: ['listGrants'] },
+  accessibleSubjects: {
+    default: 50,
+    max: 200,
+    source: 'specification, Grants',
+    operations: ['listAccessibleSubjects'],
+  },
+  refreshRequests: {
+    default: 50,
+    max: 200,
+    source: 'specification, Refresh requests',
+    operations: ['listRefreshRequests', 'listTenantRefreshRequests'],
+  },
+  tenantSubjects: {
+    default: 50,
+    max: 200,
+    source: 'contract, `GET …/subjects` (tenant)',
+    operations: ['listSubjects'],
+  },
+} as const satisfies Readonly<Record<string, SpecifiedList>>;
+
+/** Returns the page limits, restricted by the limits of the deployment. */
+export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
+  const bound = typeof max === 'number' ? max : max(limits);
+  return { default: Math.min(preferred, bound), max: bound };
+}
