@@ -30,7 +30,7 @@ const FIGURE =
 const bare = (name: string): string => name.replace(/_(bucket|count|sum)$/, '');
 const figuresOf = (expr: string): string[] => (expr.replace(/\{[^}]*\}/g, '').match(FIGURE) ?? []).map(bare);
 
-const documented = new Set([...operations.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, name = '']) => name));
+const documented = new Set([...operations.matchAll(/^- `([a-z_]+)`:/gm)].map(([, name = '']) => name));
 const sources = globSync('{apps,libs}/*/src/**/*.ts', { cwd: repositoryRoot })
   .filter((file) => !file.endsWith('spec.ts'))
   .map(read)
