@@ -49,7 +49,7 @@ CREATE TABLE snapshots (
   CONSTRAINT snapshots_version_key PRIMARY KEY (subject_key, snapshot_version)
 );
 CREATE INDEX snapshots_by_tenant ON snapshots (tenant_id, created_at);
-COMMENT ON COLUMN snapshots.envelope IS 'The RFC 8785 text that was hashed; text, since jsonb rewrites it';
+COMMENT ON COLUMN snapshots.envelope IS 'The RFC 8785 text that was hashed; text, because jsonb would change it';
 
 CREATE FUNCTION refuse_snapshot_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

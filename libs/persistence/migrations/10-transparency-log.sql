@@ -11,8 +11,8 @@ CREATE TABLE owner_changes (
   CHECK (principal_id IS NOT NULL OR from_principal_id IS NOT NULL)
 );
 CREATE INDEX owner_changes_by_tenant ON owner_changes (tenant_id, (-owner_change_id));
-COMMENT ON COLUMN owner_changes.principal_id IS 'Who became an owner; null where one ceased to be and nobody followed';
-COMMENT ON COLUMN owner_changes.from_principal_id IS 'Who ceased to be an owner; null at founding, and where one more was added';
+COMMENT ON COLUMN owner_changes.principal_id IS 'The new owner; null if an owner left without a successor';
+COMMENT ON COLUMN owner_changes.from_principal_id IS 'The former owner; null at founding, and if an owner was added';
 
 CREATE TABLE log_waiting (
   waiting_id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -22,7 +22,7 @@ CREATE TABLE log_waiting (
   snapshot_version integer,
   entry_type       smallint NOT NULL
 );
-COMMENT ON TABLE log_waiting IS 'Facts that have no entry yet, in an order in which no version comes before its parent';
+COMMENT ON TABLE log_waiting IS 'Facts without an entry, in an order in which no version comes before its parent';
 
 CREATE TABLE log_entries (
   log_index        bigint PRIMARY KEY CHECK (log_index >= 0),
@@ -41,7 +41,7 @@ CREATE UNIQUE INDEX log_entries_of_snapshots ON log_entries (subject_key, snapsh
 CREATE UNIQUE INDEX log_entries_of_grants ON log_entries (grant_id, entry_type) WHERE grant_id IS NOT NULL;
 CREATE UNIQUE INDEX log_entries_of_owner_changes ON log_entries (owner_change_id) WHERE owner_change_id IS NOT NULL;
 COMMENT ON COLUMN log_entries.entry_type IS '1 snapshot.created, 2 grant.created, 3 grant.revoked, 4 tenant.owner_changed';
-COMMENT ON COLUMN log_entries.salt IS '128 random bits: hashes in the tree tell nothing to who guesses the fact';
+COMMENT ON COLUMN log_entries.salt IS '128 random bits, so that nobody can confirm a guessed fact by the hashes in the tree';
 
 CREATE TABLE log_tree (
   is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),
@@ -57,7 +57,7 @@ CREATE TABLE log_tiles (
   PRIMARY KEY (level, tile_index)
 );
 ALTER TABLE log_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL;
-COMMENT ON TABLE log_tiles IS 'C2SP tlog-tiles: up to 256 hashes; the last one of a level grows';
+COMMENT ON TABLE log_tiles IS 'C2SP tlog-tiles with up to 256 hashes; only the last tile of a level grows';
 
 CREATE TABLE log_checkpoints (
   checkpoint_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -68,14 +68,14 @@ CREATE TABLE log_checkpoints (
 );
 CREATE INDEX log_checkpoints_by_size ON log_checkpoints (size);
 CREATE INDEX log_checkpoints_by_age ON log_checkpoints (signed_at);
-COMMENT ON TABLE log_checkpoints IS 'Published ones: signed, and cosigned as the policy asks';
+COMMENT ON TABLE log_checkpoints IS 'Published checkpoints, signed and cosigned according to the policy';
 
 CREATE TABLE log_keys (
   vkey     text COLLATE "C" PRIMARY KEY,
   used_at  timestamptz NOT NULL DEFAULT now(),
   until_at timestamptz
 );
-COMMENT ON TABLE log_keys IS 'C2SP verifier keys of the log, each with the time for which it signed; until_at is null while it does';
+COMMENT ON TABLE log_keys IS 'C2SP verifier keys of the log, each with the time during which it signed; until_at is null while it signs';
 
 CREATE FUNCTION refuse_log_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -4,4 +4,4 @@ CREATE TABLE log_policy (
   is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),
   policy text NOT NULL
 );
-COMMENT ON TABLE log_policy IS 'C2SP tlog-policy of the worker that signs; no row: it needs no witnesses';
+COMMENT ON TABLE log_policy IS 'The C2SP tlog-policy of the signing worker; no row if it needs no witnesses';

@@ -8,5 +8,5 @@ CREATE TABLE IF NOT EXISTS log_backfill (
   snapshot_version integer NOT NULL DEFAULT 0,
   waiting_id       bigint NOT NULL DEFAULT -(1::bigint << 52)
 );
-COMMENT ON TABLE log_backfill IS 'The last snapshot of before the log that was looked at; nothing is integrated while this has a row';
-COMMENT ON COLUMN log_backfill.waiting_id IS 'Of the last mark: below zero, so that all of before come before what is written meanwhile';
+COMMENT ON TABLE log_backfill IS 'The last examined snapshot that is older than the log; nothing is integrated while there is a row';
+COMMENT ON COLUMN log_backfill.waiting_id IS 'The id of the last mark; negative, so that older snapshots come before concurrent writes';

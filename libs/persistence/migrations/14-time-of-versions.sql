@@ -14,4 +14,4 @@ BEGIN
 EXCEPTION WHEN data_exception THEN
   RETURN NULL;
 END $$;
-COMMENT ON FUNCTION effective_time IS 'The instant of an RFC 3339 text, cut to microseconds; null where it is none';
+COMMENT ON FUNCTION effective_time IS 'The instant of an RFC 3339 text, cut to microseconds; null if the text is invalid';

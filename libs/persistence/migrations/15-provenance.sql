@@ -9,9 +9,9 @@ CREATE TABLE snapshot_provenance (
   PRIMARY KEY (subject_key, snapshot_version),
   CHECK ((origins IS NULL) = (snapshot_version = 1))
 );
-COMMENT ON TABLE snapshot_provenance IS 'One row a version of a subject that has several; that of the first is written with the second';
-COMMENT ON COLUMN snapshot_provenance.changed_by IS 'audit.created_by as JSON text, since a string of JSON may hold what no text here may';
-COMMENT ON COLUMN snapshot_provenance.origins IS 'Runs of leaves in canonical order: how many, twice the version, plus one where evidence was carried; varints';
+COMMENT ON TABLE snapshot_provenance IS 'One row per version of a subject with several; the row of the first is written with the second';
+COMMENT ON COLUMN snapshot_provenance.changed_by IS 'audit.created_by as JSON text, because a JSON string may have characters that PostgreSQL refuses';
+COMMENT ON COLUMN snapshot_provenance.origins IS 'Runs of leaves in canonical order, as varints: the length, then twice the version, plus one if evidence was carried';
 
 CREATE TABLE subject_evidence (
   subject_key     bigint PRIMARY KEY,
@@ -24,7 +24,7 @@ CREATE TABLE subject_evidence (
 );
 CREATE INDEX subject_evidence_missing ON subject_evidence (owner_tenant_id, subject_type, subject_id) WHERE has_missing;
 CREATE INDEX subject_evidence_carried ON subject_evidence (owner_tenant_id, subject_type, subject_id) WHERE has_carried;
-COMMENT ON TABLE subject_evidence IS 'Subjects whose latest version has leaves with missing or carried evidence, and no others';
+COMMENT ON TABLE subject_evidence IS 'Only subjects whose latest version has leaves with missing or carried evidence';
 
 ALTER TABLE tenants ADD COLUMN evidence_policy text NOT NULL DEFAULT 'open'
   CHECK (evidence_policy IN ('open', 'resolved', 'fresh'));

@@ -5,9 +5,9 @@
 -- an expression on the grantor, so that only a search with the same words uses it
 -- (docs/decisions/0013-plans-whatever-statistics-say.md).
 ALTER TABLE grants ADD COLUMN granted_by text COLLATE "C", ADD COLUMN purpose text;
-COMMENT ON COLUMN grants.subject_key IS '0: every subject that the grantor owns, now or later';
-COMMENT ON COLUMN grants.scopes IS 'In force now, as expires_at is; what stood before is in grant_changes';
-COMMENT ON COLUMN grants.granted_by IS 'The principal who made it; null: it was made before this was kept';
+COMMENT ON COLUMN grants.subject_key IS '0 for every subject that the grantor owns, now or later';
+COMMENT ON COLUMN grants.scopes IS 'The current scopes, as expires_at is the current expiry; grant_changes has the previous values';
+COMMENT ON COLUMN grants.granted_by IS 'The principal that made it; null if an earlier release did not store it';
 CREATE INDEX grants_to_all_live ON grants ((grantor_tenant_id || '/'), grantee_tenant_id, (coalesce(expires_at, 'infinity')))
   WHERE revoked_at IS NULL AND (subject_key = 0) IS TRUE;
 CREATE INDEX grants_to_all_by_end ON grants (grantor_tenant_id, (coalesce(expires_at, 'infinity')))
@@ -33,8 +33,8 @@ CREATE TABLE grant_changes (
 CREATE INDEX grant_changes_of_grant ON grant_changes (grant_id, (-grant_change_id));
 CREATE INDEX grant_changes_of_subject ON grant_changes (subject_key, changed_at DESC);
 CREATE INDEX grant_changes_to_all ON grant_changes (grantor_tenant_id, changed_at DESC) WHERE (subject_key = 0) IS TRUE;
-COMMENT ON TABLE grant_changes IS 'What a grant became, and what it was before: the entry of its creation says what the first change was from';
-COMMENT ON COLUMN grant_changes.subject_key IS 'Of the grant, as grantor_tenant_id is, so that those of a subject are found in order';
+COMMENT ON TABLE grant_changes IS 'The new and the previous values of a grant; the log entry of its creation has those before the first change';
+COMMENT ON COLUMN grant_changes.subject_key IS 'Copied from the grant, as grantor_tenant_id, so that the changes of a subject are found in order';
 CREATE TRIGGER grant_changes_immutable BEFORE UPDATE OR DELETE ON grant_changes
   FOR EACH ROW EXECUTE FUNCTION refuse_log_change();
 

@@ -8,8 +8,8 @@ CREATE TABLE log_feed (
   began_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO log_feed (size) VALUES (0);
-COMMENT ON COLUMN log_feed.size IS 'Entries of the log, from the first one on, that are in the feeds of all whom they concern';
-COMMENT ON COLUMN log_feed.began_at IS 'What happened before made no events for those a subject is shared with';
+COMMENT ON COLUMN log_feed.size IS 'The number of log entries, from the first one on, that are in the feeds of all tenants that they concern';
+COMMENT ON COLUMN log_feed.began_at IS 'Earlier facts have no events for grantees';
 
 CREATE TABLE tenant_feed (
   tenant_id   text COLLATE "C" NOT NULL,
@@ -17,11 +17,11 @@ CREATE TABLE tenant_feed (
   log_indexes bigint[] NOT NULL CHECK (log_indexes[cardinality(log_indexes)] = last_index),
   PRIMARY KEY (tenant_id, last_index)
 );
-COMMENT ON TABLE tenant_feed IS 'Entries about what a tenant owns, and of grants to it: ascending, in rows that follow one another';
+COMMENT ON TABLE tenant_feed IS 'Entries about a tenant''s own facts and about grants to it, ascending over consecutive rows';
 
 CREATE TABLE shared_feed (
   tenant_id text COLLATE "C" NOT NULL,
   log_index bigint NOT NULL,
   PRIMARY KEY (tenant_id, log_index)
 );
-COMMENT ON TABLE shared_feed IS 'Entries about subjects that a tenant was granted; whether it may still read them is asked when they are shown';
+COMMENT ON TABLE shared_feed IS 'Entries about subjects that a tenant was granted; its right is checked when they are shown';

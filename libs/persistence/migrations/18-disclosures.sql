@@ -17,8 +17,8 @@ CREATE TABLE disclosures (
 );
 CREATE INDEX disclosures_of_subject ON disclosures (subject_key, first_at DESC, disclosure_id DESC);
 CREATE INDEX disclosures_to_grantee ON disclosures (grantee_tenant_id, first_at DESC, disclosure_id DESC);
-COMMENT ON COLUMN disclosures.via IS 'How they were shown: a name of DISCLOSURE_WAYS (libs/domain)';
-COMMENT ON COLUMN disclosures.request_id IS 'Of the first request that day';
+COMMENT ON COLUMN disclosures.via IS 'The way of disclosure: a name of DISCLOSURE_WAYS (libs/domain)';
+COMMENT ON COLUMN disclosures.request_id IS 'The first request of that day';
 
 CREATE FUNCTION refuse_record_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,7 +9,7 @@ ALTER TABLE log_entries
   ADD CONSTRAINT log_entries_of_erasure CHECK (entry_type <> 6 OR erasure_id IS NOT NULL) NOT VALID,
   ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type = 1) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_erasures ON log_entries (erasure_id) WHERE erasure_id IS NOT NULL;
-COMMENT ON COLUMN log_entries.salt IS '128 random bits: hashes in the tree tell nothing to who guesses the fact. Null: the version was erased';
+COMMENT ON COLUMN log_entries.salt IS '128 random bits, so that nobody can confirm a guessed fact by the hashes in the tree. Null if the version was erased';
 
 CREATE TABLE erasures (
   erasure_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -41,7 +41,7 @@ CREATE TABLE erasures (
 );
 CREATE UNIQUE INDEX erasures_pending_key ON erasures (subject_key) WHERE status = 'pending';
 CREATE INDEX erasures_by_subject ON erasures (subject_key, (-erasure_id));
-COMMENT ON COLUMN erasures.confirmation IS 'The tenant''s setting at the request';
+COMMENT ON COLUMN erasures.confirmation IS 'The tenant''s setting at the time of the request';
 COMMENT ON COLUMN erasures.erased_indexes IS 'Places in the log of the versions'' entries, ascending';
 
 CREATE FUNCTION take_erasure_setting() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -188,7 +188,7 @@ REVOKE ALL ON FUNCTION erase_versions FROM PUBLIC;
 
 ALTER TABLE idempotency_keys ADD COLUMN subject_hash bytea CHECK (octet_length(subject_hash) = 32);
 CREATE INDEX idempotency_keys_by_subject ON idempotency_keys (subject_hash) WHERE subject_hash IS NOT NULL;
-COMMENT ON COLUMN idempotency_keys.subject_hash IS 'SHA-256 of subject_type/subject_id, where the answer tells of a subject: erasures find it by that';
+COMMENT ON COLUMN idempotency_keys.subject_hash IS 'SHA-256 of subject_type/subject_id if the answer describes a subject, for erasures';
 
 ALTER TABLE tenants ADD COLUMN erasure_confirmation text NOT NULL DEFAULT 'required'
   CHECK (erasure_confirmation IN ('required', 'off'));
@@ -202,6 +202,6 @@ ALTER TABLE snapshots
   ADD COLUMN erasure_id bigint,
   ALTER COLUMN envelope DROP NOT NULL,
   ADD CONSTRAINT snapshots_erased_check CHECK ((envelope IS NULL) = (erasure_id IS NOT NULL)) NOT VALID;
-COMMENT ON COLUMN snapshots.envelope IS 'The RFC 8785 text that was hashed; text, since jsonb rewrites it. Null: it was erased, by erasure_id';
+COMMENT ON COLUMN snapshots.envelope IS 'The RFC 8785 text that was hashed; text, because jsonb would change it. Null after the erasure erasure_id';
 
 ALTER TABLE log_waiting ADD COLUMN erasure_id bigint;

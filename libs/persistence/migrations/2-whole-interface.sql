@@ -46,7 +46,7 @@ CREATE TABLE idempotency_keys (
   answer     text
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
-COMMENT ON TABLE idempotency_keys IS 'key_hash covers principal, method, path and key; answer is sealed, since it may hold a secret, and null while the first request runs';
+COMMENT ON TABLE idempotency_keys IS 'key_hash covers principal, method, path and key; answer is sealed, because it may have a secret, and null while the first request runs';
 
 CREATE UNLOGGED TABLE rate_limits (
   principal_id text COLLATE "C" PRIMARY KEY,
@@ -61,7 +61,7 @@ CREATE INDEX updates_by_tenant ON updates (tenant_id, status, created_at DESC, u
 CREATE INDEX updates_by_subject ON updates (subject_key, status, created_at DESC, update_id DESC);
 
 ALTER TABLE deliveries ADD COLUMN retries_from integer NOT NULL DEFAULT 0;
-COMMENT ON COLUMN deliveries.retries_from IS 'Attempts made before the last redelivery, which starts the retry schedule anew';
+COMMENT ON COLUMN deliveries.retries_from IS 'The number of attempts before the last redelivery, which restarts the retry schedule';
 
 CREATE INDEX deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX outbox_events_done ON outbox_events (fanned_out_at, event_id) WHERE fanned_out_at IS NOT NULL;
@@ -69,7 +69,7 @@ CREATE INDEX rate_limits_by_age ON rate_limits (window_start);
 
 CREATE INDEX snapshots_unsealed ON snapshots (subject_key, snapshot_version)
   WHERE envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1);
-COMMENT ON INDEX snapshots_unsealed IS 'What an import left for npm run db:fill-hashes; empty otherwise';
+COMMENT ON INDEX snapshots_unsealed IS 'Imported snapshots without hashes, for npm run tool -- db/fill-hashes; empty otherwise';
 
 CREATE OR REPLACE FUNCTION refuse_snapshot_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE

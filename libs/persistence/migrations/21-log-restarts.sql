@@ -13,8 +13,8 @@ CREATE TABLE log_restarts (
   reason              text NOT NULL CHECK (reason <> ''),
   restarted_at        timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON COLUMN log_restarts.previous_checkpoint IS 'The last signed note under the previous name; size and root are what it states';
-COMMENT ON COLUMN log_restarts.kept_size IS 'Of the tree that the database had then: it is kept in log_archive_<restart_id>_entries, _tiles and _checkpoints';
+COMMENT ON COLUMN log_restarts.previous_checkpoint IS 'The last signed note under the previous name, which has the size and the root';
+COMMENT ON COLUMN log_restarts.kept_size IS 'The size of the database''s tree at that time, which is stored in log_archive_<restart_id>_entries, _tiles and _checkpoints';
 CREATE TRIGGER log_restarts_immutable BEFORE UPDATE OR DELETE ON log_restarts
   FOR EACH ROW EXECUTE FUNCTION refuse_log_change();
 

@@ -3,7 +3,7 @@
 -- built beside writers: `23-search-terms.index.sql`. The terms of older versions are filled in after the migrations.
 
 ALTER TABLE subjects ADD COLUMN name text COLLATE "C";
-COMMENT ON COLUMN subjects.name IS 'Of the latest version, folded; null where it has none';
+COMMENT ON COLUMN subjects.name IS 'The name in the latest version, folded; null if it has none';
 
 CREATE TABLE subject_identifiers (
   subject_key     bigint NOT NULL,
@@ -15,15 +15,15 @@ CREATE TABLE subject_identifiers (
 );
 CREATE INDEX subject_identifiers_by_owner
   ON subject_identifiers (owner_tenant_id, scheme, value, subject_type, (-subject_key));
-COMMENT ON TABLE subject_identifiers IS 'Of the latest versions, folded';
-COMMENT ON INDEX subject_identifiers_by_owner IS 'Negative, so that no search by subject_key alone is tempted';
+COMMENT ON TABLE subject_identifiers IS 'The identifiers in the latest versions, folded';
+COMMENT ON INDEX subject_identifiers_by_owner IS 'With a negative key, so that no search by subject_key alone uses it';
 
 CREATE TABLE search_backfill (
   is_one    boolean PRIMARY KEY DEFAULT true CHECK (is_one),
   after_key bigint NOT NULL
 );
 INSERT INTO search_backfill (after_key) SELECT 0 WHERE EXISTS (SELECT FROM subjects);
-COMMENT ON TABLE search_backfill IS 'How far the terms of what was there before are filled in; no row: there is none left';
+COMMENT ON TABLE search_backfill IS 'The last subject whose terms were filled in; no row if all have their terms';
 
 -- An erasure of a subject's latest version also deletes its terms.
 CREATE FUNCTION forget_search_terms() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

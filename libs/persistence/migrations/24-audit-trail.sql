@@ -15,9 +15,9 @@ CREATE TABLE audit_records (
 );
 CREATE INDEX audit_records_of_tenant ON audit_records (tenant_id, at DESC, audit_id DESC);
 COMMENT ON COLUMN audit_records.action IS 'A name of AUDIT_ACTIONS (libs/domain)';
-COMMENT ON COLUMN audit_records.principal_id IS 'Null: the service itself, or its operator';
-COMMENT ON COLUMN audit_records.target IS 'The ids of what was changed';
-COMMENT ON COLUMN audit_records.details IS 'Each member that changed, before and after; settings alone, never secrets or free text of callers about others';
+COMMENT ON COLUMN audit_records.principal_id IS 'Null for the service itself or its operator';
+COMMENT ON COLUMN audit_records.target IS 'The ids of the changed object';
+COMMENT ON COLUMN audit_records.details IS 'Each changed member, before and after; only settings, never secrets or free text of callers about others';
 CREATE TRIGGER audit_records_immutable BEFORE UPDATE OR DELETE ON audit_records
   FOR EACH ROW EXECUTE FUNCTION refuse_record_change();
 CREATE TRIGGER audit_records_not_truncated BEFORE TRUNCATE ON audit_records

@@ -13,7 +13,7 @@ ALTER TABLE refresh_requests
     CHECK (status IN ('pending', 'fulfilled', 'declined', 'cancelled')) NOT VALID,
   ADD CONSTRAINT refresh_requests_closed_check
     CHECK ((status IN ('declined', 'cancelled')) = (closed_at IS NOT NULL)) NOT VALID;
-COMMENT ON COLUMN refresh_requests.outgoing_of IS 'requesting_tenant_id once more, for the one index that lists by it';
+COMMENT ON COLUMN refresh_requests.outgoing_of IS 'A copy of requesting_tenant_id, for the one index that lists by it';
 COMMENT ON COLUMN refresh_requests.closed_at IS 'When it was declined or cancelled';
 
 CREATE FUNCTION name_refresh_request_owner() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$

@@ -4,8 +4,8 @@
 ALTER TABLE grants
   ADD COLUMN expiring_told_for timestamptz,
   ADD COLUMN expired_told_for timestamptz;
-COMMENT ON COLUMN grants.expiring_told_for IS 'The expires_at that both sides were told to be near';
-COMMENT ON COLUMN grants.expired_told_for IS 'The expires_at that both sides were told to be over';
+COMMENT ON COLUMN grants.expiring_told_for IS 'The expires_at that was announced to both parties as near';
+COMMENT ON COLUMN grants.expired_told_for IS 'The expires_at that was announced to both parties as passed';
 CREATE INDEX grants_expiring ON grants (expires_at) WHERE revoked_at IS NULL AND expiring_told_for IS DISTINCT FROM expires_at;
 CREATE INDEX grants_expired ON grants (expires_at) WHERE revoked_at IS NULL AND expired_told_for IS DISTINCT FROM expires_at;
 

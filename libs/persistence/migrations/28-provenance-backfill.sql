@@ -7,4 +7,4 @@ CREATE TABLE provenance_backfill (
   snapshot_version integer NOT NULL DEFAULT 0
 );
 INSERT INTO provenance_backfill SELECT WHERE EXISTS (SELECT FROM snapshots);
-COMMENT ON TABLE provenance_backfill IS 'The last version that was looked at; no row: there is none left';
+COMMENT ON TABLE provenance_backfill IS 'The last examined version; no row if all were examined';

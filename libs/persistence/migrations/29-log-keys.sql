@@ -14,7 +14,7 @@ CREATE TABLE log_key_announcements (
 );
 CREATE UNIQUE INDEX log_key_announcements_live ON log_key_announcements (vkey) WHERE ended_at IS NULL;
 COMMENT ON COLUMN log_key_announcements.vkey IS 'C2SP verifier key; its name is the origin of the log';
-COMMENT ON COLUMN log_key_announcements.is_first IS 'The log began with this key: no entry announces it';
+COMMENT ON COLUMN log_key_announcements.is_first IS 'The log began with this key, so no entry announces it';
 
 CREATE FUNCTION refuse_announcement_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -62,7 +62,7 @@ ALTER TABLE log_checkpoints
   ADD COLUMN marked_at timestamptz,
   ADD CONSTRAINT log_checkpoints_marked CHECK ((marked_by IS NULL) = (marked_at IS NULL)) NOT VALID;
 CREATE INDEX log_checkpoints_served ON log_checkpoints ((-checkpoint_id)) WHERE marked_at IS NULL;
-COMMENT ON COLUMN log_checkpoints.marked_at IS 'Since when it counts as signed by mistake: it is stored, and no longer served';
+COMMENT ON COLUMN log_checkpoints.marked_at IS 'Since when it counts as signed by mistake; it is stored, but no longer served';
 
 -- Not validated: no existing entry announces a key.
 ALTER TABLE log_entries ADD COLUMN announcement_id bigint,

@@ -14,14 +14,14 @@ CREATE TABLE granted_feeds (
 CREATE INDEX granted_feeds_in_turn ON granted_feeds (turn) WHERE turn IS NOT NULL;
 CREATE INDEX granted_feeds_by_share ON granted_feeds (share, turn) WHERE turn IS NOT NULL;
 CREATE INDEX granted_feeds_under_way ON granted_feeds (grantee_tenant_id, next_index) WHERE turn IS NOT NULL;
-COMMENT ON TABLE granted_feeds IS 'How far the grantor''s entries are in the grantee''s feed, by a grant on all subjects';
-COMMENT ON COLUMN granted_feeds.share IS 'Who takes turns with others: the founder of the grantor; the grantor, where nobody founded it';
-COMMENT ON COLUMN granted_feeds.next_index IS 'What lies before it is copied';
-COMMENT ON COLUMN granted_feeds.until_index IS 'What lies behind it came while the grant was there, and was written by itself';
-COMMENT ON COLUMN granted_feeds.turn IS 'The least is next; null: nothing is under way';
+COMMENT ON TABLE granted_feeds IS 'The progress of copying the grantor''s entries to the grantee''s feed, for a grant on all subjects';
+COMMENT ON COLUMN granted_feeds.share IS 'The party that takes turns: the founder of the grantor, or the grantor if the founder is unknown';
+COMMENT ON COLUMN granted_feeds.next_index IS 'Entries before it are copied';
+COMMENT ON COLUMN granted_feeds.until_index IS 'Entries from it on were added while the grant existed, and need no copy';
+COMMENT ON COLUMN granted_feeds.turn IS 'The smallest is next; null if nothing is to be copied';
 
 ALTER TABLE log_feed ADD COLUMN granted_size bigint NOT NULL DEFAULT 0;
-COMMENT ON COLUMN log_feed.granted_size IS 'Entries, from the first one on, whose grants on all subjects are in granted_feeds';
+COMMENT ON COLUMN log_feed.granted_size IS 'The number of log entries, from the first one on, whose grants on all subjects are in granted_feeds';
 
 -- A restarted log has other places.
 CREATE FUNCTION forget_granted_feeds() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -2,7 +2,7 @@
 -- an audit finds a back-dated fact: its entry is missing from a checkpoint that should have it.
 
 ALTER TABLE log_checkpoints ADD COLUMN complete_at timestamptz;
-COMMENT ON COLUMN log_checkpoints.complete_at IS 'What was committed before is in the tree; null: an earlier release published it';
+COMMENT ON COLUMN log_checkpoints.complete_at IS 'Everything that was committed before is in the tree; null if an earlier release published it';
 
 -- Versions that were imported without hashes get their entries with their hashes.
 ALTER TABLE log_waiting ADD COLUMN is_late boolean;

@@ -4,7 +4,7 @@
 ALTER TABLE grants
   ADD COLUMN accepted_at timestamptz,
   ADD COLUMN is_feed_due boolean NOT NULL DEFAULT false;
-COMMENT ON COLUMN grants.accepted_at IS 'When the grantee used or accepted it; null: it has not';
+COMMENT ON COLUMN grants.accepted_at IS 'When the grantee used or accepted it, or null';
 COMMENT ON COLUMN grants.is_feed_due IS 'Accepted, and not in granted_feeds yet';
 
 -- Grantees have already seen these grants in their lists.
@@ -20,7 +20,7 @@ CREATE INDEX grants_offered ON grants ((grantee_tenant_id || '/'), created_at DE
   WHERE (subject_key = 0 AND accepted_at IS NULL) IS TRUE;
 
 ALTER TABLE disclosures ADD COLUMN grant_id uuid;
-COMMENT ON COLUMN disclosures.grant_id IS 'Of the first read that day; null: nobody kept it then';
+COMMENT ON COLUMN disclosures.grant_id IS 'The grant of the first read that day; null if an earlier release did not store it';
 
 CREATE FUNCTION audit_acceptance() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$

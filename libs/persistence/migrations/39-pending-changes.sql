@@ -3,7 +3,7 @@
 
 ALTER TABLE tenants ADD COLUMN pending_changes jsonb;
 COMMENT ON COLUMN tenants.pending_changes IS
-  'By setting: {requested_by, requested_at, effective_at} of the request to switch it off; null: there is none';
+  'By setting: {requested_by, requested_at, effective_at} of the request to switch it off; null if there is none';
 
 -- A pending change takes effect by itself at its time.
 CREATE FUNCTION setting_in_effect(stored text, pending jsonb) RETURNS text

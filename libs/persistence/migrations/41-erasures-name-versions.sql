@@ -1,7 +1,7 @@
 -- New `subject.erased` entries name each version (docs/log.md). Existing entries keep their text, and names_versions tells the two apart.
 
 ALTER TABLE erasures ADD COLUMN logged_versions integer[];
-COMMENT ON COLUMN erasures.logged_versions IS 'The erased versions in the order of erased_indexes: an import may be logged in another order than that of its versions';
+COMMENT ON COLUMN erasures.logged_versions IS 'The erased versions in the order of erased_indexes, because an import may be logged in another order than that of its versions';
 
 CREATE FUNCTION order_erased_versions() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -19,4 +19,4 @@ UPDATE erasures SET logged_versions = NULL WHERE status = 'erased';
 ALTER TABLE erasures ENABLE TRIGGER erasures_stay;
 
 ALTER TABLE log_entries ADD COLUMN names_versions boolean;
-COMMENT ON COLUMN log_entries.names_versions IS 'Whether the text of the entry of an erasure names the versions; null: an earlier release made it';
+COMMENT ON COLUMN log_entries.names_versions IS 'True if the text of the entry of an erasure names the versions; null for an entry of an earlier release';

@@ -8,9 +8,9 @@ ALTER TABLE refresh_requests
   ADD COLUMN next_request_id uuid,
   ADD COLUMN next_at timestamptz,
   ADD COLUMN series_end_reason text CHECK (series_end_reason IN ('cancelled', 'access_lost'));
-COMMENT ON COLUMN refresh_requests.every IS 'An ISO 8601 duration; null: the request does not recur';
+COMMENT ON COLUMN refresh_requests.every IS 'An ISO 8601 duration; null if the request does not recur';
 COMMENT ON COLUMN refresh_requests.series_id IS 'The first request of the series';
-COMMENT ON COLUMN refresh_requests.next_at IS 'When the worker opens the next request; null: none is planned';
+COMMENT ON COLUMN refresh_requests.next_at IS 'When the worker opens the next request; null if none is planned';
 
 CREATE INDEX refresh_requests_next ON refresh_requests (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX refresh_requests_planned ON refresh_requests (subject_key, requesting_tenant_id) WHERE next_at IS NOT NULL;

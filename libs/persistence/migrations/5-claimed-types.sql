@@ -5,4 +5,4 @@ CREATE TABLE claimed_types (
   claimed_type text NOT NULL CHECK (claimed_type IN ('human', 'service_account', 'ai_agent')),
   seen_at      timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON TABLE claimed_types IS 'By the last token that was verified; a principal whose tokens always said human has no row';
+COMMENT ON TABLE claimed_types IS 'The principal type in the last verified token; a principal whose tokens always said human has no row';

@@ -1,7 +1,7 @@
 -- Stores who founded a tenant, to whom its usage is counted, and the limits that an operator sets instead of the defaults.
 
 ALTER TABLE tenants ADD COLUMN founded_by text COLLATE "C";
-COMMENT ON COLUMN tenants.founded_by IS 'The principal that created the tenant: tenants of one founder share what a founder may use. Null where nobody did';
+COMMENT ON COLUMN tenants.founded_by IS 'The principal that created the tenant. Tenants of one founder share the limits of founders. Null if unknown';
 
 UPDATE tenants t SET founded_by = (
   SELECT m.principal_id FROM memberships m
@@ -18,4 +18,4 @@ CREATE TABLE limit_overrides (
   set_at     timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (scope, scope_id, limit_name)
 );
-COMMENT ON TABLE limit_overrides IS 'Set by an operator (iss admin limits). The applications only read it';
+COMMENT ON TABLE limit_overrides IS 'Limits that an operator set (iss admin limits). The applications can only read them';

@@ -7,7 +7,7 @@ CREATE TABLE webhook_subscription_types (
   created_at      timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, event_type, subscription_id) INCLUDE (created_at)
 );
-COMMENT ON TABLE webhook_subscription_types IS 'A row for each event type of each live subscription, kept by a trigger. The applications only read it';
+COMMENT ON TABLE webhook_subscription_types IS 'One row per event type of each live subscription, written by a trigger. The applications can only read them';
 
 CREATE FUNCTION keep_subscription_types() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
