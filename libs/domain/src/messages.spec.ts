@@ -10,7 +10,7 @@ import { canonicalize } from './json/canonicalize';
 import type { JsonValue } from './json/value';
 import { againstPolicy, policyProblems } from './provenance/evidence-policy';
 
-/** Returns the error of the library that `act` throws. */
+/** Returns the library's error that `act` throws. */
 function refusalOf(act: () => unknown): DomainError {
   try {
     act();
@@ -256,7 +256,7 @@ describe('an envelope that is refused', () => {
     const before = { attributes: { a: 0 }, evidence: [{ evidence_id: 'old' }] };
     const added = { attributes: { a: 1 }, evidence: [{ evidence_id: 'old' }, item] };
     expect(policyProblems('fresh', before, added)).toEqual([stale, unreferenced]);
-    // Evidence for later is nobody's mistake.
+    // Evidence that no value needs yet is no mistake.
     expect(
       policyProblems('fresh', added, { ...added, evidence: [...added.evidence, { evidence_id: 'more' }] }),
     ).toEqual([]);

@@ -9,7 +9,7 @@ function snapshotId(version: number): string {
   return `4f2c7a1e-9a3b-4c5d-8e6f-${String(version).padStart(12, '0')}`;
 }
 
-/** A sealed chain, newest first, as `history[0]` and its parents. */
+/** Returns a sealed chain, newest first: `history[0]` and its parents. */
 function history(length: number, attributes: JsonValue = {}): StoredSnapshot[] {
   const snapshots: StoredSnapshot[] = [];
   for (let version = 1; version <= length; version++) {
@@ -35,7 +35,7 @@ function withChange(snapshots: StoredSnapshot[], version: number, change: Partia
   return snapshots.map((snapshot) => (snapshot.snapshotVersion === version ? { ...snapshot, ...change } : snapshot));
 }
 
-/** JSON objects that a double and UTF-8 can carry. */
+/** JSON objects that doubles and UTF-8 can represent. */
 const attributes = fc
   .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }))
   .map((value): JsonObject => JSON.parse(JSON.stringify(value)));

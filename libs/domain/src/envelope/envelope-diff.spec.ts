@@ -30,7 +30,7 @@ test('any two envelopes: the operations turn one into the other within the roots
       const operations = diffEnvelopes(from, to, include);
       const patched = applyPatch(withinRoots(from, include), operations);
       expect(canonicalize(patched)).toBe(canonicalize(withinRoots(to, include)));
-      // On the whole envelope they touch nothing else.
+      // On the whole envelope they change nothing else.
       const whole = applyPatch(from, operations);
       expect(canonicalize(withinRoots(whole, include))).toBe(canonicalize(patched));
       const outside: DiffRoot[] = (['/attributes', '/subject'] as const).filter((root) => !include.includes(root));
@@ -216,7 +216,7 @@ describe('evidence that is named elsewhere', () => {
       inherited_evidence: { from: { [share(1)]: [B] }, to: {} },
     };
     expect(changed([B])).toEqual(inherited);
-    // Evidence of the element that stood there is no more new for this one than its own.
+    // Evidence of the previous element in this place is not new for this one either.
     expect(changed([A])).toEqual({ ...inherited, attribution: [{ ...inherited.attribution[0], to: [A] }] });
     const fresh = { evidence_id: 'c', evidence_type: 't' };
     expect(changed([fresh])).toMatchObject({ attribution: [{ to: [fresh] }] });

@@ -26,7 +26,7 @@ const VALID = {
 
 const PLACES = placesIn(VALID).filter((place) => place.length > 0);
 
-/** The valid envelope with other values at some of its places, and members that nobody knows. */
+/** The valid envelope with other values at some of its places, and with unknown members. */
 const nearlyEnvelope: fc.Arbitrary<JsonValue> = fc
   .array(fc.tuple(fc.nat(), fc.option(hostileJson, { nil: undefined }), fc.string()), { minLength: 1, maxLength: 4 })
   .map((changes) => {
@@ -60,7 +60,7 @@ fuzz('what passes can be sealed, read and verified; what does not is told within
     const { details = [] } = error;
     expect(details.length).toBeGreaterThan(0);
     expect(details.length).toBeLessThanOrEqual(MAX_PROBLEMS);
-    // Each key is cut; the edge cuts the whole.
+    // Each key is cut here, and the edge cuts the whole path.
     expect(Math.max(...details.map(({ path }) => path.length))).toBeLessThanOrEqual(4 * MAX_POINTER_SHOWN);
   }
 });

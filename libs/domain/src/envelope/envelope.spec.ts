@@ -44,7 +44,7 @@ function places(value: JsonValue): string[] {
   return problemsOf(value).map(({ path, code }) => `${path} ${code}`);
 }
 
-/** Every field that may not be missing, as its keys from the root. */
+/** Every required field, as its keys from the root. */
 const REQUIRED = [
   'envelope_version',
   'snapshot_id',
@@ -104,7 +104,7 @@ describe('validateEnvelope', () => {
   });
 
   it('names exactly the field that holds a value of the wrong type', () => {
-    // No attributes, so that no rule on their content speaks; the value of an operation may be anything.
+    // Without attributes, so that no rule on their content applies. The value of an operation can be anything.
     const fields = REQUIRED.filter((place) => !place.startsWith('attributes/') && place !== 'diff/ops/0/value');
     fc.assert(
       fc.property(fc.constantFrom(...fields), fc.constantFrom(null, true), (place, wrong) => {

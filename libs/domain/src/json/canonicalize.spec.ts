@@ -25,7 +25,7 @@ if (!hasVectors) process.stdout.write('The RFC 8785 vectors are absent: their te
   });
 });
 
-/** The number sequence of the json-canonicalization test data, whose first values are listed in its README. */
+/** Generates the number sequence of the json-canonicalization test data, whose first values are listed in its README. */
 function* numbers(staticValues: readonly bigint[]): Generator<number> {
   yield* new Float64Array(BigUint64Array.from(staticValues).buffer);
   yield* new Float64Array(
@@ -67,7 +67,7 @@ describe('any JSON value', () => {
   test('gives the text of an independent implementation', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
-        // The reference calls toJSON only when it is a function, which JSON cannot hold.
+        // The reference only calls toJSON if it is a function, and JSON has none.
         expect(canonicalize(value)).toBe(canonicalizeReference(value));
       }),
       { numRuns: runs(2000) },
@@ -87,7 +87,7 @@ describe('any JSON value', () => {
   test('gives the same text whether the document can be put in order or not', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
-        // No object has an integer key behind another one.
+        // In a JavaScript object, an integer key always precedes other keys.
         expect(canonicalize({ '-': 0, '1': value })).toBe(`{"-":0,"1":${canonicalize(value)}}`);
         expect(canonicalize({ '-': 0, a: value })).toBe(`{"-":0,"a":${canonicalize(value)}}`);
       }),

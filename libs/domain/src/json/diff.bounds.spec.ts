@@ -23,7 +23,7 @@ const around = (depth: number, inner: JsonValue, level: (inner: JsonValue, at: n
   list(depth, (at) => at).reduce((value, at) => level(value, at), inner);
 const alternately = (inner: JsonValue, at: number): JsonValue => (at % 2 === 0 ? [inner] : { in: inner });
 
-/** Of each shape the document before and after. */
+/** The document of each shape, before and after. */
 const shapes: [string, (is: 'before' | 'after') => JsonValue][] = [
   ['changes below a long key', (is) => ({ ['k'.repeat(100_000)]: members(1000, () => is) })],
   ['changes below many long keys', (is) => around(50, members(500, () => is, 'p'.repeat(900)), (inner) => ({ ['q'.repeat(8000)]: inner }))],
@@ -45,7 +45,7 @@ const shapes: [string, (is: 'before' | 'after') => JsonValue][] = [
   ['an object that became an array', (is) => (is === 'before' ? members(20_000, (at) => at) : list(20_000, (at) => at))],
 ]; // prettier-ignore
 
-/** Documents that cost much: only `npm run test:all` compares them. */
+/** Expensive documents, which only `npm run test:all` compares. */
 const LARGE = new Set([
   'a large object and many small ones', 'members deep inside', 'members deep inside, all of them', 'members at all levels',
   'members at all levels, beside others', 'elements at all levels', 'elements at all levels, moved', 'arrays in arrays', 'near-equal elements',
@@ -67,7 +67,7 @@ describe.each(shapes.filter(([name]) => IS_FULL || !LARGE.has(name)))('%s', (_na
   });
 });
 
-/** Looks for each value of both documents. */
+/** The maximum number of look-ups per value of both documents. */
 const WORK = 48;
 
 describe('the budget', () => {

@@ -28,7 +28,7 @@ const fuzz = fuzzing(6);
 
 const size = (value: JsonValue): number => Buffer.byteLength(canonicalize(value));
 
-/** The one detail with which `act` is refused, or what it gives. */
+/** Returns the value of `act`, or the only detail of its refusal. */
 function attempt<T>(act: () => T): { value: T } | { refused: ErrorDetail } {
   try {
     return { value: act() };
@@ -44,12 +44,12 @@ const STRICTER = ['duplicate_key', 'lone_surrogate', 'too_deep', 'number_not_car
 
 fuzz('parse', [nearlyJsonText], (text) => {
   const outcome = attempt(() => parseJsonText(text));
-  // A space in front keeps the quick way from being taken.
+  // A leading space disables the fast path.
   expect(attempt(() => parseJsonText(` ${text}`))).toEqual(
     'value' in outcome ? outcome : { refused: { ...outcome.refused, message: expect.any(String) } },
   );
   if ('value' in outcome) {
-    // With an escape, `JSON.parse` may mistake a key (nodejs/node#63785): this test has seen it.
+    // With an escape, `JSON.parse` may confuse a key (nodejs/node#63785). This test has found such cases.
     if (!text.includes('\\')) expect(canonicalize(outcome.value)).toBe(canonicalize(JSON.parse(text) as JsonValue));
     expect(isWithinDepth(outcome.value, 64)).toBe(true);
     return;
@@ -87,7 +87,7 @@ fuzz('pointers', [fc.oneof(anyText(), fc.array(anyKey).map(formatPointer)), host
   for (const place of placesIn(value).slice(0, 50)) expect(getAt(value, parsePointer(formatPointer(place)))).toBeDefined();
 }); // prettier-ignore
 
-/** An operation, its places out of those in the document. */
+/** An operation with random places of the document. */
 const operationSeed = fc.tuple(
   fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'copy', 'move', 'test'),
   fc.nat(),
@@ -113,7 +113,7 @@ fuzz('patches', [hostileJson, fc.array(operationSeed, { maxLength: 8 }), patchLi
     const tested = op === 'test' ? (getAt(result, places[path % places.length] ?? []) ?? null) : value;
     const added = op === 'test' || more === undefined ? '' : formatPointer([more]);
     const operation = { op, path: pointerOf(path) + added, from: pointerOf(from), value: tested };
-    // One that fails is the last.
+    // An operation that fails is the last one.
     patch.push(operation);
     const next = attempt(() => applyPatch(result, parsePatch([operation], { at: '', maxOperations: 1 }), '', LOOSE));
     if ('refused' in next) break;
@@ -130,7 +130,7 @@ fuzz('patches', [hostileJson, fc.array(operationSeed, { maxLength: 8 }), patchLi
   }
   expect(depthOf(outcome.value)).toBeLessThanOrEqual(limits.maxDepth);
   expect(canonicalize(parseStoredJson(canonicalize(outcome.value)))).toBe(canonicalize(outcome.value));
-  // A character takes six bytes at most, and a value of another kind 26 with what parts it from the next.
+  // A character takes six bytes at most, and any other value 26, including its separator.
   expect(size(outcome.value)).toBeLessThanOrEqual(size(document) + size(patch) + 26 * limits.maxCopied);
   const problems = placesIn(outcome.value).slice(0, 20).map((place) => ({ path: formatPointer(place), message: 'is wrong' }));
   for (const { path } of problemsOfPatch(problems, document, operations, '/ops', limits)) expect(path).toMatch(/^\/ops(\/\d+)?$/);

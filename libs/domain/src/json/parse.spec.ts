@@ -47,7 +47,7 @@ describe('what is accepted comes out as JSON.parse has it', () => {
     ['a\\', '"a\\n"', 'a\n'],
     ['\\u00', '"\\u0041bcd"', 'Abcd'],
   ])('after a key %j the escaped key %s is itself (nodejs/node#63785)', (earlier, escaped, key) => {
-    // Native parsing takes the key of an earlier object with the same first keys for the escaped one.
+    // Native parsing confuses the escaped key with a key of an earlier object that had the same first keys.
     const first = `before ${escaped} comes ${earlier}`;
     JSON.parse(JSON.stringify({ [first]: 0, [earlier]: 1 }));
     const body = `{${JSON.stringify(first)}:0,${escaped}:1}`;
@@ -76,7 +76,7 @@ describe('what is accepted comes out as JSON.parse has it', () => {
 });
 
 describe('any text', () => {
-  // No token ends in an escaped backslash: such keys make the oracle misread others (nodejs/node#63785).
+  // No token ends in an escaped backslash, because with such keys the oracle misreads others (nodejs/node#63785).
   const token = fc.constantFrom(
     '{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '"\\u0061"', '"\\ud800"', '"\\n"', '"\\x"', '"\\', '0', '1', '-', '.', 'e', 'E', '+', '01', '9007199254740993',
     'true', 'false', 'null', 'nul', ' ', '\n', '\u0001', '\u00a0', '\ufeff', "'", '{"a":', '{"a":1,"a":', '[1,', '-0', '1e400', '/', 'é',
@@ -260,7 +260,7 @@ test('an integer key takes no more room than another', () => {
   const text = ` [${'{"1000":0},'.repeat(count)}0]`;
   const before = process.memoryUsage().heapUsed;
   const value = parseJsonText(text);
-  // Room for the elements before it would be 240 MB.
+  // Space for the preceding elements would be 240 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(120_000_000);
   expect(value).toHaveLength(count + 1);
   deepStrictEqual(parseJsonText(' {"12":1,"5":2,"4294967294":3,"007":4,"99999999999":5,"0":{"70":6}}'), {
@@ -290,7 +290,7 @@ describe('depth', () => {
 });
 
 describe('compact text, which is read the quick way, gives what the parser gives', () => {
-  // A space in front is all it takes to be read by the parser.
+  // A leading space makes the library's own parser read the text.
   const outcome = (text: string): unknown => {
     try {
       return parseJsonText(text);

@@ -9,7 +9,7 @@ import type { JsonValue } from './value';
 import { runs } from '../../../../tools/testing/runs';
 
 describe('agreement with rfc6902', () => {
-  /** Every location in the document, root first. */
+  /** Returns every location in the document, root first. */
   function locations(value: JsonValue, at: string[] = []): { at: string[]; value: JsonValue }[] {
     const children = value !== null && typeof value === 'object' ? Object.entries(value) : [];
     return [{ at, value }, ...children.flatMap(([key, child]) => locations(child, [...at, key]))];
@@ -25,7 +25,7 @@ describe('agreement with rfc6902', () => {
   });
   type Choice = typeof choice extends fc.Arbitrary<infer T> ? T : never;
 
-  /** The operation that a choice means on this document. The reference needs places that exist, and cannot replace the root. */
+  /** Returns the operation for a choice on this document. The reference needs existing locations, and cannot replace the root. */
   function operationOn(
     document: JsonValue,
     { op, source, target, slot, key, value }: Choice,
@@ -52,7 +52,7 @@ describe('agreement with rfc6902', () => {
       case 'copy':
         return { op, from: existing, path };
       case 'move': {
-        // The reference finds the target before it takes the value away, so that it must not shift what leads there.
+        // The reference finds the target before it removes the value, so the removal must not shift the path to the target.
         const around = formatPointer(from.at.slice(0, -1));
         return path.startsWith(around + '/') ? undefined : { op, from: existing, path };
       }
@@ -72,7 +72,7 @@ describe('agreement with rfc6902', () => {
   }
 
   test('on random documents and operations without hazards', () => {
-    // Not structuredClone: in Jest its arrays are not instances of the Array that the reference knows.
+    // Not structuredClone: in Jest its arrays are not instances of the reference's Array.
     const clone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
     const outcomes = { succeeded: 0, failed: 0 };
     fc.assert(

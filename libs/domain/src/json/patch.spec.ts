@@ -421,7 +421,7 @@ describe('growth', () => {
     const before = process.memoryUsage().heapUsed;
     const copies = Array.from({ length: 10 }, (_, at): PatchOperation => ({ op: 'copy', from: '/list', path: `/c${at}` }));
     const result = applyPatch({ list }, copies);
-    // Room for the elements before each would be 240 MB.
+    // Space for the preceding elements would be 240 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(120_000_000);
     expect(result).toHaveProperty('c9', list);
   }); // prettier-ignore

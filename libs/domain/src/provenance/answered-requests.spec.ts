@@ -13,7 +13,7 @@ const envelope = (attributes: JsonObject, backed: Record<string, string>): JsonO
 });
 
 const FIRST = envelope({ name: 'a', seat: { town: 'b', zip: '1' }, list: ['x'] }, { '/attributes': 'ev-1' });
-/** The name has new evidence; the town changed with none, and its zip not at all; an element came. */
+/** The name has new evidence. The town changed without any, its zip did not change, and an element was added. */
 const SECOND = envelope(
   { name: 'A', seat: { town: 'B', zip: '1' }, list: ['x', 'y'] },
   { '/attributes': 'ev-1', '/attributes/name': 'ev-2', '/attributes/list': 'ev-3' },

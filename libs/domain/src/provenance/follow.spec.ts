@@ -15,7 +15,7 @@ const referenceTo = (id: string): JsonValue => ({ evidence_id: id, evidence_type
 const share = (index: number): string => `/attributes/owners/${index}/share`;
 const list = (owners: readonly Owner[]): JsonValue => owners.map((owner) => ({ ...owner }));
 
-/** An envelope in which the share of each owner rests on evidence of that owner's own. */
+/** Returns an envelope in which the share of each owner has evidence of its own. */
 function envelope(owners: readonly Owner[], attribute_paths = pathsOf(owners)): JsonObject {
   const evidence = owners.map(({ id }) => ({ ...(referenceTo(id) as JsonObject), source: 'register' }));
   return { attributes: { owners: list(owners) }, evidence, attribute_paths, audit: { created_by: 'alice' } };
@@ -27,7 +27,7 @@ const ownersOf = (ids: readonly number[]): Owner[] =>
   ids.map((id) => ({ id: `o${id}`, name: `Owner ${id}`, share: id % 3 }));
 const ids = (min: number, max: number) => fc.uniqueArray(fc.integer({ min, max }), { maxLength: 8 });
 
-/** Owners, and what some edits make of them: others come, some go, all change places, some get another name or share. */
+/** Owners before and after some edits: added, removed, moved, renamed, or with another share. */
 const edited = fc
   .record({
     before: ids(0, 9),
@@ -55,14 +55,14 @@ test('attribution stays with its element, in the patch and in provenance', () =>
   fc.assert(
     fc.property(edited, ({ before, after }) => {
       const base = envelope(before);
-      // What was there keeps its evidence; what came has none.
+      // Existing values keep their evidence, and new ones have none.
       const isKept = ({ id }: Owner): boolean => before.some((one) => one.id === id);
       const expected = Object.fromEntries(Object.entries(pathsOf(after)).filter((_, at) => isKept(after[at]!)));
       const draft = { ...base, attributes: { owners: list(after) } };
       for (const classes of [new Classes(), new TextClasses()]) {
         const { paths } = followAttribution(base, draft, classes);
         expect(paths).toEqual(expected);
-        // What was moved already is moved no further.
+        // A second call moves nothing further.
         expect(followAttribution(base, { ...draft, attribute_paths: paths }, classes).paths).toEqual(expected);
       }
 

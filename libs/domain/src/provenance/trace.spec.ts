@@ -22,7 +22,7 @@ function envelope({ attributes, evidence = [ITEM], attribute_paths = {} }: Versi
   return { attributes, evidence, attribute_paths, audit: { created_by: by } };
 }
 
-/** The origins of the last of these versions, each traced back to the one before it. */
+/** Returns the origins of the last of these versions. Each version is traced back to the previous one. */
 function traced(versions: readonly JsonObject[]): Uint8Array | null {
   let origins: Uint8Array | null = null;
   versions.forEach((version, at) => {
@@ -46,7 +46,7 @@ function leavesOf(versions: readonly JsonObject[]): readonly LeafProvenance[] {
   }).leaves;
 }
 
-/** `path since status` of each leaf. */
+/** Returns `path since status` for each leaf. */
 const lines = (...versions: readonly Version[]): string[] =>
   leavesOf(versions.map((version) => envelope(version))).map(
     ({ path, sinceVersion, status }) => `${path.slice('/attributes'.length)} ${sinceVersion} ${status}`,
@@ -219,7 +219,7 @@ describe('paging', () => {
   });
 });
 
-/** "git blame" of documents without arrays, by hand: the last version in which a path got the value that it has. */
+/** Computes "git blame" for documents without arrays independently: the last version in which each path got its value. */
 function blame(versions: readonly JsonObject[]): Record<string, number> {
   const leaves = (value: JsonValue, path: string): [string, JsonValue][] =>
     isJsonObject(value) && Object.keys(value).length > 0
@@ -235,7 +235,7 @@ function blame(versions: readonly JsonObject[]): Record<string, number> {
   return since;
 }
 
-/** Documents of objects and plain values: what arrays there are become one value. */
+/** Documents of objects and scalar values. Arrays become one value. */
 const document = fc
   .array(fc.tuple(plainKey, jsonValues(plainKey)), { maxLength: 4 })
   .map((entries): JsonObject =>
@@ -256,7 +256,7 @@ test('is what walking the whole chain finds', () => {
   );
 });
 
-/** Elements that are told apart by their ids, and stay what they are. */
+/** Elements that are identified by their ids and never change. */
 const list = fc.uniqueArray(fc.integer({ min: 0, max: 11 }), { maxLength: 10 });
 
 test('elements of an array that stay, wherever they move, keep their version', () => {
