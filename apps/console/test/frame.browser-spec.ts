@@ -21,7 +21,7 @@ withConsole('the frame', (scene) => {
     expect(await page.evaluate(stored)).not.toMatch(/eyJ|token|oidc/);
     expect(await page.evaluate('document.cookie')).toBe('');
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in to see what you may see' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to continue' }).waitFor();
     expect(await page.getByRole('link', { name: 'Acme Corporation International' }).count()).toBe(0);
   });
 
@@ -40,7 +40,7 @@ withConsole('the frame', (scene) => {
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in to see' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to continue' }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     expect(await isScrollingSideways(page)).toBe(false);
   });

@@ -12,12 +12,12 @@ withConsole('the log', (scene) => {
       `/v1/tenants/${tenantId}/snapshots/${snapshot.snapshot_id}/log-proof?wait=10`,
     );
     const page = await scene.open('alice', `/t/${tenantId}/log`);
-    await page.getByText('This browser keeps this checkpoint').waitFor();
+    await page.getByText('This browser now keeps this checkpoint').waitFor();
     const { body: keys } = await scene.api('alice', 'GET', '/log/keys');
     const newest = page.getByRole('region', { name: 'Newest checkpoint' });
     expect(await newest.textContent()).toContain(keys.log_origin);
     const signatures = newest.getByRole('region', { name: 'Signatures of the checkpoint' });
-    await signatures.getByText('a witness’s').first().waitFor();
+    await signatures.getByText('a witness').first().waitFor();
     expect(await signatures.getByText('does not verify').count()).toBe(0);
     const policy = page.getByRole('region', { name: 'Keys and policy' });
     for (const { vkey } of [...keys.vkeys, ...keys.witnesses]) expect(await policy.textContent()).toContain(vkey);
@@ -27,12 +27,12 @@ withConsole('the log', (scene) => {
     await subjectWith(scene, 'alice', 1);
     await waitFor(async () => {
       const answer = page.waitForResponse('**/log/checkpoint');
-      await page.getByRole('button', { name: 'Look again' }).click();
+      await page.getByRole('button', { name: 'Refresh' }).click();
       await answer;
-      return (await newest.getByText('nothing of it was changed').count()) > 0;
+      return (await newest.getByText('are unchanged').count()) > 0;
     });
 
-    const check = page.getByRole('region', { name: 'Verify this' });
+    const check = page.getByRole('region', { name: 'Verify an entry' });
     const what = check.getByLabel('Snapshot id or log index');
     await what.fill('<b>nothing</b>');
     await what.press('Enter');
@@ -54,7 +54,7 @@ withConsole('the log', (scene) => {
     await check.getByText('tenant.owner_changed').waitFor();
     await what.fill(snapshot.snapshot_id);
     await what.press('Enter');
-    await check.getByRole('link', { name: 'Step by step' }).click();
+    await check.getByRole('link', { name: 'Show the proof step by step' }).click();
     await page.getByRole('heading', { name: 'Proof of version 2' }).waitFor();
     expect(page.url()).toContain(encodeURIComponent(subjectId));
     expect(scene.faults()).toEqual([]);

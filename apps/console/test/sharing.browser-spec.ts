@@ -25,20 +25,20 @@ withConsole('sharing', (scene) => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.type('organization/third');
-    await dialog.getByText('This makes one grant.').waitFor();
+    await dialog.getByText('This creates one grant.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await dialog.getByLabel('What for').focus();
+    await dialog.getByLabel('Purpose').focus();
     await page.keyboard.type('Audit');
     // What is typed stays where the service fails.
     await page.route('**/grants', (route) =>
       route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '' }) : route.continue(),
     );
-    await dialog.getByLabel('What for').press('Enter');
+    await dialog.getByLabel('Purpose').press('Enter');
     await dialog.getByRole('alert').waitFor();
-    expect(await dialog.getByLabel('What for').inputValue()).toBe('Audit');
+    expect(await dialog.getByLabel('Purpose').inputValue()).toBe('Audit');
     await page.unroute('**/grants');
-    await dialog.getByLabel('What for').press('Enter');
-    await dialog.getByText('One grant was made.').waitFor();
+    await dialog.getByLabel('Purpose').press('Enter');
+    await dialog.getByText('One grant was created.').waitFor();
     await page.keyboard.press('Escape');
     const row = page.getByRole('row').filter({ hasText: 'third' });
     await row.getByText('Audit').waitFor();
@@ -77,9 +77,9 @@ withConsole('sharing', (scene) => {
     await page.getByRole('button', { name: 'Share', exact: true }).click();
     await dialog.getByLabel('Who may read').fill(`${bank}, nobody-of-this-name`);
     await dialog.getByRole('radio', { name: /All subjects/ }).check();
-    await dialog.getByText('This makes 2 grants').waitFor();
+    await dialog.getByText('This creates 2 separate grants').waitFor();
     await dialog.getByRole('button', { name: 'Share' }).click();
-    await dialog.getByText('One grant was made.').waitFor();
+    await dialog.getByText('One grant was created.').waitFor();
     expect(await dialog.getByRole('table').innerText()).toContain('nobody-of-this-name');
     const made = (await grants('GET')).body.items[0];
     expect(made).toMatchObject({ subject_type: '*', grantee_tenant_id: bank, status: 'active' });

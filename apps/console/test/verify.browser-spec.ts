@@ -24,7 +24,7 @@ withConsole('verifying without signing in', (scene) => {
     const { head, lines } = made;
     const input = page.getByLabel('A bundle or a proof');
     await input.setInputFiles(file('acme.ndjson', bundleText(head, lines)));
-    await page.locator('[data-outcome=proved]').getByText('acme.ndjson proves what it shows').waitFor();
+    await page.locator('[data-outcome=proved]').getByText('acme.ndjson is proved by the keys').waitFor();
     const report = page.getByRole('region', { name: 'Report' });
     expect(await report.textContent()).toContain('organization acme-corp, of the tenant acme');
     expect(await report.textContent()).toContain('1 to 3, none left out between');
@@ -62,7 +62,7 @@ withConsole('verifying without signing in', (scene) => {
     await page.getByRole('button', { name: 'Trust these keys' }).press('Enter');
     await page.getByRole('button', { name: 'Verify again' }).press('Enter');
     await page.getByText('The policy does not name the log').waitFor();
-    await page.getByRole('button', { name: 'Forget them' }).click();
+    await page.getByRole('button', { name: 'Remove them' }).click();
     expect(scene.faults()).toEqual([]);
   });
 });

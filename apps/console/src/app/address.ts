@@ -5,7 +5,7 @@ import { pathOf, tenantPath } from './api.ts';
 const TENANT = '/signed-in/t/$tenantId';
 const SUBJECT = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId';
 
-/** The tenant that the caller acts for, as the address says. */
+/** Returns the tenant that the address names. */
 export function useTenantId(): string {
   return useParams({ from: TENANT }).tenantId;
 }
@@ -18,13 +18,12 @@ export interface SubjectAddress {
   readonly path: string;
   /** `/v1/subjects/{subject_type}/{subject_id}` */
   readonly globalPath: string;
-  /** The address of its view, of which the others' begin: `/t/{tenant_id}/subjects/{subject_type}/{subject_id}` */
+  /** The common beginning of the addresses of its views: `/t/{tenant_id}/subjects/{subject_type}/{subject_id}` */
   readonly view: string;
-  /** For links to views of the subject. */
   readonly params: { readonly tenantId: string; readonly subjectType: string; readonly subjectId: string };
 }
 
-/** The subject that the address names, for the tenant that the caller acts for. */
+/** Returns the subject that the address names. */
 export function useSubject(): SubjectAddress {
   const params = useParams({ from: SUBJECT });
   const { tenantId, subjectType, subjectId } = params;

@@ -13,7 +13,7 @@ import {
 import type { api, Method, Query } from '@identity-state/client';
 import { useClient } from './context.tsx';
 
-/** One request of the API, as a view makes it and as "Copy as curl" shows it. */
+/** A request to the API. A view sends it, and "Copy as curl" shows it. */
 export interface ApiCall {
   readonly method: Method;
   readonly path: string;
@@ -21,14 +21,13 @@ export interface ApiCall {
   readonly body?: unknown;
 }
 
-/** A page of any list of the API. */
 interface Page<T> {
   readonly items: readonly T[];
   readonly next_cursor?: string | null;
   readonly page?: { readonly next_cursor: string | null };
 }
 
-/** Segments are encoded: `/v1/tenants/acme/subjects/organization/a%2Fb`. */
+/** Encodes each segment: `/v1/tenants/acme/subjects/organization/a%2Fb`. */
 export function pathOf(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
@@ -37,19 +36,19 @@ export function tenantPath(tenantId: string, ...rest: readonly (string | number)
   return pathOf('v1', 'tenants', tenantId, ...rest);
 }
 
-/** What a query is kept under; `invalidate(path)` reaches all below a path. */
+/** Returns the key of a cached query. `invalidate(path)` finds all keys below a path. */
 function keyOf(path: string, query: Query = {}): readonly unknown[] {
   return [...path.split('/').slice(1), query];
 }
 
-/** The feed does not tell of these: they are asked for again while the page is looked at. */
+/** Paths that the change feed does not cover. An open page polls them. */
 const UNTOLD = /\/(refresh-requests|deliveries|updates|entity-state-updates|webhook-subscriptions|invitations)(\/|$)/;
 const AGAIN_MS = 10_000;
 
 const follows = (path: string | null): { refetchInterval?: number } =>
   path !== null && UNTOLD.test(path) ? { refetchInterval: AGAIN_MS } : {};
 
-/** GET: what was answered, kept for a while, asked again when the feed says that it changed. `path` null: not yet. */
+/** Reads a path and caches the response until the change feed reports a change. A null `path` sends nothing. */
 export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T> {
   const client = useClient();
   return useQuery({
@@ -61,7 +60,7 @@ export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T>
   });
 }
 
-/** A list whose pages are fetched as they are asked for. */
+/** Reads a list page by page, on request. */
 export function useList<T>(
   path: string | null,
   query: Query = {},
@@ -86,8 +85,8 @@ export function useList<T>(
 }
 
 /**
- * An action: sends it, and asks anew for what lies below `changes` (paths). Nothing is shown as done before it was answered.
- * `mutate(call)`, `error`, `isPending` as TanStack Query has them.
+ * Returns a mutation that sends a call, then reloads all queries below the paths `changes`. The page shows nothing as done
+ * before the response.
  */
 export function useAction<T = unknown>(...changes: readonly string[]): UseMutationResult<T, Error, ApiCall> {
   const client = useClient();
@@ -104,20 +103,20 @@ export function useAction<T = unknown>(...changes: readonly string[]): UseMutati
   });
 }
 
-/** Asks anew for all that was answered below a path, and is shown now. */
+/** Returns a function that reloads the visible queries below a path. */
 export function useInvalidate(): (path: string) => Promise<void> {
   const queries = useQueryClient();
   return (path) => queries.invalidateQueries({ queryKey: path.split('/').slice(1) });
 }
 
-/** The caller's tenants, with its role in each. */
+/** Reads the caller's tenants, with its role in each. */
 export function useTenants(): UseInfiniteQueryResult<InfiniteData<Page<api.TenantOfMember>>> & {
   items: readonly api.TenantOfMember[];
 } {
   return useList<api.TenantOfMember>('/v1/tenants', { limit: 100 });
 }
 
-/** The tenants that invited the caller. */
+/** Reads the invitations of the caller. */
 export function useInvitations(): UseInfiniteQueryResult<InfiniteData<Page<api.Invitation>>> & {
   items: readonly api.Invitation[];
 } {

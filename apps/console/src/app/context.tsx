@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext, useSyncExternalStore } from 
 import type { IdentityState } from '@identity-state/client';
 import type { Session, SessionState } from './session.ts';
 
-/** What every view stands on. */
+/** The client and the session that every view uses. */
 export interface Console {
   readonly client: IdentityState;
   readonly session: Session;
@@ -20,7 +20,7 @@ function useConsole(): Console {
   return value;
 }
 
-/** The client of the service, which acts as whoever is signed in and verifies what it reads. */
+/** Returns the client of the service, which acts as the signed-in user and verifies what it reads. */
 export function useClient(): IdentityState {
   return useConsole().client;
 }

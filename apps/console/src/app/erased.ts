@@ -5,14 +5,14 @@ import { useSubject } from './address.ts';
 import { useFeed } from './live.ts';
 import { CONTENT, PROVENANCE, VERSIONS } from './kept.ts';
 
-/** Returns what a header says of the erasure of its version; null where the version has its content. */
+/** Returns the receipt of the erasure in a header; null if the version has its content. */
 export function receiptIn(header: api.SnapshotHeader | undefined): ErasureReceipt | null {
   if (header?.erased === undefined) return null;
   const { erased, snapshot_id, snapshot_version, envelope_hash, prev_hash } = header;
   return { ...erased, snapshot_id, snapshot_version, envelope_hash, prev_hash };
 }
 
-/** What is kept of versions is kept as long as it stands: an erasure ends that. */
+/** Drops the cached versions of the subject when one of them is erased. */
 export function useForgetErased(): void {
   const queries = useQueryClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();

@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Notice } from '../ui/state.tsx';
 import { useSession } from './context.tsx';
 
-/** Stands over the page, which keeps what was typed, until somebody has signed in again. */
+/** Covers the page, which keeps all typed input, until the user signs in again. */
 export default function Expired() {
   const session = useSession();
   const queries = useQueryClient();

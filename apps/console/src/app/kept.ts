@@ -1,4 +1,4 @@
-/** Under which names what does not change any more is kept, so that it is not asked anew with each change of the tenant. */
+/** First parts of the keys of immutable data. The reload after a change of the tenant does not match them. */
 export const CONTENT = 'content';
 export const PROVENANCE = 'provenance';
 export const VERSIONS = 'versions';

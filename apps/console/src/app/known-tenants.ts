@@ -4,7 +4,7 @@ import { useMayUseGrants } from './rights.ts';
 
 const ENOUGH = 200;
 
-/** The tenants that a tenant deals with, for choices: those that it shares with, those that share with it, the caller's own. */
+/** Returns tenants to choose from: those that this tenant shares with, those that share with it, and the caller's own. */
 export function useKnownTenants(tenantId: string): readonly string[] {
   const mayUse = useMayUseGrants(tenantId);
   const issued = useList<api.Grant>(tenantPath(tenantId, 'grants'), { limit: ENOUGH });

@@ -1,6 +1,6 @@
 const KEY = 'iss.tenant';
 
-/** Returns the tenant that this browser worked in last; null where there is none. */
+/** Returns the tenant that this browser worked in last, or null. */
 export function lastTenant(): string | null {
   return localStorage.getItem(KEY);
 }

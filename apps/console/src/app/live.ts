@@ -4,28 +4,28 @@ import { type api, ApiError, type Change, ConnectionError, type IdentityState } 
 import { pathOf, tenantPath, useInvalidate } from './api.ts';
 import { useClient, useSessionState } from './context.tsx';
 
-/** Changes that the page keeps, newest first. */
+/** The number of changes that the page keeps. */
 const KEPT = 100;
-/** The page shows at least so many when it is opened, if there are as many. */
+/** The number of changes that the page looks for when it opens. */
 const ENOUGH = 8;
-/** Entries of the log, of all tenants, among which they are looked for first. */
+/** The number of log entries, of all tenants, that the first look covers. */
 const LOOKS_BACK = 2_000;
 const MOST_LOOKS = 20;
 const FAILED_AGAIN_MS = 2_000;
-/** Open routes answer so many requests a minute from one address (docs/limits.md). */
+/** Keeps below the limit of open routes per address (docs/limits.md). */
 const UNKNOWN_AGAIN_MS = 15_000;
 
 export interface Feed {
-  /** The tenant's own subjects and those that it may read, newest first. */
+  /** Changes that the tenant may read, newest first. */
   readonly changes: readonly Change[];
-  /** `ended`: the caller may not follow it, or it did not hold. */
+  /** `ended`: the caller may not follow the feed, or its verification failed. */
   readonly state: 'opening' | 'live' | 'reconnecting' | 'ended';
 }
 
 const NO_FEED: Feed = { changes: [], state: 'opening' };
 const keyOf = (tenantId: string): readonly string[] => ['feed', tenantId];
 
-/** Returns the latest changes of a tenant, and whether the next ones reach the page. */
+/** Returns the latest changes of a tenant and the state of its feed. */
 export function useFeed(tenantId: string): Feed {
   const { data } = useQuery<Feed>({
     queryKey: keyOf(tenantId),
@@ -37,15 +37,15 @@ export function useFeed(tenantId: string): Feed {
 }
 
 /**
- * Follows the change feed of a tenant while the page is open: keeps the latest changes, and asks again for what is shown of a
- * subject that changed. After an outage it asks again for everything.
+ * Follows the change feed of a tenant while the page is open. Keeps the latest changes and reloads the visible data of a
+ * changed subject. After an outage it reloads everything.
  */
 export function useLiveChanges(tenantId: string): void {
   const client = useClient();
   const queries = useQueryClient();
   const invalidate = useInvalidate();
   const state = useSessionState();
-  // The effect lasts as long as the tenant and the sign-in do; what it calls is the newest.
+  // The effect restarts only with the tenant and the sign-in, but always calls the newest functions.
   const changed = useEffectEvent(async (change: Change): Promise<void> => {
     await invalidate(tenantPath(tenantId));
     if ('subject' in change && change.subject !== null) {
@@ -111,8 +111,8 @@ function withNewest(before: readonly Change[], change: Change): readonly Change[
 }
 
 /**
- * Finds the latest changes of a tenant, however much others wrote since: widens the look back until it has enough of them, and
- * narrows it where it has more than a page.
+ * Finds the latest changes of a tenant, however much other tenants wrote since. Looks back further until it has enough
+ * changes, and less far if it has more than a page.
  */
 async function lookBack(
   client: IdentityState,
@@ -148,7 +148,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The second line of a checkpoint (C2SP tlog-checkpoint). Asked for again while the service cannot say. */
+/** Returns the size of the log: the second line of its checkpoint (C2SP tlog-checkpoint). Retries until the service answers. */
 async function logSize(signal: AbortSignal): Promise<number> {
   for (;;) {
     const response = await fetch('/log/checkpoint', { signal }).catch((cause: unknown) => {

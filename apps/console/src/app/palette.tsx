@@ -15,7 +15,7 @@ interface Command {
   readonly run: () => unknown;
 }
 
-/** Every place and tenant by its name; Ctrl-K. */
+/** Lists every view and tenant by name (Ctrl-K). */
 export default function Palette({ tenantId, onClose }: { tenantId: string | null; onClose: () => void }) {
   const { contains } = useFilter({ sensitivity: 'base' });
   const commands = useCommands(tenantId);

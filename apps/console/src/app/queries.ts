@@ -3,10 +3,10 @@ import { ApiError, ConnectionError, UnauthorizedError } from '@identity-state/cl
 import type { Session } from './session.ts';
 
 const STALE_MS = 15_000;
-/** An answer that failed in passing is asked for again, so that its error goes when its cause does. */
+/** Retries temporary failures, so that an error disappears with its cause. */
 const FAILED_AGAIN_MS = 5_000;
 
-/** Makes the store of answers of a page. An answer that refuses the token ends the sign-in. */
+/** Makes the query cache of a page. A response that refuses the token ends the sign-in. */
 export function queriesOf(session: Session): QueryClient {
   const expire = (error: Error): void => {
     if (error instanceof UnauthorizedError) session.expire();

@@ -4,20 +4,17 @@ import { tenantPath, useList, useTenants } from './api.ts';
 import { useSession } from './context.tsx';
 
 type Role = api.TenantOfMember['role'];
-/** A route of docs/authorization.md, as `POST /v1/tenants/{tenant_id}/grants`; with a case, `…, on all subjects`. */
+/** A route of docs/authorization.md: `POST /v1/tenants/{tenant_id}/grants`, or with a case: `…, on all subjects`. */
 export type Route = keyof typeof RIGHTS;
 
-/** From the least to the most. */
+/** In rising order. */
 const ROLES: readonly Role[] = ['tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner'];
 
 export function useRole(tenantId: string): Role | null {
   return useTenants().items.find((tenant) => tenant.tenant_id === tenantId)?.role ?? null;
 }
 
-/**
- * Whether the caller's role in its own tenant is enough: what is not, is not offered. The service decides, this is about
- * what is shown.
- */
+/** Returns whether the caller's role allows a route, so that the console offers only allowed actions. The service decides. */
 export function useMay(tenantId: string): (route: Route) => boolean {
   const role = useRole(tenantId);
   return (route) => {
@@ -26,17 +23,17 @@ export function useMay(tenantId: string): (route: Route) => boolean {
   };
 }
 
-/** A principal is `oidc:{project}#{sub}`; a sign-in knows its `sub`. */
+/** Returns whether a principal, `oidc:{project}#{sub}`, is the one that signed in. */
 export function isCaller(principalId: string, sub: string): boolean {
   return sub !== '' && principalId.endsWith(`#${sub}`);
 }
 
-/** Says whether the caller's own flag lets it use what others share with its tenant. Undefined while that is not known. */
+/** Returns whether the caller's own flag lets it use grants of its tenant, or undefined while unknown. */
 export function useMayUseGrants(tenantId: string): boolean | undefined {
   const { subject } = useSession();
   const { items, isPending } = useList<api.Principal>(tenantPath(tenantId, 'principals'), { limit: 1_000 });
   if (isPending) return undefined;
   const own = items.find(({ principal_id: id }) => isCaller(id, subject));
-  // The service decides where the list does not say.
+  // If the list does not contain the caller, the service decides.
   return own?.allow_counterparty_access !== false;
 }

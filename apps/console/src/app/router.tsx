@@ -9,7 +9,7 @@ import { BASE } from './settings.ts';
 import { Broken, NotFound, SignedIn, Start } from './start.tsx';
 import { Shell, TenantFrame } from './shell.tsx';
 
-/** What stands behind the `?` of an address: texts, each left out where it is not set. */
+/** Returns a validator of query parameters that keeps the named texts. */
 function texts<const Names extends readonly string[]>(...names: Names) {
   return (search: Record<string, unknown>): { [Name in Names[number]]?: string } => {
     const known: { [Name in Names[number]]?: string } = {};
@@ -25,13 +25,13 @@ function texts<const Names extends readonly string[]>(...names: Names) {
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
 const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start });
-/** A bundle is verified by whoever has it, with no service at all. */
+/** Needs no sign-in: a bundle is verified without the service. */
 const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
   component: lazyRouteComponent(() => import('../views/verify/verify-view.tsx'), 'VerifyView'),
 });
-/** The log is open to everybody. */
+/** Needs no sign-in: the log is public. */
 const openLog = createRoute({
   getParentRoute: () => root,
   path: '/log',
@@ -179,7 +179,7 @@ const tree = root.addChildren([
   ]),
 ]);
 
-/** Makes a router over all views; without a history, over that of the browser. */
+/** Makes a router over all views. It uses the browser's history by default. */
 export function makeRouter(history?: RouterHistory) {
   return createRouter({
     routeTree: tree,
@@ -198,7 +198,7 @@ export function makeRouter(history?: RouterHistory) {
   });
 }
 
-/** Every view by its address. What a view shows, its address says: it can be shared, and gone back to. */
+/** The router of all views. The address contains the state of a view, so that users can share it and go back to it. */
 export const router = makeRouter();
 
 declare module '@tanstack/react-router' {

@@ -1,4 +1,4 @@
-/** What stands behind the `?` of an address, some of it left out or set anew; what is empty is left out too. */
+/** Returns the query parameters after a change. Empty and undefined values are left out. */
 export function changed(
   search: Readonly<Record<string, string | undefined>>,
   change: Readonly<Record<string, string | undefined>>,

@@ -5,15 +5,15 @@ import { BASE, OPEN_VIEWS, type Settings } from './settings.ts';
 export type SessionState = 'signed_out' | 'signed_in' | 'expired';
 
 const CALLBACK = `${BASE}/signed-in`;
-/** Ends `state` (RFC 6749, section 4.1.1) where the answer belongs to the page beside this window. */
+/** Marks, at the end of `state` (RFC 6749, section 4.1.1), a response for the page that opened this window. */
 const BESIDE = 'beside';
-/** Says in this browser that somebody signed in: the issuer may still know them. No token is kept. */
+/** Records in this browser that a user signed in, since the issuer may still have a session. No token is stored. */
 const SIGNED_IN = 'identity-state.signed-in';
 
 /**
- * The sign-in of the page. Tokens are kept in memory only. A page that is loaded again asks the issuer again, which shows nothing to
- * somebody whom it still knows (`prompt=none`). A token that expires
- * leaves the page as it is, with all that was typed; signing in again happens in a window beside it.
+ * The sign-in of the page. Tokens are kept in memory only. After a reload the page asks the issuer again, which shows nothing
+ * if it still has a session (`prompt=none`). When a token expires, the page keeps all typed input, and the user signs in again
+ * in a separate window.
  */
 export class Session {
   private state: SessionState;
@@ -36,7 +36,7 @@ export class Session {
             popup_redirect_uri: location.origin + CALLBACK,
             popupWindowFeatures: { width: 520, height: 640 },
             userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
-            // The verifier of a sign-in under way, until it comes back.
+            // Contains the verifier of a sign-in until the issuer responds.
             stateStore: new WebStorageStateStore({ store: sessionStorage }),
             automaticSilentRenew: false,
             monitorSession: false,
@@ -44,8 +44,8 @@ export class Session {
   }
 
   /**
-   * Takes the issuer's answer, before anything is shown. Returns the address to continue at; null in a window that only handed its
-   * answer to the page that opened it.
+   * Takes the issuer's response before the page shows anything. Returns the address to continue at, or null in a window that
+   * only passed its response to the page that opened it.
    */
   async begin(): Promise<string | null> {
     const here = location.pathname + location.search;
@@ -55,7 +55,7 @@ export class Session {
       return here;
     }
     if (new URLSearchParams(location.search).get('state')?.endsWith(`;${BESIDE}`) === true) {
-      // The page that opened this window is handed the answer, and closes it.
+      // The page that opened this window takes the response and closes the window.
       await this.manager.signinPopupCallback(location.href);
       return null;
     }
@@ -65,13 +65,13 @@ export class Session {
       return addressOf(user.state);
     } catch (error) {
       if (!(error instanceof ErrorResponse) || localStorage.getItem(SIGNED_IN) === null) throw error;
-      // The issuer does not know them any more: they sign in as at first.
+      // The issuer has no session any more.
       localStorage.removeItem(SIGNED_IN);
       return addressOf(error.state);
     }
   }
 
-  /** Leaves for the issuer where somebody signed in before. Returns at once where nobody did, and where it cannot be reached. */
+  /** Goes to the issuer if a user signed in before. Returns immediately if none did, or if the issuer cannot be reached. */
   private async signInQuietly(address: string): Promise<void> {
     const isOpen = OPEN_VIEWS.some((view) => location.pathname === BASE + view);
     if (isOpen || localStorage.getItem(SIGNED_IN) === null) return;
@@ -85,12 +85,12 @@ export class Session {
     return () => this.listeners.delete(listener);
   };
 
-  /** `sub` of the token: who is signed in, as the issuer calls them. */
+  /** The `sub` of the token. */
   get subject(): string {
     return this.user?.profile.sub ?? '';
   }
 
-  /** As members lists name the caller; empty where nobody signs in. */
+  /** The caller's principal id; empty without a sign-in. */
   get principalId(): string {
     return this.subject === '' ? '' : `oidc:${this.projectId}#${this.subject}`;
   }
@@ -100,7 +100,7 @@ export class Session {
     await this.manager?.signinRedirect({ state: address });
   }
 
-  /** In a window beside the page. @throws Error when that is closed or refused */
+  /** Signs in again in a separate window. @throws Error when the window is closed or blocked */
   async signInAgain(): Promise<void> {
     if (this.manager === null) return;
     this.become(await this.manager.signinPopup({ url_state: BESIDE }));
@@ -113,7 +113,7 @@ export class Session {
     this.change('signed_out');
   }
 
-  /** The client's source of tokens. One that was refused is renewed where the issuer gave a refresh token. */
+  /** Returns a token to the client. A refused token is renewed if the issuer gave a refresh token. */
   token = async ({ refused }: TokenContext): Promise<string> => {
     const { user, manager } = this;
     const current = user?.access_token ?? '';
@@ -130,7 +130,7 @@ export class Session {
     return current;
   };
 
-  /** The service refuses the token, whatever its lifetime says. */
+  /** Ends the sign-in after the service refused the token. */
   expire(): void {
     if (this.state === 'signed_in') this.change('expired');
   }

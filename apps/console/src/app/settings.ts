@@ -1,4 +1,4 @@
-/** Who signs in callers, as the gateway says at `/console/settings.json`. */
+/** The sign-in settings that the gateway serves at `/console/settings.json`. */
 export type Settings =
   | { readonly auth: 'disabled' }
   | {
@@ -10,10 +10,10 @@ export type Settings =
       readonly scope: string;
     };
 
-/** Where the page stands; every address of it begins so. */
+/** The path of the console. */
 export const BASE = '/console';
 
-/** Views that need no sign-in, and ask the service for nothing about its callers. */
+/** Views that need no sign-in. */
 export const OPEN_VIEWS: readonly string[] = ['/verify', '/log'];
 
 /** @throws Error when the gateway does not answer */

@@ -15,7 +15,7 @@ describe('the frame', () => {
   it('asks to sign in, at the address that was asked for', async () => {
     session.turn('signed_out');
     await open(`${PAGE}?type=organization`);
-    await see('Sign in to see what you may see');
+    await see('Sign in to continue');
     expect(api.calls).toEqual([]);
     await press('Sign in');
     expect(session.asked).toEqual([`/console${PAGE}?type=organization`]);
@@ -25,7 +25,7 @@ describe('the frame', () => {
     await open(PAGE);
     await see('alice', 'acme-corp');
     await press('Sign out');
-    await see('Sign in to see');
+    await see('Sign in to continue');
     expect(shown()).not.toContain('acme-corp');
   });
 
@@ -47,7 +47,7 @@ describe('the frame', () => {
     await open(PAGE);
     const isOnline = jest.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     fireEvent(window, new Event('offline'));
-    await see('No connection: what is shown may be old.');
+    await see('No connection. This page may be out of date.');
     isOnline.mockReturnValue(true);
     fireEvent(window, new Event('online'));
     await unsee('No connection');
@@ -63,7 +63,7 @@ describe('the frame', () => {
     fireEvent.submit(focused());
     await waitFor(() => expect(address()).toBe(`${PAGE}?find=acme`));
     fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true });
-    const box = await screen.findByPlaceholderText('Where to, or what?');
+    const box = await screen.findByPlaceholderText('Open a page or run a command');
     fireEvent.change(box, { target: { value: 'webh' } });
     const option = await waitFor(() => {
       const options = screen.getAllByRole('option');
@@ -77,11 +77,11 @@ describe('the frame', () => {
 
   it('says that the caller is no member, and that there is no such page', async () => {
     await open('/t/other/subjects');
-    await see('You are no member of other', 'Signed in as oidc:dev#alice');
+    await see('You are not a member of other', 'Signed in as oidc:dev#alice');
     await press('Copy your principal id');
     await waitFor(() => expect(copied).toEqual(['oidc:dev#alice']));
     await go('/nowhere');
-    await see('There is no such page');
+    await see('Page not found');
   });
 
   const withBeta = (): void =>
@@ -99,11 +99,11 @@ describe('the frame', () => {
     await see('You belong to no tenant yet');
     await fill('Id of the new tenant', 'acme');
     await fill('Its name', 'Acme');
-    await press('Make the tenant');
+    await press('Create the tenant');
     await see(message);
     expect((await field('Its name')).value).toBe('Acme');
     api.restore('POST /v1/tenants');
-    await press('Make the tenant');
+    await press('Create the tenant');
     const body = { tenant_id: 'acme', name: 'Acme' };
     await sends(['POST', '/v1/tenants', body], ['POST', '/v1/tenants', body]);
     await waitFor(() => expect(address()).toBe(PAGE));
@@ -142,7 +142,7 @@ describe('the frame', () => {
 
   it('shows the invitation where an invited caller opens the tenant', async () => {
     await open('/t/beta/subjects');
-    await see('You are no member of beta', 'Beta Bank');
+    await see('You are not a member of beta', 'Beta Bank');
   });
 
   it('lets the caller leave a tenant, and unblock one', async () => {
@@ -175,17 +175,17 @@ describe('what is live', () => {
       Number(query['after'] ?? -1) < 500_000 ? page : { ...page, items: [] },
     );
     await open(PAGE);
-    await see('Changed lately Live', 'Version 1');
+    await see('Recent changes Live', 'Version 1');
   });
 
   it('says so only while the feed answers, and asks again for everything when it came back', async () => {
     await open(PAGE);
-    await see('Changed lately Live');
+    await see('Recent changes Live');
     api.hangUp();
-    await see('Changed lately Reconnecting', 'The service does not answer: what is shown may be old.');
+    await see('Recent changes Reconnecting', 'The service does not answer. This page may be out of date.');
     const before = api.asked(SUBJECTS).length;
     api.hangUp(false);
-    await see('Changed lately Live');
+    await see('Recent changes Live');
     await unsee('The service does not answer');
     await waitFor(() => expect(api.asked(SUBJECTS).length).toBeGreaterThan(before));
   });
@@ -206,7 +206,7 @@ describe('the first subjects', () => {
     api.answer(SUBJECTS, { items: [] });
     await open(PAGE);
     await press('New subject');
-    await see('Put a namespace first');
+    await see('Begin with a namespace');
     await fill('Type', 'individual');
     await fill('Id', 'acme:ann');
     await fill('Legal name, or full name', 'Ann');
@@ -234,7 +234,7 @@ describe('the first subjects', () => {
     const input = await field('File of versions');
     Object.defineProperty(input, 'files', { value: [new File(['{}\n'], 'a.ndjson')] });
     fireEvent.change(input);
-    await see('0 stored, 0 known before, 1 refused.', 'It is there.');
+    await see('0 stored, 0 already known, 1 refused.', 'It is there.');
   });
 
   it('are not made by a reader', async () => {
@@ -268,7 +268,7 @@ describe('grants on all subjects', () => {
     offerAll();
     actAs('tenant_editor');
     await open(`${PAGE}?of=granted`);
-    await see('once it accepts');
+    await see('once you accept');
     expect(buttons()).not.toContain('Accept the grant of acme');
   });
 });
@@ -305,7 +305,7 @@ describe('the subjects', () => {
 
   it('that are found twice are shown once', async () => {
     await open(`${PAGE}?find=acme`);
-    await see('By name', 'Shared with us');
+    await see('By name', 'Shared with you');
     expect(shown()).not.toContain('By id');
     expect(rows('Subjects of this tenant: By name')).toHaveLength(1);
   });
@@ -315,9 +315,9 @@ describe('the subjects', () => {
     await open(`${PAGE}?find=acme`);
     await see('By name', 'acme-corp');
     await go(`${PAGE}?of=granted`);
-    await see('You may not use what others share');
+    await see('You may not read shared subjects');
     await go('/t/acme/sharing?show=held');
-    await see('You may not use what others share');
+    await see('You may not read shared subjects');
     expect(api.asked(ACCESSIBLE)).toEqual([]);
   });
 
@@ -325,7 +325,7 @@ describe('the subjects', () => {
     api.answer(SUBJECTS, { items: [] });
     api.answer(ACCESSIBLE, { items: [] });
     await open(`${PAGE}?find=nothing+of+that`);
-    await see('Nothing is found by “nothing of that”');
+    await see('No subject found for “nothing of that”');
     await go(PAGE);
     await see('No subject here yet');
     const copies = [...document.querySelectorAll<HTMLElement>('button')].filter(
@@ -338,7 +338,7 @@ describe('the subjects', () => {
   it('that change appear by themselves, an import once', async () => {
     api.answer(CHANGES, { items: [] });
     await open(PAGE);
-    await see('Nothing that this tenant may see changed lately.', 'acme-corp');
+    await see('There are no recent changes that this tenant may see.', 'acme-corp');
     const before = api.asked(SUBJECTS).length;
     const change = {
       type: 'snapshot.created',

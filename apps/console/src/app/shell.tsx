@@ -20,7 +20,7 @@ const Expired = lazy(() => import('./expired.tsx'));
 const Invitations = lazy(() => import('../views/tenants/invitations.tsx'));
 const OfferToCaller = lazy(() => import('../views/tenant/offer-to-caller.tsx'));
 
-/** What stands around every view: who, for which tenant, search, navigation. */
+/** The frame of every view: user, tenant, search and navigation. */
 export function Shell() {
   const session = useSession();
   const state = useSessionState();
@@ -102,7 +102,7 @@ export function Shell() {
   );
 }
 
-/** The views of a tenant; others than its members are told so. */
+/** Shows the views of a tenant to its members. */
 export function TenantFrame() {
   const session = useSession();
   const tenantId = useTenantId();
@@ -209,7 +209,7 @@ function Offline({ tenantId }: { tenantId: string }) {
   return <div role="status">{text !== null && <div className={styles.offline}>{text}</div>}</div>;
 }
 
-/** Keys of the whole page; those without Ctrl are text where text is typed. */
+/** Binds keys of the whole page. In text fields, only those with Ctrl work. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {

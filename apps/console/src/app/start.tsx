@@ -14,7 +14,7 @@ import styles from './shell.module.css';
 
 const TenantsView = lazy(async () => ({ default: (await import('../views/tenants/tenants-view.tsx')).TenantsView }));
 
-/** What only those see who are signed in. A sign-in that expired leaves the page as it is. */
+/** Shows its content only to signed-in users. When a sign-in expires, the page stays as it is. */
 export function SignedIn() {
   const state = useSessionState();
   return state === 'signed_out' ? <Welcome /> : <Outlet />;
@@ -42,7 +42,7 @@ function Welcome() {
   );
 }
 
-/** Leads to the tenant that was worked in last, or to the only one. Where neither is there, the caller chooses. */
+/** Goes to the last tenant that this browser worked in, or to the only one. Otherwise the caller chooses. */
 export function Start() {
   const tenants = useTenants();
   const navigate = useNavigate();
@@ -67,7 +67,7 @@ export function NotFound() {
   );
 }
 
-/** What a view throws. */
+/** Shows an error that a view throws. */
 export function Broken({ error, reset }: { error: unknown; reset: () => void }) {
   const failure = error instanceof Error ? error : new Error(String(error));
   return (

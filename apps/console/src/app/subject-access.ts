@@ -9,17 +9,17 @@ export type Scope = api.AccessibleSubject['scopes'][number];
 
 const SCOPES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
 
-/** What the tenant that the caller acts for may read of a subject. */
+/** The access of the caller's tenant to a subject. */
 export interface SubjectAccess {
   readonly owner: string;
   readonly isOwner: boolean;
-  /** What of it is granted; the owner may read everything. Where the grants were not found, nothing is ruled out. */
+  /** The granted scopes; all scopes for the owner, and if the grants are unknown. */
   readonly scopes: readonly Scope[];
-  /** When the last of its grants ends; null: with none known. */
+  /** The end of its last grant, or null. */
   readonly until: string | null;
-  /** The newest version, as the grants show it; null where they do not, and for the owner. */
+  /** The newest version if the grants show it; null otherwise, and for the owner. */
   readonly latest: api.SnapshotHeader | null;
-  /** It owns the subject, or holds a grant that was found. */
+  /** The tenant owns the subject, or a grant was found. */
   readonly isFound: boolean;
   readonly may: (...anyOf: readonly Scope[]) => boolean;
 }
@@ -28,7 +28,7 @@ type Granted = Pick<SubjectAccess, 'isFound' | 'scopes' | 'until' | 'latest'>;
 
 const ALL: Granted = { isFound: true, scopes: SCOPES, until: null, latest: null };
 
-/** Who owns the subject of the address, and what of it may be read. `data` is there once it is known. */
+/** Returns the owner of the subject that the address names, and the access to it. */
 export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Error | null; refetch: () => void } {
   const client = useClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();
@@ -72,7 +72,7 @@ function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
   };
 }
 
-/** Finds the scopes that the caller held on the subject since the page was opened, and does not hold any more. */
+/** Returns the scopes that the caller lost since the page was opened. */
 export function useLostScopes({ isFound, scopes }: SubjectAccess): readonly Scope[] {
   const [held, setHeld] = useState<readonly Scope[]>([]);
   const now = isFound ? scopes : [];
@@ -81,14 +81,14 @@ export function useLostScopes({ isFound, scopes }: SubjectAccess): readonly Scop
   return held.filter((scope) => !now.includes(scope));
 }
 
-/** Returns the newest version without its content; undefined data where the caller may not read it, or not yet. */
+/** Reads the header of the newest version; undefined data until then, or if the caller may not read it. */
 export function useSubjectHead(access: SubjectAccess | undefined): {
   data: api.SnapshotHeader | undefined;
   error: Error | null;
 } {
   const { path } = useSubject();
   const byLineage = access?.may('read_lineage') === true;
-  // A lineage shows the header of what was erased.
+  // A lineage also contains the headers of erased versions.
   const lineage = useGet<api.SnapshotPage>(byLineage ? `${path}/history` : null, { limit: 1, view: 'header' });
   return byLineage
     ? { data: lineage.data?.items[0], error: lineage.error }

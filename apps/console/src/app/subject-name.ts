@@ -9,13 +9,12 @@ const NAME_PATHS: Readonly<Record<SubjectType, string>> = {
   entity: '/attributes/legal/legal_name',
   individual: NAME,
 };
-/** A name has few parts. */
 const PARTS = 20;
 const MAX_LENGTH = 200;
 
 /**
- * The name of a subject, by which it is found too: undefined as long as it is not known, null where it has none. `version` is
- * asked once, since it does not change; null: not yet.
+ * Returns the name of a subject, by which search also finds it: undefined while unknown, null if it has none. A null
+ * `version` sends nothing.
  */
 export function useSubjectName(
   tenantId: string,

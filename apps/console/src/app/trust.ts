@@ -3,21 +3,21 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { api } from '@identity-state/client';
 import { IndexedDbTrustStore } from '@identity-state/client/indexeddb';
 
-/** The newest checkpoint of each log that this browser was shown and that held. */
+/** The newest checkpoint of each log that this browser verified. */
 export const keptCheckpoints = new IndexedDbTrustStore(indexedDB);
 
-/** Whom the reader trusts: what checks a proof never comes with it. */
+/** The keys that the reader trusts. They never come with the proof that they check. */
 export interface TrustedKeys {
   /** A policy (C2SP tlog-policy), or a log's verifier key. */
   readonly text: string;
-  /** Pasted by the reader, or as the service shows them: then they prove no more than the service's word. */
+  /** `own`: pasted by the reader. `service`: shown by the service, so a proof shows no more than the service's claim. */
   readonly whose: 'own' | 'service';
 }
 
 const KEPT_AS = 'identity-state.policy';
 const listeners = new Set<() => void>();
 
-/** The reader's own policy, kept in this browser; null: none. */
+/** Returns the reader's own policy, which this browser keeps, or null. */
 export function useOwnPolicy(): readonly [policy: string | null, keep: (policy: string | null) => void] {
   const policy = useSyncExternalStore(subscribe, () => localStorage.getItem(KEPT_AS));
   return [policy, keep];
@@ -38,7 +38,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** What the service says of its log's keys; no token is sent, nor needed. */
+/** Reads the keys that the service shows for its log. Sends no token. */
 export function useLogKeys(): UseQueryResult<api.LogKeys> {
   return useQuery({
     queryKey: ['log', 'keys'],
@@ -51,12 +51,12 @@ export function useLogKeys(): UseQueryResult<api.LogKeys> {
   });
 }
 
-/** The same keys as a policy. Where there are no witnesses, the log alone is asked for. */
+/** Returns the keys as a policy. Without witnesses, the policy requires only the log. */
 export function policyTextOf({ policy, vkeys }: api.LogKeys): string {
   return policy ?? [...vkeys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n');
 }
 
-/** The reader's own policy, or else what the service shows; null: neither is there. */
+/** Returns the reader's own policy, or else the keys that the service shows, or null. */
 export function useTrustedKeys(): { readonly keys: TrustedKeys | null; readonly served: UseQueryResult<api.LogKeys> } {
   const [own] = useOwnPolicy();
   const served = useLogKeys();

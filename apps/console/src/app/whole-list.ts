@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { Query } from '@identity-state/client';
 import { useList } from './api.ts';
 
-/** A table sorts so many items, and writes them into a file. */
+/** The number of items that a table sorts or exports. */
 const MOST_ITEMS = 10_000;
 
 interface Pages {
@@ -13,7 +13,7 @@ interface Pages {
   fetchNextPage(): unknown;
 }
 
-/** Reads a list to its end, or to `most` items, where that is wanted. Returns whether there is more to come. */
+/** Reads a list to its end, or to `most` items, if that is wanted. Returns whether more items follow. */
 export function useToEnd(list: Pages, isWanted: boolean, most = MOST_ITEMS): boolean {
   const { items, hasNextPage, isFetching, fetchNextPage, error } = list;
   const goesOn = isWanted && hasNextPage && items.length < most && error === null;
@@ -24,8 +24,8 @@ export function useToEnd(list: Pages, isWanted: boolean, most = MOST_ITEMS): boo
 }
 
 /**
- * A list that is read to its end, or to `most` items: for what is filtered, counted or plotted here, since the API does
- * not. `isWhole` says whether there is no more.
+ * Reads a list to its end, or to `most` items, for filters, counts and plots that the API does not provide. `isWhole` says
+ * whether that is the whole list.
  */
 export function useWholeList<T>(
   path: string | null,

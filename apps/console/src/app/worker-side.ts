@@ -1,10 +1,10 @@
-/** What a worker says of a piece of work. */
+/** A message of a worker about a task. */
 export type Answer<Progress, Result> =
   | { readonly id: number; readonly is: 'progress'; readonly progress: Progress }
   | { readonly id: number; readonly is: 'done'; readonly result: Result }
   | { readonly id: number; readonly is: 'failed'; readonly message: string };
 
-/** In a worker: does what `WorkerRoom.run` asks for. */
+/** Runs, in a worker, the tasks that `WorkerRoom.run` sends. */
 export function serve<Request, Progress, Result>(
   work: (request: Request, tell: (progress: Progress) => void) => Promise<Result>,
 ): void {

@@ -3,7 +3,7 @@ import { BASE } from './settings.ts';
 import type { Answer } from './worker-side.ts';
 
 declare global {
-  /** Where the Content-Security-Policy asks for Trusted Types, a worker's address is one; what gives it stands for a text here. */
+  /** With Trusted Types in the Content-Security-Policy, the address of a worker is an object; here it has the type of a text. */
   var trustedTypes:
     | {
         createPolicy(
@@ -14,7 +14,7 @@ declare global {
     | undefined;
 }
 
-/** Only files that the build made run. */
+/** Allows only workers from the files of the build. */
 const rules = {
   createScriptURL(url: string): string {
     const { origin, pathname } = new URL(url, location.href);
@@ -24,12 +24,12 @@ const rules = {
 };
 const addresses = globalThis.trustedTypes?.createPolicy('console', rules) ?? rules;
 
-/** A worker of the console, for heavy work: `url` comes from an import of its file that ends in `?worker&url`. */
+/** Starts a worker of the console; `url` comes from an import of its file that ends in `?worker&url`. */
 export function startWorker(url: string): Worker {
   return new Worker(addresses.createScriptURL(url), { type: 'module' });
 }
 
-/** A worker that does one kind of work, a piece at a time or several; {@link serve} is its other side. */
+/** A worker for one kind of task, one or several at a time; {@link serve} is its other side. */
 export class WorkerRoom<Request, Progress, Result> {
   private worker: Worker | null = null;
   private readonly waiting = new Map<
@@ -40,7 +40,7 @@ export class WorkerRoom<Request, Progress, Result> {
 
   constructor(private readonly url: string) {}
 
-  /** Starts it before there is work: afterwards it needs no network. */
+  /** Starts the worker before its first task, so that it needs no network afterwards. */
   start(): void {
     if (this.worker !== null) return;
     this.worker = startWorker(this.url);
@@ -57,8 +57,8 @@ export class WorkerRoom<Request, Progress, Result> {
     });
   }
 
-  /** Ends what is under way; the next piece of work starts another worker. */
-  end(reason: Error = new DOMException('It was ended.', 'AbortError')): void {
+  /** Ends the running tasks. The next task starts another worker. */
+  end(reason: Error = new DOMException('The task was ended.', 'AbortError')): void {
     this.worker?.terminate();
     this.worker = null;
     for (const { reject } of this.waiting.values()) reject(reason);
@@ -74,7 +74,7 @@ export class WorkerRoom<Request, Progress, Result> {
   }
 }
 
-/** A worker as long as the view is there. */
+/** Returns a worker that ends with the view. */
 export function useWorkerRoom<Request, Progress, Result>(url: string): WorkerRoom<Request, Progress, Result> {
   const [room] = useState(() => new WorkerRoom<Request, Progress, Result>(url));
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { principalName } from './principal.ts';
 
-/** Words of the comparison of two versions. */
+/** Texts of the comparison of two versions. */
 export const TEXT = {
   title: (from: number, to: number) => `Versions ${from} and ${to}`,
   note: 'This browser reads, verifies and compares the content of both versions.',
@@ -10,8 +10,8 @@ export const TEXT = {
   values: 'Values',
   sides: 'Side by side',
   ops: 'Operations',
-  one: 'There is one version so far',
-  oneText: 'As soon as there is a second one, what changed is shown here. Propose a change:',
+  one: 'There is only one version',
+  oneText: 'The comparison appears here once there is a second version. Propose a change:',
   propose: 'Propose a change',
   same: 'The content is the same',
   sameText: 'The two versions have the same content.',
@@ -38,13 +38,13 @@ export const TEXT = {
   since: (version: number, who: string | null) =>
     who === null ? `since version ${version}` : `since version ${version}, by ${principalName(who)}`,
   evidence: {
-    current: 'evidence fits',
-    carried: 'evidence is older than the value',
+    current: 'evidence is current',
+    carried: 'evidence is outdated',
     missing: 'evidence is missing',
     none: 'no evidence',
   },
   refs: (id: string, type: string) => `${id} · ${type}`,
   was: 'before:',
   proof: 'Proof',
-  noEvidence: 'The evidence beside the changes could not be asked for',
+  noEvidence: 'The evidence for the changes could not be loaded',
 } as const;

@@ -1,4 +1,4 @@
-/** Returns the name by which the issuer knows a principal: `alice` of `oidc:acme#alice`. Other texts stay as they are. */
+/** Returns the issuer's name of a principal: `alice` for `oidc:acme#alice`. Other texts are returned unchanged. */
 export function principalName(id: string): string {
   return /^oidc:[^#]+#(.+)$/s.exec(id)?.[1] ?? id;
 }

@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 
-/** The scopes of a grant, in a word or two. */
+/** Short names of the scopes of a grant. */
 export const SCOPE_NAMES = {
   read_latest: 'Latest',
   read_lineage: 'Lineage',

@@ -3,19 +3,19 @@ import { SCOPE_NAMES } from './scopes.ts';
 
 type Scope = api.Grant['scopes'][number];
 
-/** The scopes of a grant, in a sentence each. */
+/** The scopes of a grant, each with a sentence. */
 export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
   read_latest: {
     name: SCOPE_NAMES.read_latest,
-    lets: 'The latest version with its attributes and evidence, and to be found by name and identifier.',
+    lets: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
   },
   read_lineage: {
     name: SCOPE_NAMES.read_lineage,
-    lets: 'Every version there was and will be: history, where each value comes from, chain proof, export.',
+    lets: 'Every past and future version: history, the origin of each value, chain proof, export.',
   },
   read_snapshot_by_id: {
     name: SCOPE_NAMES.read_snapshot_by_id,
-    lets: 'A single version whose number or id is known, with its proof; no list of versions.',
+    lets: 'A single version by its number or id, with its proof. Not the list of versions.',
   },
   read_diff: {
     name: SCOPE_NAMES.read_diff,
@@ -29,8 +29,8 @@ export const TEXT = {
   title: 'Sharing',
   note: 'The subjects that other tenants may read, and until when.',
   tabs: 'Directions',
-  issued: 'What we share',
-  held: 'Shared with us',
+  issued: 'Shared by you',
+  held: 'Shared with you',
   summary: 'Grants by status',
   status: 'Status',
   statuses: {
@@ -44,20 +44,20 @@ export const TEXT = {
   onAll: 'All subjects',
   onOne: 'Single subjects',
   grantee: 'Grantee',
-  granteeHint: 'The id of a tenant, or its beginning',
+  granteeHint: 'A tenant id, or its beginning',
   find: 'Subject',
-  findHint: 'A part of its id',
+  findHint: 'Part of its id',
   caption: 'Grants that this tenant issued',
   subjectCaption: 'Grants on this subject',
   subject: 'Subject',
   allSubjects: 'All subjects',
-  allSubjectsNote: 'Those of now and those to come',
+  allSubjectsNote: 'Existing and future subjects',
   mayRead: 'May read',
   everything: 'Everything',
   until: 'Until',
   noEnd: 'No end',
   purpose: 'Purpose',
-  noPurpose: 'not said',
+  noPurpose: 'none stated',
   by: 'By',
   actions: 'Actions',
   change: 'Change',
@@ -67,70 +67,70 @@ export const TEXT = {
   proof: 'Proof',
   proofOf: (grantee: string) => `Proof of the grant to ${grantee}`,
   notWhole: (shown: number) =>
-    `Filters look at the newest ${COUNT.format(shown)} grants. Show more, if what you look for is older.`,
+    `The filters apply to the newest ${COUNT.format(shown)} grants. Show more to include older ones.`,
   noGrants: 'Nothing is shared yet',
-  noGrantsText: 'A grant lets another tenant read one subject, or all of them, until you say otherwise.',
-  noGrantsReader: 'A tenant_admin can let another tenant read a subject, or all of them.',
+  noGrantsText: 'A grant lets another tenant read one subject, or all subjects, until it ends or you revoke it.',
+  noGrantsReader: 'A tenant_admin can let another tenant read one subject, or all subjects.',
   noneFits: 'No grant fits these filters',
   clear: 'Clear the filters',
   grant: 'Share',
 
   heldCaption: 'Subjects of other tenants that this tenant may read',
   heldFind: 'Name',
-  heldFindHint: 'How its name begins',
+  heldFindHint: 'The beginning of its name',
   owner: 'Owner',
   latest: 'Latest version',
   notShown: 'not shared',
-  noneHeld: 'Nothing is shared with this tenant',
-  noneHeldText:
-    'Grants of other tenants appear here. Ask the owner of a subject for a grant to this tenant, by its id:',
-  noneHeldFound: 'Nothing shared with this tenant begins with that name',
+  noneHeld: 'Nothing is shared with you',
+  noneHeldText: 'Grants of other tenants appear here. Give an owner the id of this tenant and ask for a grant:',
+  noneHeldFound: 'No shared subject has a name that begins like this',
 
   make: {
     title: 'Share with other tenants',
     grantees: 'Who may read',
-    granteesHint: 'Ids of tenants, one a line or separated by commas',
-    pick: 'Add a tenant that you deal with',
+    granteesHint: 'Tenant ids, one per line or separated by commas',
+    pick: 'Add a known tenant',
     choose: 'Choose …',
     what: 'What',
-    all: 'All subjects of this tenant, those of now and later',
+    all: 'All subjects of this tenant, existing and future',
     some: 'These subjects',
     subjects: 'Subjects',
-    subjectsHint: 'One a line, as organization/acme-corp',
-    add: 'Find one to add',
-    addHint: 'How its name begins',
+    subjectsHint: 'One per line, for example organization/acme-corp',
+    add: 'Find a subject to add',
+    addHint: 'The beginning of its name',
     addOne: (subject: string) => `Add ${subject}`,
     scopes: 'What they may read',
     until: 'Until when',
-    untilHint: 'In your time zone. Left empty, the grant has no end until it is revoked.',
+    untilHint: 'In your time zone. If empty, the grant is live until you revoke it.',
     inDays: (days: number) => (days === 365 ? 'In a year' : `In ${days} days`),
-    purpose: 'What for',
-    purposeHint: 'Kept with the grant and shown to the grantee; in no event and no log.',
+    purpose: 'Purpose',
+    purposeHint: 'Stored with the grant and shown to the grantee. It is in no event and not in the log.',
     willMake: (count: number) =>
       count === 0
-        ? 'Name who may read, what, and at least one thing that they may read.'
+        ? 'Enter at least one tenant, one subject and one scope.'
         : count === 1
-          ? 'This makes one grant.'
-          : `This makes ${COUNT.format(count)} grants, each of its own.`,
+          ? 'This creates one grant.'
+          : `This creates ${COUNT.format(count)} separate grants.`,
     submit: 'Share',
-    noSubject: (line: string) => `${line} is no subject: write its type, a slash and its id, as organization/acme-corp`,
-    noTenant: (id: string) => `${id} is no id of a tenant`,
+    noSubject: (line: string) =>
+      `${line} is not a subject. Write its type, a slash and its id, for example organization/acme-corp`,
+    noTenant: (id: string) => `${id} is not a tenant id`,
     tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
     past: 'The end must be in the future.',
-    made: (count: number) => (count === 1 ? 'One grant was made.' : `${COUNT.format(count)} grants were made.`),
+    made: (count: number) => (count === 1 ? 'One grant was created.' : `${COUNT.format(count)} grants were created.`),
     waiting: (count: number) =>
       count === 1
-        ? 'One grant on all subjects waits for another human to confirm it.'
-        : `${COUNT.format(count)} grants on all subjects wait for another human to confirm them.`,
+        ? 'A second human must confirm one grant on all subjects.'
+        : `A second human must confirm ${COUNT.format(count)} grants on all subjects.`,
     refused: (count: number) =>
-      count === 1 ? 'One was refused, and nothing of it was kept:' : `${COUNT.format(count)} were refused:`,
+      count === 1 ? 'One grant was refused:' : `${COUNT.format(count)} grants were refused:`,
     refusedCaption: 'Refused grants',
     why: 'Why',
     again: 'Try these again',
     close: 'Close',
   },
   pending: {
-    text: 'Another human has to confirm these grants on all subjects within a day. They give no rights before.',
+    text: 'A second human must confirm these grants on all subjects within a day. Until then they give no rights.',
     caption: 'Grants that wait for a second human',
     by: 'Requested by',
     confirmBy: 'Confirm until',
@@ -143,9 +143,9 @@ export const TEXT = {
     title: (grantee: string) => `Change what ${grantee} may read`,
     note: 'It takes effect immediately. The previous grant stays in the history of access, and in the log.',
     reason: 'Why',
-    reasonHint: 'Kept with the change',
+    reasonHint: 'Stored with the change',
     submit: 'Change',
-    nothing: 'Nothing is different yet.',
+    nothing: 'Nothing is changed yet.',
     narrower: (scopes: string) => `Takes away: ${scopes}.`,
     wider: (scopes: string) => `Adds: ${scopes}.`,
   },
@@ -156,26 +156,26 @@ export const TEXT = {
     confirm: 'Revoke',
   },
   proving: {
-    title: 'What the log says',
+    title: 'Proof from the log',
     fact: 'Fact',
-    facts: { created: 'It was made', changed: 'Its newest change', revoked: 'It was revoked' },
+    facts: { created: 'Created', changed: 'Latest change', revoked: 'Revoked' },
     proof: 'The proof',
-    toLog: 'To the log',
+    toLog: 'Open the log',
     close: 'Close',
   },
 
   subjectTitle: 'Sharing',
-  subjectNote: (id: string) => `Who outside may read ${id}, who could, and who did.`,
+  subjectNote: (id: string) => `The other tenants that may read ${id}, could read it, and have read it.`,
   who: 'Who may read it',
   whoSummary: (live: number, soon: number) =>
     live === 0
-      ? 'Nobody outside may read it now.'
+      ? 'No other tenant may read it now.'
       : `${COUNT.format(live)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
   over: (count: number) => `Show ${COUNT.format(count)} ended ${count === 1 ? 'grant' : 'grants'}`,
-  noneOn: 'No grant was ever made on it',
-  noneOnText: 'Only this tenant reads it.',
+  noneOn: 'It was never shared',
+  noneOnText: 'Only this tenant can read it.',
   could: 'Access over time',
-  couldText: 'Each bar is a time in which a tenant could read it. Move to any moment, also one that is yet to come.',
+  couldText: 'Each bar is a period in which a tenant could read it. Choose any moment, past or future.',
   moment: 'Moment',
   now: 'Now',
   previous: 'Previous change',
@@ -183,24 +183,24 @@ export const TEXT = {
   atCaption: 'Tenants with access at that moment',
   couldAt: (count: number) =>
     count === 0
-      ? 'Nobody outside could read it then.'
+      ? 'No other tenant could read it at that moment.'
       : count === 1
-        ? 'One grant let it be read then:'
-        : `${COUNT.format(count)} grants let it be read then:`,
+        ? 'One grant gave access at that moment:'
+        : `${COUNT.format(count)} grants gave access at that moment:`,
   from: 'From',
   ended: 'How it ended',
   endedBy: { revoked: 'Revoked', expired: 'Expired', replaced: 'Changed' },
   lives: 'Live',
   log: 'Log entry',
   notLogged: 'not yet',
-  noPeriods: 'Nobody outside could ever read it',
-  periods: 'Times of access',
+  noPeriods: 'No other tenant could ever read it',
+  periods: 'Periods of access',
   did: 'Who read it',
   didText:
-    'The first time on a day (UTC) that somebody of another tenant was shown a version in one way. It is written before the answer leaves.',
+    'The first time each day (UTC) that a member of another tenant was shown a version in one way. The service records it before it sends the response.',
   disclosuresCaption: 'Disclosures',
   day: 'Day',
-  reader: 'Who',
+  reader: 'Reader',
   tenant: 'Tenant',
   versions: 'Versions',
   version: 'Version',
@@ -220,17 +220,17 @@ export const TEXT = {
   request: 'Request',
   fromDay: 'From',
   toDay: 'To',
-  noDisclosures: 'Nobody of another tenant has read it',
-  noDisclosuresFiltered: 'Nothing was shown in this time',
+  noDisclosures: 'No other tenant has read it',
+  noDisclosuresFiltered: 'No disclosures in this period',
   noDisclosuresText: 'When a grantee reads a version, it is listed here.',
   perDay: 'Disclosures per day',
   withContent: 'With content',
   withoutContent: 'Hashes and times only',
   plotted: (count: number, days: number, tenants: number) =>
     `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
-  plottedNewest: (count: number) => `Of the newest ${COUNT.format(count)}.`,
-  adminOnly: 'Only a tenant_admin sees who could read it on a date, and who did.',
-  foreign: (owner: string) => `${owner} owns this subject, and decides who reads it.`,
+  plottedNewest: (count: number) => `Only the newest ${COUNT.format(count)} are counted.`,
+  adminOnly: 'Only a tenant_admin sees who could read it on a date, and who read it.',
+  foreign: (owner: string) => `${owner} owns this subject and decides who may read it.`,
   ours: 'Your access to it',
-  oursNone: 'This tenant holds no live grant on it.',
+  oursNone: 'This tenant has no live grant on it.',
 } as const;

@@ -1,4 +1,4 @@
-/** Words of the choice of a tenant: memberships, invitations, blocks, grants to accept. */
+/** Texts of the page about the caller's tenants: memberships, invitations, blocks, grants to accept. */
 export const TEXT = {
   title: 'Your tenants',
   yourId: 'Give your principal id to an administrator who invites you:',
@@ -33,7 +33,7 @@ export const TEXT = {
 
   offered: 'Tenants that share all of their subjects',
   offeredText:
-    'These tenants let this one read all of their subjects. They show in its lists and its feed once it accepts.',
+    'These tenants let this tenant read all of their subjects. Its lists and its feed contain them once you accept.',
   scopes: 'May read',
   purpose: 'Purpose',
   acceptGrantOf: (tenantId: string) => `Accept the grant of ${tenantId}`,
@@ -46,5 +46,5 @@ export const TEXT = {
   create: 'Create a tenant',
   newId: 'Id of the new tenant',
   newName: 'Its name',
-  make: 'Make the tenant',
+  make: 'Create the tenant',
 } as const;

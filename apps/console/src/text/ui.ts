@@ -1,4 +1,4 @@
-/** Words of the parts of `ui/`. Each view has its words in a file of its name beside this one. */
+/** Texts of the components in `ui/`. The texts of each view are in a file of its name. */
 export const TEXT = {
   attributes: 'Attributes',
   attribution: 'Evidence of values',
@@ -14,7 +14,7 @@ export const TEXT = {
   rows: (count: number, isWhole: boolean) =>
     isWhole
       ? `${count.toLocaleString()} ${count === 1 ? 'row' : 'rows'}`
-      : `${count.toLocaleString()} rows so far, more on request`,
+      : `${count.toLocaleString()} rows so far; there are more`,
   you: 'you',
   time: 'Time',
   csv: 'CSV',

@@ -6,7 +6,7 @@ export type ButtonKind = 'normal' | 'primary' | 'danger' | 'plain';
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: ButtonKind;
   small?: boolean;
-  /** What it does is under way: it does nothing then, and keeps the focus. */
+  /** Its action is running. A pending button ignores clicks and keeps the focus. */
   isPending?: boolean;
 }
 

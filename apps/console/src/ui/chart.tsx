@@ -14,25 +14,25 @@ export interface Series {
 }
 
 export interface PlotProps {
-  /** What is plotted: its name for readers of screens, who find the figures in `children`. */
+  /** The name of the plot for screen readers, which find the figures in `children`. */
   title: string;
-  /** Seconds since 1970, rising. */
+  /** Seconds since 1970, in rising order. */
   times: readonly number[];
   series: readonly Series[];
   height?: number;
-  /** The same figures as a table, or a sentence that says them. */
+  /** The same figures as a table or a sentence. */
   children: ReactNode;
 }
 
 const HEIGHT = 200;
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const HOUR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-/** Pixels that a time below the axis takes. */
+/** The width of a label below the time axis, in pixels. */
 const TICK_WIDTH = 110;
 
-/** A canvas as wide as its place. Loaded when something is plotted. */
+/** Draws a canvas as wide as its container. */
 export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps, 'children'>) {
-  // Drawn anew when a figure is another one, not with each array that holds the same.
+  // Draws again only when a figure changes, not with each new array of equal figures.
   const text = JSON.stringify([times, series]);
   const figures = useMemo(() => ({ times, series }), [text]);
   const place = useRef<HTMLDivElement>(null);
@@ -42,9 +42,9 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
     const { times, series } = figures;
     const style = getComputedStyle(element);
     const colour = (name: string): string => style.getPropertyValue(name);
-    // Custom properties are not computed: the canvas is told what `light-dark` gives.
+    // The canvas needs computed colours: a custom property contains `light-dark(…)` as it is written.
     const resolved = (name: string): string => {
-      // Without a transition, which would begin at the colour of before.
+      // A transition would start at the previous colour.
       element.style.transition = 'none';
       element.style.color = `var(${name})`;
       const value = getComputedStyle(element).color;

@@ -5,7 +5,7 @@ import styles from './ui.module.css';
 
 const SHOWN_MS = 2_000;
 
-/** Drawn, since not every font has a sign for it. */
+/** An image, since not every font has such a character. */
 function CopyIcon() {
   return (
     <svg
@@ -23,7 +23,7 @@ function CopyIcon() {
   );
 }
 
-/** Copies a text; says so for a moment, to readers of screens too. */
+/** A button that copies a text and confirms it briefly, also to screen readers. */
 export function Copy({
   text,
   label,

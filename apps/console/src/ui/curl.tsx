@@ -2,7 +2,7 @@ import type { ApiCall } from '../app/api.ts';
 import { TEXT } from '../text/ui.ts';
 import { Copy } from './copy.tsx';
 
-/** The call behind what is shown, for a shell that has `$TOKEN`. */
+/** Returns a call as a curl command for a shell with `$TOKEN`. */
 export function curlOf({ method, path, query, body }: ApiCall): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -16,7 +16,7 @@ export function curlOf({ method, path, query, body }: ApiCall): string {
   ].join(' \\\n  ');
 }
 
-/** For POSIX shells. */
+/** Quotes a text for POSIX shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

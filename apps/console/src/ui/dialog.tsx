@@ -10,11 +10,10 @@ interface DialogProps {
   isOpen: boolean;
   onClose: () => void;
   children: ReactNode;
-  /** Who waits for an answer cannot be dismissed by a click beside it, since that would lose what was typed. */
   role?: 'dialog' | 'alertdialog';
 }
 
-/** Holds the focus, gives it back, and closes with Escape. */
+/** A modal dialog: it keeps the focus, returns it, and closes with Escape, but not with a click outside. */
 export function Dialog({ title, isOpen, onClose, children, role = 'dialog' }: DialogProps) {
   return (
     <ModalOverlay className={styles.overlay ?? ''} isOpen={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -38,7 +37,7 @@ interface ConfirmProps extends Omit<DialogProps, 'role'> {
   onConfirm: () => void;
 }
 
-/** Asks before something that cannot be taken back, and says why it failed. */
+/** Asks for confirmation of an action that cannot be undone, and shows why it failed. */
 export function Confirm({ confirm, kind = 'danger', isPending, error, onConfirm, children, ...dialog }: ConfirmProps) {
   return (
     <Dialog {...dialog} role="alertdialog">

@@ -10,7 +10,7 @@ import styles from './ui.module.css';
 interface FieldProps {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with the value. */
+  /** The error of the value. */
   fault?: string | undefined;
 }
 

@@ -5,14 +5,14 @@ import styles from './ui.module.css';
 interface FilterFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'defaultValue' | 'onChange'> {
   label: string;
   hint?: string;
-  /** What the address says. */
+  /** The value in the address. */
   value: string | undefined;
   onChange: (value: string) => void;
 }
 
 /**
- * A filter whose value stands in the address, which follows what is typed. While one types, the field is ahead of the
- * address and keeps its text.
+ * A filter whose value is part of the address. The address follows the field with a delay; until then the field keeps the
+ * typed text.
  */
 export function FilterField({ label, hint, value = '', onChange, type = 'search', ...rest }: FilterFieldProps) {
   const input = useRef<HTMLInputElement>(null);

@@ -7,14 +7,14 @@ interface FramedTableProps {
   label: string;
   titles: readonly string[];
   count: number;
-  /** How high a row is, about. */
+  /** The approximate height of a row, in pixels. */
   rowHeight: number;
   styles: Readonly<Record<'frame' | 'head' | 'space' | 'row', string | undefined>>;
   /** The cells of a row, each with the role `cell`. */
   children: (index: number) => ReactNode;
 }
 
-/** A table of any length in a frame of its own, which scrolls: only what is in sight is in it. */
+/** A table of any length in a scrolling frame. The page contains only the visible rows. */
 export function FramedTable({ label, titles, count, rowHeight, styles, children }: FramedTableProps) {
   const frame = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({

@@ -1,7 +1,7 @@
 import { Copy } from './copy.tsx';
 import styles from './ui.module.css';
 
-/** A hash or an id: its beginning to read, the whole to copy. */
+/** Shows the beginning of a hash or an id, and copies the whole. */
 export function Hash({ value, length = 12 }: { value: string; length?: number }) {
   const digits = value.replace(/^sha256:/, '');
   return (

@@ -6,7 +6,7 @@ import styles from './ui.module.css';
 const LINE_HEIGHT = 21;
 const MAX_LINE = 2_000;
 
-/** JSON as text, of any size: only the lines in sight are in the page. */
+/** Shows JSON of any size as text. The page contains only the visible lines. */
 export function Json({ value, label }: { value: unknown; label: string }) {
   const lines = useMemo(() => JSON.stringify(value, null, 2).split('\n'), [value]);
   const frame = useRef<HTMLDivElement>(null);

@@ -9,12 +9,12 @@ interface PageProps {
   /** A sentence below the title. */
   note?: ReactNode;
   actions?: ReactNode;
-  /** The call that answers what the page shows. */
+  /** The call that returns the data of the page. */
   call?: ApiCall;
   children: ReactNode;
 }
 
-/** A view: its title is the document's too. */
+/** A view. Its title is also the title of the document. */
 export function Page({ title, note, actions, call, children }: PageProps) {
   useTitle(title);
   return (

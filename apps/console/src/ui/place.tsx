@@ -2,13 +2,13 @@ import { parsePointer } from '@iss/domain/pure';
 import { TEXT } from '../text/ui.ts';
 import styles from './ui.module.css';
 
-/** A name in words: `legal_name` is `Legal name`. */
+/** Returns a name in words: `legal_name` is `Legal name`. */
 function wordsOf(name: string): string {
   const words = name.replaceAll(/[_-]+/g, ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The names in a pointer; a text that is no pointer is one name. */
+/** Returns the names in a pointer. A text that is not a pointer is one name. */
 function tokensOf(pointer: string): string[] {
   try {
     return [...parsePointer(pointer)];
@@ -17,7 +17,7 @@ function tokensOf(pointer: string): string[] {
   }
 }
 
-/** Names a place of an envelope as people do: what it is, and what it is part of. */
+/** Returns the name of a place of an envelope in words, and the group that contains it. */
 export function placeOf(pointer: string): { readonly name: string; readonly group: string } {
   const [root = '', ...tokens] = tokensOf(pointer);
   if (root === 'attribute_paths') {
@@ -35,18 +35,18 @@ export function placeOf(pointer: string): { readonly name: string; readonly grou
   return { name: names.at(-1) ?? TEXT.attributes, group: names.slice(0, -1).join(' / ') };
 }
 
-/** A place in one line. */
+/** Returns the name of a place in one line. */
 export function wholeName(pointer: string): string {
   const { name, group } = placeOf(pointer);
   return group === '' ? name : `${group} / ${name}`;
 }
 
-/** Writes a value as text: a text as it is, everything else as JSON. */
+/** Returns a text as it is, and any other value as JSON. */
 export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** A place in words; the pointer where the pointer of the mouse rests on it. */
+/** Shows a place in words. The tooltip contains the JSON Pointer. */
 export function Place({ pointer }: { pointer: string }) {
   const { name, group } = placeOf(pointer);
   return (

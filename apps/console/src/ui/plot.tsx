@@ -5,11 +5,11 @@ import styles from './ui.module.css';
 
 const Chart = lazy(() => import('./chart.tsx'));
 
-/** Figures over time, beside the same in words for whoever does not see them. */
+/** Plots figures over time, with the same figures in words for screen readers. */
 export function Plot({ children, ...plot }: PlotProps) {
   return (
     <figure className={styles.plot} aria-label={plot.title}>
-      {/* One moment makes no axis. */}
+      {/* An axis needs two moments. */}
       {plot.times.length > 1 && (
         <Suspense fallback={<Loading />}>
           <Chart {...plot} />

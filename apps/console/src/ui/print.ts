@@ -6,7 +6,7 @@ const listeners = new Set<() => void>();
 
 function change(next: boolean): void {
   isPrinting = next;
-  // The browser takes the page as it is when this returns.
+  // The browser prints the page as it is when this returns.
   flushSync(() => {
     for (const listener of listeners) listener();
   });
@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Says whether the page is being printed: everything is in it then, and not only what is in sight. */
+/** Returns whether the page is being printed. It then contains all rows, not only the visible ones. */
 export function usePrinting(): boolean {
   return useSyncExternalStore(subscribe, () => isPrinting);
 }

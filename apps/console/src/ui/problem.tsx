@@ -3,7 +3,7 @@ import { TEXT } from '../text/ui.ts';
 import { Button } from './button.tsx';
 import styles from './ui.module.css';
 
-/** What failed, the way out, and the request's id for whoever runs the service. */
+/** Shows an error, the next step, and the request id for the operator. */
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
   const api = error instanceof ApiError ? error : null;
   return (

@@ -2,11 +2,11 @@ import type { MouseEvent, ReactNode } from 'react';
 import { useRouter } from '@tanstack/react-router';
 import { BASE } from '../app/settings.ts';
 
-/** A link in a long table: made in a fraction of the time that the router's own takes. `to` is an address of the console, without its base. */
+/** A link for long tables, which renders much faster than the router's own. `to` is an address without the base. */
 export function RowLink({ to, children }: { to: string; children: ReactNode }) {
   const { history } = useRouter();
   const follow = (event: MouseEvent): void => {
-    // Into a new tab or window: the browser's business.
+    // The browser opens a new tab or window itself.
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     history.push(BASE + to);

@@ -5,19 +5,19 @@ import { download } from './download.ts';
 import { Time } from './time.tsx';
 import styles from './ui.module.css';
 
-/** A column as the reader sorts by it and as a file contains it. A column without a value, of buttons say, is neither. */
+/** A column for sorting and for files. A column without a value, for example of buttons, is in neither. */
 export interface Field<T> {
   readonly title: string;
   readonly value?: (item: T) => string | number | null | undefined;
-  /** A moment as ISO 8601; it is shown as one where there is no cell of its own. */
+  /** A moment as ISO 8601, which the table formats if the column has no `cell`. */
   readonly at?: (item: T) => string | null | undefined;
   readonly dayOnly?: boolean;
-  /** The cell names its row. */
+  /** The cell is the header of its row. */
   readonly isHeader?: boolean;
 }
 
 export interface Column<T> extends Field<T> {
-  /** Shows the value otherwise than as a text. */
+  /** Renders the value if it is not plain text. */
   readonly cell?: (item: T) => React.ReactNode;
 }
 
@@ -38,7 +38,7 @@ export interface Sort {
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
-/** Sorts items by a column; without one they stay as they were answered. What has no value comes last. */
+/** Sorts items by a column, or keeps the order of the response. Items without a value come last. */
 export function useSorted<T>(
   columns: readonly Field<T>[],
   items: readonly T[],
@@ -59,7 +59,7 @@ export function useSorted<T>(
     });
     return keyed.map(({ item }) => item);
   }, [items, column, isDown]);
-  // Up, down, as it was answered.
+  // Ascending, descending, then the order of the response.
   const sortBy = (title: string): void =>
     setSort(sort?.title !== title ? { title, isDown: false } : sort.isDown ? null : { title, isDown: true });
   return { sorted, sort, sortBy };
@@ -69,7 +69,7 @@ export function ariaSortOf(title: string, sort: Sort | null): 'ascending' | 'des
   return sort?.title === title ? (sort.isDown ? 'descending' : 'ascending') : undefined;
 }
 
-/** The title of a column: a button where the column can be sorted by. */
+/** Shows the title of a column, as a button if the column can be sorted. */
 export function Heading<T>({
   column: { title, value, at },
   sort,
@@ -101,7 +101,7 @@ interface FootProps<T> {
   onWhole: () => void;
 }
 
-/** Says how many rows there are, and hands them out as files. */
+/** Shows the number of rows, and offers them as files. */
 export function Foot<T>({ caption, columns, items, isWhole, isReading, onWhole }: FootProps<T>) {
   const [wanted, setWanted] = useState<Format | null>(null);
   useEffect(() => {
@@ -133,7 +133,7 @@ export function Foot<T>({ caption, columns, items, isWhole, isReading, onWhole }
   );
 }
 
-/** Writes rows as RFC 4180 has it. What a spreadsheet would take for a formula gets an apostrophe in front. */
+/** Returns rows as CSV (RFC 4180). Texts that a spreadsheet would read as a formula begin with an apostrophe. */
 export function csvOf<T>(columns: readonly Field<T>[], items: readonly T[]): string {
   const known = columns.filter(({ value, at }) => value !== undefined || at !== undefined);
   const rows = [known.map(({ title }) => title), ...items.map((item) => known.map((column) => valueOf(column, item)))];

@@ -11,7 +11,7 @@ export function Loading() {
   );
 }
 
-/** Nothing is there: says what the next step is. */
+/** Shows that there is no data, and the next step. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -45,7 +45,7 @@ interface Answered<T> {
   refetch(): unknown;
 }
 
-/** What a query answered, or why it did not; what is there stays while a later attempt fails, beside its failure. */
+/** Shows the data of a query or its error. If a reload fails, it shows both. */
 export function Answer<T>({ query, children }: { query: Answered<T>; children: (data: T) => ReactNode }) {
   const { data, error } = query;
   return (

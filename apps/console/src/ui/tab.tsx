@@ -3,7 +3,7 @@ import { createLink } from '@tanstack/react-router';
 import styles from './ui.module.css';
 
 interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
-  /** The router compares addresses, of which a tab is often a part: the view says which one is shown. */
+  /** Set by the view, since the router cannot tell tabs apart by address alone. */
   isCurrent: boolean;
 }
 

@@ -13,7 +13,7 @@ export type { Column } from './sortable.tsx';
 const ROWS = 50;
 
 interface TableProps<T> {
-  /** What the table lists, for readers of screens. */
+  /** The name of the table for screen readers. */
   caption: string;
   columns: readonly Column<T>[];
   items: readonly T[];
@@ -21,14 +21,14 @@ interface TableProps<T> {
 }
 
 interface TableOfListProps<T> extends TableProps<T> {
-  /** Of a list that goes on: sorting and files take all of it. */
+  /** For a list with further pages. Sorting and files read all of them. */
   more?: Pick<Listed<T>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'> & {
     readonly isReading: boolean;
     readonly onWhole: () => void;
   };
 }
 
-/** Rows that can be sorted, counted and taken away. On a narrow page the cells of a row stand below one another. */
+/** A table that can be sorted and exported. On a narrow page the cells of a row are stacked. */
 export function Table<T>({ caption, columns, items, keyOf, more }: TableOfListProps<T>) {
   const { sorted, sort, sortBy } = useSorted(columns, items);
   const [count, setCount] = useState(ROWS);
@@ -45,9 +45,9 @@ export function Table<T>({ caption, columns, items, keyOf, more }: TableOfListPr
   };
   return (
     <div>
-      {/* What is wider than the page scrolls, by keyboard too. */}
+      {/* A table wider than the page scrolls, also by keyboard. */}
       <div className={styles.tableFrame} tabIndex={0} role="region" aria-label={caption}>
-        {/* The roles stay where a narrow page makes blocks of the rows. */}
+        {/* The explicit roles remain when a narrow page displays rows as blocks. */}
         <table className={styles.table} role="table">
           <caption className="visually-hidden">{caption}</caption>
           <thead role="rowgroup">
@@ -108,7 +108,7 @@ interface Listed<T> {
   refetch(): unknown;
 }
 
-/** A list of the API: its rows, more of them on request, and what to say where there are none. */
+/** Shows a list of the API, further rows on request, and a text if it is empty. */
 export function ListTable<T>({
   list,
   empty,

@@ -7,7 +7,7 @@ const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Farther away than this, a date says more than a distance. */
+/** Beyond this distance, only the date is shown. */
 const NEAR_MS = 45 * DAY_MS;
 const UNITS = [
   ['day', DAY_MS],
@@ -15,17 +15,17 @@ const UNITS = [
   ['minute', MINUTE_MS],
 ] as const;
 
-/** Formats a moment in the reader's zone, as every view does. */
+/** Formats a moment in the reader's time zone. */
 export function momentText(at: string | number | Date): string {
   return MOMENT.format(new Date(at));
 }
 
-/** Formats a day in the reader's zone, as every view does. */
+/** Formats a day in the reader's time zone. */
 export function dayText(at: string | number | Date): string {
   return DAY.format(new Date(at));
 }
 
-/** Says how far a moment is from now: `3 hours ago`. Null where the date alone is shown. */
+/** Returns the distance of a moment from now: `3 hours ago`. Null if only the date is shown. */
 export function distanceText(at: number, now: number): string | null {
   const distance = at - now;
   if (Math.abs(distance) > NEAR_MS) return null;
@@ -33,13 +33,13 @@ export function distanceText(at: number, now: number): string | null {
   return RELATIVE.format(Math.trunc(distance / size), unit);
 }
 
-/** Says how far a day is from today: `yesterday`. */
+/** Returns the distance of a day from today: `yesterday`. */
 function daysText(at: Date, now: number): string | null {
   const distance = new Date(at).setHours(0, 0, 0, 0) - new Date(now).setHours(0, 0, 0, 0);
   return Math.abs(distance) > NEAR_MS ? null : RELATIVE.format(Math.round(distance / DAY_MS), 'day');
 }
 
-/** Shows a moment in the reader's zone and how far it is from now. UTC is in the tooltip, and for machines. */
+/** Shows a moment in the reader's time zone, and its distance from now. The tooltip contains UTC. */
 export function Time({ at, dayOnly = false }: { at: string | number; dayOnly?: boolean }) {
   const now = useSyncExternalStore(subscribe, getNow);
   const date = new Date(at);
@@ -60,7 +60,7 @@ const listeners = new Set<() => void>();
 
 const getNow = (): number => now;
 
-/** Distances follow the clock, by the minute. */
+/** Updates distances every minute. */
 function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) {
     now = Date.now();

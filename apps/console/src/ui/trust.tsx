@@ -9,7 +9,7 @@ import { Section } from './page.tsx';
 import { Badge, Notice } from './state.tsx';
 import styles from './ui.module.css';
 
-/** By whose keys is verified, and where the reader says by which: on every page that verifies. */
+/** Shows the trusted keys, and lets the reader change them. */
 export function Trust() {
   const { keys } = useTrustedKeys();
   const [own, keep] = useOwnPolicy();
@@ -37,7 +37,7 @@ export function Trust() {
   );
 }
 
-/** Says by whose keys is verified. */
+/** Shows the trusted keys. */
 export function TrustedBy() {
   return <Keys keys={useTrustedKeys().keys} />;
 }
@@ -101,7 +101,7 @@ function OwnPolicy({ onEnd }: { onEnd: () => void }) {
   );
 }
 
-/** A policy as it is read; null while it is, and where it cannot be. */
+/** Parses a policy. Returns null until then, and for an invalid policy. */
 function usePolicy(text: string | null): Policy | null {
   const [policy, setPolicy] = useState<Policy | null>(null);
   useEffect(() => {

@@ -9,12 +9,12 @@ import { Select } from './field.tsx';
 import { dayText, momentText } from './time.tsx';
 import styles from './ui.module.css';
 
-/** Versions that a choice lists; an older one is named by the address, or gone to step by step. */
+/** The number of versions in the list. Older ones are reached by address or step by step. */
 const LISTED = 200;
 
 /**
- * Returns the newest versions of the subject of the address, newest first. A caller that may not read the lineage gets no list,
- * and begins with the latest version, or with version 1 where it may not read that either.
+ * Reads the newest versions of the subject that the address names, newest first. A caller that may not read the lineage gets no
+ * list. It starts at the latest version, or at version 1 if it may not read the latest one.
  */
 export function useVersions() {
   const { path } = useSubject();
@@ -33,16 +33,16 @@ export function useVersions() {
     access,
     list,
     latest,
-    /** The version that is shown where the address names none; null: not known yet. */
+    /** The version to show if the address names none; null while unknown. */
     first: latest ?? (isKnown && !isListed ? 1 : null),
-    /** Whether `receiptOf` knows all that it will know. */
+    /** True once `receiptOf` has all its data. */
     isKnown,
     receiptOf: (version: number) =>
       receiptIn([...items, ...(head === undefined ? [] : [head])].find((one) => one.snapshot_version === version)),
   };
 }
 
-/** Which version: by its number, or the one before or after it. */
+/** Chooses a version by number, or the previous or next one. */
 export function VersionChoice({
   label,
   versions,
@@ -86,7 +86,7 @@ export function VersionChoice({
   );
 }
 
-/** A version in an address; null for what is none. */
+/** Parses a version in an address. Returns null for anything else. */
 export function versionOf(text: string | undefined): number | null {
   return text !== undefined && /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : null;
 }

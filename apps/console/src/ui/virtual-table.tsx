@@ -20,21 +20,21 @@ export interface VirtualColumn<T> extends Column<T> {
 }
 
 interface VirtualTableProps<T> {
-  /** What the table lists, for readers of screens. */
+  /** The name of the table for screen readers. */
   caption: string;
   columns: readonly VirtualColumn<T>[];
   items: readonly T[];
-  /** The same function each time. */
+  /** Must be the same function in each render. */
   keyOf: (item: T) => string;
-  /** How high a row is, about. */
+  /** The approximate height of a row, in pixels. */
   rowHeight: number;
-  /** Told as it changes: up to which item it is shown. */
+  /** Called with the index of the last visible item when it changes. */
   onShown?: (lastIndex: number) => void;
-  /** Of columns whose values come later: sorting and files take all of them. */
+  /** For columns whose values are loaded later. Sorting and files load all of them. */
   more?: { readonly isReading: boolean; readonly onWhole: () => void };
 }
 
-/** A table of any length that scrolls with the page: only what is in sight is in it. On a narrow page cells stand below one another. */
+/** A table of any length that scrolls with the page, which contains only the visible rows. On a narrow page cells are stacked. */
 export function VirtualTable<T>({
   caption,
   columns,
@@ -53,7 +53,7 @@ export function VirtualTable<T>({
   };
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  // Rows are placed anew again and again while they are measured: their keys are made once.
+  // Rows are positioned many times while they are measured, so their keys are computed once.
   const keys = useMemo(() => items.map(keyOf), [items, keyOf]);
   const getItemKey = useCallback((index: number) => keys[index] ?? index, [keys]);
   const rows = useWindowVirtualizer({
@@ -63,7 +63,7 @@ export function VirtualTable<T>({
     scrollMargin: top,
     getItemKey,
   });
-  // What stands above may grow and shrink, but does not while the page scrolls.
+  // The content above can change its height, but not while the page scrolls.
   useLayoutEffect(() => {
     if (rows.isScrolling) return;
     const place = body.current?.getBoundingClientRect().top ?? 0;
@@ -119,7 +119,7 @@ interface RowProps<T> {
   item: T;
 }
 
-/** Made once while it is in sight, however far the page scrolls meanwhile. */
+/** Memoized, so that scrolling does not render visible rows again. */
 const Row = memo(function Row<T>({ index, top, measure, columns, item }: RowProps<T>) {
   return (
     <div
@@ -137,5 +137,5 @@ const Row = memo(function Row<T>({ index, top, measure, columns, item }: RowProp
       ))}
     </div>
   );
-  // The type of memo forgets the parameter.
+  // The type of `memo` drops the type parameter.
 }) as <T>(props: RowProps<T>) => ReactNode;

@@ -3,7 +3,7 @@ import { principalName } from '../text/principal.ts';
 import { TEXT } from '../text/ui.ts';
 import { Badge } from './state.tsx';
 
-/** Names a principal. The tooltip has the whole id. */
+/** Shows the name of a principal. The tooltip contains the whole id. */
 export function Who({ id }: { id: string }) {
   const { principalId } = useSession();
   return (

@@ -32,10 +32,10 @@ const ROUTE = '/t/$tenantId/subjects/$subjectType/$subjectId/compare';
 const SHOWN = ['values', 'sides', 'ops'] as const;
 type Show = (typeof SHOWN)[number];
 
-/** Leaves whose evidence is asked for. */
+/** The number of values whose evidence is loaded. */
 const LEAVES = 1_000;
 
-/** Two versions beside each other, and from what evidence what changed is known. */
+/** Compares two versions, with the evidence for each change. */
 export function CompareView() {
   const subject = useSubject();
   const search = useSearch({ from: `/signed-in${ROUTE}` });
@@ -44,7 +44,7 @@ export function CompareView() {
   const { list, latest, access } = versions;
   const to = versionOf(search.to) ?? versions.first;
   const mayList = access?.may('read_lineage') === true;
-  // The newest version before the day, or the first one.
+  // The newest version before the day, or else version 1.
   const { since } = search;
   const basis = search.basis === 'effective' ? 'effective' : 'recorded';
   const before = useGet<api.SnapshotPage>(since === undefined || !mayList ? null : `${subject.path}/history`, {
@@ -253,13 +253,13 @@ function VersionHead({
   );
 }
 
-/** A version, and as it is handed to the worker. */
+/** A version, and its JSON for the worker. */
 interface Answered {
   readonly snapshot: Snapshot;
   readonly json: string;
 }
 
-/** A version as it was answered: it never changes, and its hash is recomputed where it is compared. */
+/** Reads a version, which never changes. The comparison recomputes its hash. */
 function useVersion({ path }: SubjectAddress, version: number | null): UseQueryResult<Answered> {
   const client = useClient();
   return useQuery({

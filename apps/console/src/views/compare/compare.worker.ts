@@ -3,7 +3,7 @@ import { serve } from '../../app/worker-side.ts';
 import { content } from '../proof/steps.ts';
 import { type Comparison, comparisonOf } from './comparison.ts';
 
-/** Two versions of a subject as they were answered, each as JSON. */
+/** Two versions of a subject as JSON, as the service returned them. */
 export interface CompareJob {
   readonly subjectType: string;
   readonly subjectId: string;
@@ -11,7 +11,7 @@ export interface CompareJob {
   readonly to: { readonly version: number; readonly json: string };
 }
 
-/** What differs; or why one of the versions must not be believed. */
+/** The comparison, or the reason why a version failed its verification. */
 export type Compared =
   { readonly is: 'compared'; readonly comparison: Comparison } | { readonly is: 'refused'; readonly why: string };
 

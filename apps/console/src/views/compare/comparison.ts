@@ -9,35 +9,35 @@ import {
   PROTECTED_ROOTS,
 } from '@iss/domain/pure';
 
-/** One change: an operation of RFC 6902, with what it replaces, and the other half of a move. */
+/** An operation of RFC 6902, with the previous value and the other half of a move. */
 export interface Change {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: string;
-  /** After; absent for what goes. */
+  /** The new value; absent for a removal. */
   readonly value?: JsonValue;
-  /** Before; absent for what comes. */
+  /** The previous value; absent for an addition. */
   readonly before?: JsonValue;
-  /** What goes here comes there, or the other way: the other change. */
+  /** The index of the change that adds the removed value elsewhere, or removed the added value. */
   readonly movedWith: number | null;
 }
 
-/** Two versions: what changed, and both as lines beside each other. */
+/** The changes between two versions, and both versions as parallel lines. */
 export interface Comparison {
   readonly changes: readonly Change[];
-  /** Lines, as many on each side; an empty one where the version has none beside the other's. One text: it is handed over at once. */
+  /** The lines of a side, joined. Both sides have the same number; a line without a counterpart is beside an empty one. */
   readonly left: string;
   readonly right: string;
-  /** Of each pair of lines: of which change; -1: of none. */
+  /** The index of the change that each pair of lines belongs to, or -1. */
   readonly changeOf: Int32Array;
 }
 
-/** What becomes of a value that is shown as it is. */
+/** How a value changes. */
 type Mark =
   | { readonly is: 'same' }
   | { readonly is: 'added' | 'removed'; readonly change: number }
   | { readonly is: 'replaced'; readonly change: number; readonly before: JsonValue };
 
-/** A place in both versions together: a value as it is, or what has changes inside. */
+/** A place of both versions: a whole value, or an object or array with changes inside. */
 type Place =
   | { readonly is: 'value'; readonly value: JsonValue; readonly mark: Mark }
   | { readonly is: 'object'; readonly members: Map<string, Place> }
@@ -46,14 +46,14 @@ type Place =
 interface Elements {
   readonly is: 'array';
   readonly places: Place[];
-  /** Operations come in the order of the array: before `at` there are `live` elements of the version after. */
+  /** Operations come in the order of the array. `live` elements of the newer version are before `at`. */
   at: number;
   live: number;
 }
 
 const INDENT = '  ';
 
-/** Compares what a writer decides of two envelopes, as the client's `compare` does. */
+/** Compares the members of two envelopes that writers set, as the client's `compare` does. */
 export function comparisonOf(from: JsonObject, to: JsonObject): Comparison {
   const before = contentOf(from);
   const operations = diff(before, contentOf(to));
@@ -70,12 +70,12 @@ export function comparisonOf(from: JsonObject, to: JsonObject): Comparison {
   };
 }
 
-/** Without what the service alone sets. */
+/** Returns an envelope without the members that only the service sets. */
 function contentOf(envelope: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(envelope).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
 }
 
-/** The places with one more operation marked in them; what goes stays where it was, marked. */
+/** Marks an operation in the places. Removed values stay in their places. */
 function applied(root: Place, operation: DiffOperation, changes: Change[]): Place {
   const tokens = parsePointer(operation.path);
   const last = tokens.pop();
@@ -115,7 +115,7 @@ function changeOf(operation: DiffOperation, place: Place | undefined): Change {
   return { ...operation, ...before, movedWith: null };
 }
 
-/** A place as an operation leaves it. */
+/** Returns a place with an operation marked. */
 function replaced(before: Place | undefined, operation: DiffOperation, change: number): Place {
   const value = before?.is === 'value' ? before.value : null;
   switch (operation.op) {
@@ -139,7 +139,7 @@ function open(place: Place): Exclude<Place, { is: 'value' }> {
 
 function child(around: Exclude<Place, { is: 'value' }>, token: string): Place {
   const found = around.is === 'object' ? around.members.get(token) : around.places[seek(around, Number(token))];
-  if (found === undefined) throw new Error(`An operation names ${token}, which is not there.`);
+  if (found === undefined) throw new Error(`An operation names ${token}, which does not exist.`);
   return found;
 }
 
@@ -148,7 +148,7 @@ function setChild(around: Exclude<Place, { is: 'value' }>, token: string, place:
   else around.places[seek(around, Number(token))] = place;
 }
 
-/** Where among the places, with those that went, the element of this index stands; or would, at the end. */
+/** Returns the position of an element among the places, which include removed elements. */
 function seek(around: Elements, index: number): number {
   if (index < around.live) {
     around.at = 0;
@@ -164,10 +164,10 @@ function seek(around: Elements, index: number): number {
   }
 }
 
-/** A value that is so plain that two of it are no sign of a move. */
+/** A removal and an addition of an equal value that is shorter than this are not a move. */
 const MOVED_LENGTH = 6;
 
-/** What goes at one place and comes at another was moved. */
+/** Pairs removals and additions of equal values as moves. */
 function withMoves(changes: readonly Change[]): Change[] {
   const gone = new Map<string, number[]>();
   const keyOf = (value: JsonValue | undefined): string | null => {
@@ -237,7 +237,7 @@ function add(lines: Lines, left: string, right: string, change: number): void {
   lines.changeOf.push(change);
 }
 
-/** A value as lines to read: JSON without its commas. */
+/** Returns a value as lines of JSON without commas. */
 function linesOf(value: JsonValue, label: string, depth: number): string[] {
   const start = INDENT.repeat(depth) + label;
   const isArray = Array.isArray(value);

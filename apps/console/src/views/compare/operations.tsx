@@ -12,7 +12,7 @@ import styles from './compare.module.css';
 const ROW_HEIGHT = 44;
 const MAX_VALUE = 500;
 
-/** The same as a JSON Patch (RFC 6902): applied in this order, it makes the version after of the one before. */
+/** Shows the changes as a JSON Patch (RFC 6902) from the older version to the newer one. */
 export function Operations({ comparison, name }: { comparison: Comparison; name: string }) {
   const { changes } = comparison;
   const patch = useMemo(

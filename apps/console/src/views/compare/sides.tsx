@@ -10,7 +10,7 @@ import styles from './compare.module.css';
 type Attribution = NonNullable<api.VersionDiffResult['attribution']>[number];
 type Leaf = api.Provenance['items'][number];
 
-/** What stands in the list: a change's head, a pair of lines, or lines that are left out. */
+/** A row of the list: the head of a change, a pair of lines, or folded lines. */
 type Row =
   | { readonly is: 'head'; readonly change: number }
   | { readonly is: 'pair'; readonly line: number }
@@ -21,14 +21,14 @@ interface BothLines {
   readonly right: readonly string[];
 }
 
-/** Unchanged lines that stand around a change. */
+/** The number of unchanged lines around a change. */
 const AROUND = 3;
-/** Fewer are shown: the fold takes a line, too. */
+/** Fewer lines are not folded, since the fold itself takes a line. */
 const WORTH_FOLDING = 4;
 const ROW_HEIGHT = 22;
 const MAX_LINE = 2_000;
 
-/** Both versions line by line, beside each other where there is room; what did not change is folded. */
+/** Shows both versions line by line, side by side on a wide page. Unchanged lines are folded. */
 export function Sides({
   comparison,
   attribution,
@@ -89,7 +89,7 @@ export function Sides({
   );
 }
 
-/** A fold is named by its first line. */
+/** Returns the rows of the list. `unfolded` contains the first lines of the opened folds. */
 export function rowsOf(changeOf: Int32Array, unfolded: ReadonlySet<number>): Row[] {
   const rows: Row[] = [];
   const pairs = (from: number, to: number): void => {
@@ -126,7 +126,7 @@ export function kindOf({ op, movedWith }: Change): ChangeKind {
   return op === 'add' ? 'added' : op === 'remove' ? 'removed' : 'changed';
 }
 
-/** Where a change goes or comes from, where it is half of a move. */
+/** Returns where the value of a move comes from or goes to; null if the change is not part of a move. */
 export function otherPlace({ changes }: Comparison, { op, movedWith }: Change): string | null {
   const other = movedWith === null ? undefined : changes[movedWith];
   if (other === undefined) return null;
@@ -138,7 +138,7 @@ export function Kind({ change }: { change: Change }) {
   return <Badge tone={TONES[kind]}>{TEXT.kinds[kind]}</Badge>;
 }
 
-/** A change's place, and what is known of where its value is from. */
+/** Shows the place of a change, and the provenance of its value. */
 function Head({
   comparison,
   index,
@@ -171,7 +171,7 @@ const STATUS_TONES: Readonly<Record<Leaf['evidence_status'], Tone>> = {
   none: 'plain',
 };
 
-/** From the worst to the best. */
+/** From worst to best. */
 const STATUSES = ['missing', 'none', 'carried', 'current'] as const;
 
 function Evidence({
@@ -250,7 +250,7 @@ function Pair({
   );
 }
 
-/** How much of the beginning and of the end two lines have in common. */
+/** Returns the lengths of the common beginning and the common end of two lines. */
 export function common(one: string, other: string): [start: number, end: number] {
   const most = Math.min(one.length, other.length, MAX_LINE);
   let start = 0;

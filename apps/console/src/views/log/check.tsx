@@ -21,14 +21,14 @@ const WAIT_S = 10;
 
 type Fact = api.ChangePage['items'][number];
 
-/** What was asked for, and where the page about it is. */
+/** The proof that was requested, and the snapshot that it is about. */
 interface Found {
   readonly proof: api.LogProof;
   readonly expected: JsonObject;
   readonly snapshot: { readonly subjectType: string; readonly subjectId: string; readonly version: number } | null;
 }
 
-/** Verifies one entry of the log, by its place or by what it is about. */
+/** Verifies an entry of the log by its index, or by the id of its snapshot. */
 export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys | null }) {
   const client = useClient();
   const { verification, begin, stop } = useVerification(keys);
@@ -117,7 +117,7 @@ async function bySnapshot(client: IdentityState, tenantId: string, snapshotId: s
   };
 }
 
-/** The feed says what an entry is about, to those whom it concerns. */
+/** Finds an entry in the change feed, which only contains entries that concern the tenant. */
 async function byIndex(client: IdentityState, tenantId: string, index: number): Promise<Found> {
   const page = await client.request<api.ChangePage>('GET', tenantPath(tenantId, 'changes'), {
     query: { ...(index === 0 ? {} : { after: index - 1 }), limit: 1 },
@@ -127,7 +127,7 @@ async function byIndex(client: IdentityState, tenantId: string, index: number): 
   if (fact.type === 'snapshot.created') return bySnapshot(client, tenantId, fact.snapshot_id);
   const { path, query } = proofOf(fact, tenantId);
   const proof = await client.request<api.LogProof>('GET', path, { query: { wait: WAIT_S, ...query } });
-  // Of a grant's changes the newest one has a proof.
+  // Only the newest change of a grant has a proof.
   if (proof.log_index !== index) throw new Error(TEXT.notYours(index));
   return { proof, expected: { type: fact.type, tenant_id: fact.tenant_id }, snapshot: null };
 }

@@ -15,39 +15,39 @@ import {
 import { useSession } from '../../app/context.tsx';
 import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
 
-/** One signature line of the checkpoint. */
+/** A signature line of the checkpoint. */
 export interface ShownSignature {
   readonly key: string;
   readonly role: 'log' | 'witness' | 'unknown';
-  /** Of a key that is trusted: whether it verifies; null for any other. */
+  /** Whether the signature of a trusted key verifies; null for any other key. */
   readonly isValid: boolean | null;
   /** Seconds since 1970, where the signature has a time. */
   readonly time: number | null;
 }
 
-/** The newest checkpoint, as it is shown, and how it fits to what this browser saw before. */
+/** The newest checkpoint, and its relation to the checkpoint that this browser kept. */
 export interface Look {
   readonly note: string;
   readonly checkpoint: Checkpoint;
   readonly signatures: readonly ShownSignature[];
-  /** What was kept before; null: nothing. */
+  /** The size of the previously kept checkpoint, or null. */
   readonly keptSize: number | null;
-  /** Why it must not be believed; null where it holds, and is kept now. */
+  /** The error of the verification; null if the checkpoint is valid and now kept. */
   readonly fault: VerificationError | null;
   readonly lookedAt: number;
 }
 
-/** How many entries each log had when this page saw it first, or when this browser kept it before: what all looks are told against. */
+/** The size of each log when this browser kept it before, or when this page first saw it. Growth is measured from it. */
 const seenFirst = new Map<string, number>();
 
-/** Looks at the log: verifies its newest checkpoint by the keys that are trusted, and that it goes on from the one kept. */
+/** Verifies the newest checkpoint of the log with the trusted keys, and that it extends the kept checkpoint. */
 export function useLook(keys: TrustedKeys | null): UseQueryResult<Look> {
   const session = useSession();
   return useQuery({
     queryKey: ['log', 'look', keys?.text],
     enabled: keys !== null,
     queryFn: async ({ signal }) => {
-      if (keys === null) throw new Error('No keys.');
+      if (keys === null) throw new Error('There are no trusted keys.');
       const response = await fetch('/log/checkpoint', { signal });
       if (!response.ok) throw new Error(`/log/checkpoint: ${response.status}`);
       const note = await response.text();
@@ -81,7 +81,7 @@ export function useLook(keys: TrustedKeys | null): UseQueryResult<Look> {
   });
 }
 
-/** What the reader pasted is a policy, or a single key. */
+/** Returns the trust of the client: a policy, or a single key. */
 function trustOf(policy: Policy, text: string): { policy: string } | { vkeys: string[] } {
   const line = text.trim();
   return policy.logs.length === 1 && !/\s/.test(line) ? { vkeys: [line] } : { policy: text };

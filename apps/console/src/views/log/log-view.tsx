@@ -19,12 +19,12 @@ import { type Look, type ShownSignature, useLook } from './checkpoint.ts';
 import { Check } from './check.tsx';
 import styles from './log.module.css';
 
-/** What the log shows now, whether it goes on from what it showed before, and by whose keys that is said. */
+/** Shows the newest checkpoint of the log, whether it extends the kept one, and the keys. */
 export function LogView() {
   return <Log tenantId={useTenantId()} />;
 }
 
-/** The same for everybody, without signing in. */
+/** The log without signing in. */
 export function OpenLogView() {
   return <Log tenantId={null} />;
 }
@@ -149,14 +149,13 @@ function Signatures({ signatures, lookedAt }: { signatures: readonly ShownSignat
   );
 }
 
-/** Entries that are asked for: the feed begins with the first one that concerns the tenant. */
+/** The number of entries in the plot. */
 const PLOTTED = 1_000;
-/** Rows of the table beside the plot. */
+/** The number of rows in the table below the plot. */
 const ROWS = 12;
 
-/** The log tells no times of its sizes; entries of this tenant do, each with its place. */
+/** Plots the growth of the log from the indexes and times of the tenant's entries. The log itself records no times. */
 function Growth({ tenantId, size }: { tenantId: string; size: number | null }) {
-  // The newest thousand of them, or all where the log is no longer than that.
   const after = size === null || size <= PLOTTED ? {} : { after: size - PLOTTED - 1 };
   const feed = useGet<api.ChangePage>(size === null ? null : tenantPath(tenantId, 'changes'), {
     ...after,
@@ -201,7 +200,7 @@ interface Point {
   readonly size: number;
 }
 
-/** Entry n was stored when the log had n entries before it; what was imported may have been logged in another order. */
+/** Returns the size of the log at the time of each entry. Imported entries may have been logged in another order. */
 export function pointsOf(changes: api.ChangePage['items']): Point[] {
   const points: Point[] = [];
   for (const change of changes) {
@@ -212,7 +211,7 @@ export function pointsOf(changes: api.ChangePage['items']): Point[] {
   return points;
 }
 
-/** So many of them at equal steps, the last one included. */
+/** Returns `count` items at equal distances, including the last one. */
 export function thinned<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
   const step = (items.length - 1) / (count - 1);

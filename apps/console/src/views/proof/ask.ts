@@ -11,13 +11,13 @@ import { TEXT } from '../../text/proof.ts';
 import { useVerifyWorker } from '../verify/verification.ts';
 import { type Asked, noteOf, type ProofStep, type VersionProof } from './steps.ts';
 
-/** Seconds that the service waits for what was written a moment ago. */
+/** The seconds that the service waits until a new version is in the log. */
 const WAIT_S = 10;
 
-/** What was asked and what came of it. */
+/** The steps of a proof, and the responses that they use. */
 export interface Proven {
   readonly steps: readonly ProofStep[];
-  /** What `…/log-proof` answered; null where it did not. */
+  /** The response of `…/log-proof`, or null. */
   readonly proof: JsonValue | null;
   /** The receipt of an erased version; null for any other. */
   readonly receipt: ErasureReceipt | null;
@@ -26,11 +26,11 @@ export interface Proven {
 interface Known {
   readonly keys: TrustedKeys | null;
   readonly access: SubjectAccess | undefined;
-  /** Returns what is known already of the erasure of a version. */
+  /** Returns the receipt of an erased version, if it is already known. */
   readonly receiptOf: (version: number) => ErasureReceipt | null;
 }
 
-/** Asks for all that a version's proof is made of, and has it recomputed in a worker. What holds is kept for the next time. */
+/** Reads everything that the proof of a version needs, and recomputes it in a worker. Keeps a valid checkpoint. */
 export function useProof(
   subject: SubjectAddress,
   version: number | null,
@@ -43,7 +43,7 @@ export function useProof(
     queryKey: [...subject.path.split('/').slice(1), 'proof', version, mayProve, keys?.text],
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
-      if (version === null || keys === null) throw new Error('Nothing to prove.');
+      if (version === null || keys === null) throw new Error('There is nothing to prove.');
       const { given, proof, receipt } = await askFor(client, subject, version, { keys, mayProve, receiptOf, signal });
       const result = await worker.run({ is: 'version', proof: given });
       const steps = result.is === 'steps' ? result.steps : [];
@@ -100,7 +100,7 @@ async function askFor(
   return { given, proof: 'got' in proof ? proof.got : null, receipt };
 }
 
-/** Returns a proof; for an erased version, that of its place and of its erasure. */
+/** Returns the proof of a version; for an erased version, the proof of its index and of its erasure. */
 async function logProof(ask: () => Promise<JsonValue>): Promise<JsonValue> {
   try {
     return await ask();
@@ -115,13 +115,13 @@ interface Read {
   readonly receipt: ErasureReceipt | null;
 }
 
-/** Of an erased version there is the header: what its place in the chain and in the log was. */
+/** Returns the header members of an erased version from its receipt. */
 function whatIsLeft(receipt: ErasureReceipt): Read {
   const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = receipt;
   return { snapshot: { snapshot_id, snapshot_version, envelope_hash, prev_hash }, receipt };
 }
 
-/** What the service refuses is told in its step; that it cannot be reached is told of the whole. */
+/** Returns a response, or the reason of a refusal, which belongs to one step. Other errors are thrown. */
 async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { got: await work() };
@@ -152,7 +152,7 @@ async function consistencyBetween(
   });
 }
 
-/** What is newer than what is kept takes its place, once it was proved to go on from it. */
+/** Replaces the kept checkpoint with a newer one that is proved to extend it. */
 async function keep(note: string, kept: string | null): Promise<void> {
   const shown = checkpointOf(note);
   const before = kept === null ? null : checkpointOf(kept);
@@ -160,7 +160,7 @@ async function keep(note: string, kept: string | null): Promise<void> {
   await keptCheckpoints.replace(shown.origin, kept ?? undefined, note);
 }
 
-/** Null for what is no checkpoint: its step says so. */
+/** Parses a checkpoint. Returns null if that fails; the step of the checkpoint then fails too. */
 function checkpointOf(note: string): { readonly origin: string; readonly size: number } | null {
   try {
     return parseCheckpoint(parseNote(note).text);

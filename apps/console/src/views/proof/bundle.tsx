@@ -12,10 +12,10 @@ import { Outcome } from '../verify/outcome.tsx';
 import { useVerification } from '../verify/verification.ts';
 
 const NDJSON = 'application/x-ndjson';
-/** Lines that are told of at once. */
+/** The number of lines after which the page updates its count. */
 const TOLD_AT_ONCE = 100;
 
-/** The whole history with its proofs: to be verified here, or taken away. */
+/** Verifies or downloads the bundle of a subject. */
 export function Bundle({ subject, keys }: { subject: SubjectAddress; keys: TrustedKeys | null }) {
   const { fetched, fetchBundle } = useBundle(subject);
   const { verification, begin, stop, read } = useVerification(keys);
@@ -60,7 +60,7 @@ type Fetched =
   | { readonly is: 'fetching'; readonly lines: number }
   | { readonly is: 'failed'; readonly error: Error };
 
-/** The bundle as it came, byte for byte: whoever verifies it is not to trust this page either. */
+/** Downloads the bundle byte for byte, so that a verifier need not trust this page. */
 function useBundle({ tenantId, subjectType, subjectId }: SubjectAddress): {
   readonly fetched: Fetched;
   readonly fetchBundle: () => Promise<Blob | null>;

@@ -17,7 +17,7 @@ import { Bundle } from './bundle.tsx';
 import type { ProofStep, StepState } from './steps.ts';
 import styles from './proof.module.css';
 
-/** Everything that the service says of a version, recomputed here. */
+/** Recomputes everything that the service states about a version. */
 export function ProofView() {
   const subject = useSubject();
   const { version: named } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proof' });

@@ -21,7 +21,7 @@ export type StepName = keyof typeof TEXT.steps;
 export type StepState = 'holds' | 'fails' | 'open';
 type InputName = keyof typeof TEXT.inputNames;
 
-/** One step of a proof, done. */
+/** The result of a step of a proof. */
 export interface ProofStep {
   readonly name: StepName;
   readonly state: StepState;
@@ -29,10 +29,10 @@ export interface ProofStep {
   readonly inputs: readonly (readonly [name: InputName, value: string])[];
 }
 
-/** Something that was asked for: it, or why it is not there. */
+/** A response, or the reason why there is none. */
 export type Asked<T> = { readonly got: T } | { readonly not: string };
 
-/** All that a version's proof is made of, as the service answered it: nothing of it is believed. */
+/** The inputs of a version's proof, as the service returned them. None of them is trusted. */
 export interface VersionProof {
   readonly subjectType: string;
   readonly subjectId: string;
@@ -40,21 +40,21 @@ export interface VersionProof {
   readonly snapshot: JsonValue;
   /** Null for the first version. */
   readonly previous: Asked<JsonValue> | null;
-  /** What `…/log-proof` answered. */
+  /** The response of `…/log-proof`. */
   readonly proof: Asked<JsonValue>;
   /** A policy or a key. */
   readonly trusted: string;
   readonly isTrustOfService: boolean;
-  /** The note that this browser kept of the log; null: none. */
+  /** The checkpoint that this browser kept of the log, or null. */
   readonly kept: string | null;
-  /** From the kept checkpoint to that of the proof, or the other way; null: none is needed. */
+  /** The consistency proof between the kept checkpoint and the proof's, in either order; null if none is needed. */
   readonly consistency: Asked<readonly string[]> | null;
 }
 
 type Done = Omit<ProofStep, 'name'>;
 type Inputs = [InputName, string][];
 
-/** Recomputes a version's proof: each step by itself, so that all that fails is told. */
+/** Recomputes the proof of a version. Each step runs on its own, so that all failures are shown. */
 export async function stepsOf(given: VersionProof): Promise<ProofStep[]> {
   const steps: readonly (readonly [StepName, (inputs: Inputs) => Promise<Done> | Done])[] = [
     ['content', (inputs) => content(given, inputs)],
@@ -84,7 +84,7 @@ const open = (why: string, inputs: Inputs): Done => ({ state: 'open', why, input
 const utf8 = new TextEncoder();
 const hashText = (text: string): string => toHex(sha256(utf8.encode(text)));
 
-/** Whether a snapshot has the content that its hash stands for, and is what was asked for. */
+/** Checks that the content of a snapshot has its hash, and that it is the requested version. */
 export function content(
   {
     snapshot,
@@ -118,7 +118,7 @@ export function content(
 
 function chain({ snapshot, version, previous }: VersionProof, inputs: Inputs): Done {
   const named = memberOf(snapshot, 'prev_hash');
-  // Both hashes of a version without content are claims of the service.
+  // Without the content, both hashes are claims of the service.
   if (memberOf(snapshot, 'envelope') === undefined) return open(TEXT.twoClaims, inputs);
   if (previous === null) {
     return firstFault([['prev_hash', named, null]], inputs) ?? holds(TEXT.first, inputs);
@@ -154,7 +154,7 @@ function entry(given: VersionProof, inputs: Inputs): Done {
         ...(['envelope_hash', 'prev_hash', 'created_at'] as const).map(
           (name) => [name, memberOf(logged, name), memberOf(snapshot, name)] as const,
         ),
-        // Entries that an earlier release made name no writer.
+        // Entries from earlier releases name no writer.
         ...(['written_by', 'write_request_id'] as const)
           .filter((name) => memberOf(logged, name) !== undefined)
           .map((name) => [name, memberOf(logged, name), memberOf(snapshot, name)] as const),
@@ -166,8 +166,8 @@ function entry(given: VersionProof, inputs: Inputs): Done {
 }
 
 /**
- * Compares an erased version with the entry of the erasure, which names its place. Entries that an earlier release made do not name
- * the version there.
+ * Compares an erased version with the entry of the erasure, which names its log index. Entries from earlier releases do not
+ * name the version there.
  */
 function erasureEntry(
   { subjectType, subjectId, snapshot, version }: VersionProof,
@@ -225,7 +225,7 @@ function inclusion({ proof }: VersionProof, inputs: Inputs): Done {
   return holds(TEXT.inclusionHolds(index, checkpoint.size), inputs);
 }
 
-/** Verifies that a leaf is in the tree. Returns its place. @throws TlogError */
+/** Verifies that a leaf is in the tree. Returns its index. @throws TlogError */
 function included(proof: JsonValue, leaf: Uint8Array, checkpoint: Checkpoint, inputs: Inputs): number {
   const index = Number(memberOf(proof, 'log_index'));
   const path = textsOf(memberOf(proof, 'inclusion'));
@@ -245,7 +245,7 @@ function included(proof: JsonValue, leaf: Uint8Array, checkpoint: Checkpoint, in
   return index;
 }
 
-/** The checkpoint of a proof, or of the proof of an erasure; null where it has none. */
+/** Returns the checkpoint of a proof or of an erasure's proof, or null. */
 export function noteOf(proof: JsonValue): string | null {
   const note = memberOf(memberOf(proof, 'erasure') ?? proof, 'checkpoint');
   return typeof note === 'string' ? note : null;
@@ -308,7 +308,7 @@ async function goesOn({ proof, trusted, kept, consistency }: VersionProof, input
   return holds(TEXT.goesOn(older.size, newer.size), inputs);
 }
 
-/** What a checkpoint says, whoever signed it. */
+/** Parses a checkpoint without verifying its signatures. */
 function checkpointOf(note: string): Checkpoint {
   return parseCheckpoint(parseNote(note).text);
 }
@@ -337,7 +337,7 @@ function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.map(textOf) : [];
 }
 
-/** UUIDs are equal whatever their case. */
+/** Returns a UUID in lower case, for comparison. */
 function lower(value: JsonValue | undefined): JsonValue | undefined {
   return typeof value === 'string' ? value.toLowerCase() : value;
 }

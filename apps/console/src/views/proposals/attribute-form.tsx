@@ -34,18 +34,18 @@ import type { Draft } from './draft.ts';
 import type { Proved } from './evidence-form.tsx';
 import styles from './proposals.module.css';
 
-/** What every field of a form stands on; it changes with the evidence, not with each key that is typed. */
+/** The data that every field of the form uses. It changes with the evidence, not with each typed key. */
 export interface FormContext {
   readonly base: JsonObject;
-  /** The evidence of the draft, and what it is named for. */
+  /** The evidence of the draft and its attribution. */
   readonly evidence: JsonObject;
   readonly faults: ReadonlyMap<string, readonly string[]>;
-  /** The place that the form was opened for. */
+  /** The pointer of the value that the form was opened for. */
   readonly focus: string | undefined;
   readonly edit: (change: (draft: Draft) => Draft) => void;
   readonly addEvidence: (pointer: string) => void;
   readonly proved: Proved;
-  /** The value beside which its new evidence is filled in, and who is told of the element there. */
+  /** The value beside which its new evidence is entered, and the ref of the element there. */
   readonly beside: string | undefined;
   readonly placeBeside: RefCallback<HTMLElement>;
 }
@@ -55,7 +55,7 @@ export const FormProvider = Context;
 
 function useForm(): FormContext {
   const form = useContext(Context);
-  if (form === null) throw new Error('Outside of a form');
+  if (form === null) throw new Error('This component needs a form around it.');
   return form;
 }
 
@@ -75,10 +75,10 @@ const EMPTY: Readonly<Record<Kind, JsonValue>> = {
   list: [],
 };
 
-/** A tree of up to so many values is shown open. */
+/** A tree with fewer values is shown open. */
 const OPEN_LEAVES = 120;
 const SHOWN_MEMBERS = 100;
-/** A text so long, or with lines, gets room. */
+/** A longer text, or one with several lines, gets a larger field. */
 const LONG_TEXT = 90;
 const SHOWN_BEFORE = 200;
 
@@ -89,7 +89,7 @@ function kindOf(value: JsonValue): Kind {
   return typeof value === 'number' ? 'number' : 'boolean';
 }
 
-/** The attributes, a field each. */
+/** Shows a field for each attribute. */
 export function AttributeForm({ attributes, unread }: { attributes: JsonValue; unread: Draft['unread'] }) {
   const { base } = useForm();
   return (
@@ -110,10 +110,10 @@ interface PlaceProps {
   pointer: string;
   name: string;
   value: JsonValue;
-  /** What stands there in the base; undefined: nothing. */
+  /** The value in the base version, if any. */
   before: JsonValue | undefined;
   unread: Draft['unread'];
-  /** Whether groups show what they hold from the beginning. */
+  /** Whether groups are open at first. */
   isOpen: boolean;
 }
 
@@ -148,7 +148,7 @@ function Group(props: PlaceProps) {
   );
 }
 
-/** What a group or a list holds, what was taken out of it, and what can be put in. */
+/** Shows the members of a group or list, the removed ones, and a form to add one. */
 function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) {
   const { focus } = useForm();
   const [shown, setShown] = useState(SHOWN_MEMBERS);
@@ -161,7 +161,7 @@ function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) 
     : Object.keys(membersBefore).filter((token) => valueAt(value, formatPointer([token])) === undefined);
   const isShown = ([token]: [string, JsonValue], index: number): boolean =>
     index < shown || (focus !== undefined && isAtOrBelow(focus, pointer + formatPointer([token])));
-  // Elements of a list that became longer or shorter are not told apart here; the patch does.
+  // If the length of a list changed, only the patch can match its elements.
   const isComparable = !isList || (Array.isArray(before) && before.length === value.length);
   return (
     <div className={styles.children}>
@@ -212,7 +212,7 @@ function Removed({ pointer, name }: { pointer: string; name: string }) {
   );
 }
 
-/** What was named for a place in the base, named again. */
+/** Restores the attribution of a place from the base version. */
 function withPutBack(base: JsonObject, content: JsonObject, pointer: string): JsonObject {
   const before = base['attribute_paths'];
   if (before === null || typeof before !== 'object' || Array.isArray(before)) return content;
@@ -374,7 +374,7 @@ const FIT_TONES: Readonly<Record<Fit, Tone>> = {
   kept: 'plain',
 };
 
-/** From what evidence the value is known, and the way to name some. */
+/** Shows the evidence status of a value, and a button to add evidence. */
 function Backing({ pointer, name, isChanged }: { pointer: string; name: string; isChanged: boolean }) {
   const { base, evidence, addEvidence, proved } = useForm();
   const known = fitOf(base, evidence, pointer, isChanged);
@@ -397,7 +397,7 @@ function Backing({ pointer, name, isChanged }: { pointer: string; name: string; 
   );
 }
 
-/** The place where new evidence of a value is filled in. */
+/** The container in which new evidence of a value is entered. */
 function Beside({ pointer }: { pointer: string }) {
   const { beside, placeBeside } = useForm();
   return beside === pointer && <div ref={placeBeside} />;
@@ -420,7 +420,7 @@ function RemoveButton({ pointer, name, isNamed = false }: { pointer: string; nam
     edit((draft) => {
       const tokens = parsePointer(pointer);
       const parent = formatPointer(tokens.slice(0, -1));
-      // What is half typed below goes too: places of a list move.
+      // Unfinished input below the place is dropped too, since the indexes of a list change.
       const unread = Object.fromEntries(
         Object.entries(draft.unread).filter(
           ([path]) => !isAtOrBelow(path, Array.isArray(valueAt(draft.content, parent)) ? parent : pointer),
@@ -494,7 +494,7 @@ function AddMember({ pointer, name, value }: { pointer: string; name: string; va
   );
 }
 
-/** A number of JSON; null for what is none. */
+/** Parses a JSON number. Returns null for any other text. */
 export function numberOf(text: string): number | null {
   if (!/^\s*-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?\s*$/.test(text)) return null;
   const number = Number(text);

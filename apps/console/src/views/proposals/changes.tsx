@@ -38,15 +38,15 @@ interface ChangesProps {
   caption: string;
   from: JsonObject;
   to: JsonObject;
-  /** The differences, if they are known already. */
+  /** The differences, if they are already known. */
   known?: ReturnType<typeof stepsOf>;
-  /** Places that something else changes too: marked. */
+  /** Places to mark, since something else changes them too. */
   alsoChanged?: readonly string[];
-  /** Says more of a step. */
+  /** Returns a note for a step. */
   noteOf?: (step: Step) => string | null;
 }
 
-/** What differs, place by place: before, after, and the evidence for what it became. */
+/** Lists the changed places with the previous value, the new value and its evidence. */
 export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: ChangesProps) {
   const { steps, more } = useMemo(() => known ?? stepsOf(from, to, SHOWN_STEPS), [known, from, to]);
   const shown = useMemo(
@@ -104,11 +104,11 @@ export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: 
 }
 
 interface Shown extends Step {
-  /** The value whose evidence changes while it does not. */
+  /** The unchanged value whose evidence changes. */
   readonly named?: string;
 }
 
-/** The values whose evidence changes while they do not. The evidence of those that change is beside them. */
+/** Returns the unchanged values whose evidence changes. */
 function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly Step[]): Shown[] {
   const [before, after] = [pathsOf(from), pathsOf(to)];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((named) => {
@@ -120,7 +120,7 @@ function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly Step
   });
 }
 
-/** An item of evidence. */
+/** Returns whether a value is an item of evidence. */
 function isItem(value: JsonValue): boolean {
   return ['evidence_id', 'evidence_type', 'source', 'captured_at'].every((name) => textOf(value, name) !== '');
 }
@@ -138,7 +138,7 @@ function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 
     );
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  // What is long scrolls, by keyboard too.
+  // A long text scrolls, also by keyboard.
   const frame =
     text.length > LONG_TEXT || text.includes('\n')
       ? { tabIndex: 0, role: 'group', 'aria-label': side === 'added' ? TEXT.becomes : TEXT.was }
@@ -161,7 +161,7 @@ function Backing({ from, to, path }: { from: JsonObject; to: JsonObject; path: s
   );
 }
 
-/** The evidence of a value: each item with its source, its locator and its role. */
+/** Shows the evidence of a value: each item with its source, locator and role. */
 function Cover({ content, path }: { content: JsonObject; path: string }) {
   return coverOf(content, path).map((reference, index) => {
     const item = itemOf(content, reference);

@@ -22,44 +22,44 @@ import { TEXT } from '../../text/proposals.ts';
 export type { JsonObject, JsonValue, PatchOperation };
 export type Tokens = readonly string[];
 
-/** As deep as the service lets bodies be, unless a deployment says else. */
+/** The default depth limit of the service. */
 const MAX_DEPTH = 512;
 const MAX_OPERATIONS = 100_000;
 
-/** What an envelope consists of beside what the service alone sets: what a proposal may change. */
+/** Returns the members of an envelope that a proposal may change. */
 export function contentOf(envelope: unknown): JsonObject {
   if (!isJsonObject(envelope)) return {};
   return Object.fromEntries(Object.entries(envelope).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
 }
 
-/** Content as it is typed. @throws Error that says what is wrong with it, and where */
+/** Parses typed content. @throws Error with the fault and its place */
 export function contentFrom(text: string): JsonObject {
   const content = parseJsonText(text, { maxDepth: MAX_DEPTH });
-  if (!isJsonObject(content)) throw new Error('It has to be an object: {…}');
+  if (!isJsonObject(content)) throw new Error('The content must be an object: {…}');
   const root = PROTECTED_ROOTS.find((name) => Object.hasOwn(content, name));
-  if (root !== undefined) throw new Error(`The service alone sets ${root}: take it out.`);
+  if (root !== undefined) throw new Error(`Only the service sets ${root}. Remove it.`);
   return content;
 }
 
-/** A draft as it was typed, with the attribution of its base moved to where the elements of lists are now. */
+/** Returns a typed draft whose attribution follows moved list elements. */
 export function followed(base: JsonObject, content: JsonObject): JsonObject {
   return followAttribution(base, content, new Classes()).draft;
 }
 
-/** Operations of an answer of the API. @throws Error for what is no patch */
+/** Parses the operations of an API response. @throws Error if they are not a patch */
 export function operationsOf(operations: unknown): PatchOperation[] {
   const read = parseJsonText(JSON.stringify(operations), { maxDepth: MAX_DEPTH });
   return parsePatch(read, { at: '', maxOperations: MAX_OPERATIONS });
 }
 
-/** @throws Error where an operation does not fit */
+/** @throws Error if an operation does not fit */
 export function patched(content: JsonObject, operations: readonly PatchOperation[]): JsonObject {
   const result = applyPatch(content, operations);
   if (isJsonObject(result)) return result;
-  throw new Error('The patch replaces the whole.');
+  throw new Error('The patch replaces the whole content.');
 }
 
-/** The same with another value at a place whose parent is there. Nothing that was there is changed. */
+/** Returns a copy with a value at a place whose parent exists. */
 export function withValue(root: JsonObject, tokens: Tokens, value: JsonValue): JsonObject {
   return copied(root, tokens, (parent, last) => {
     if (Array.isArray(parent)) parent[Number(last)] = value;
@@ -67,7 +67,7 @@ export function withValue(root: JsonObject, tokens: Tokens, value: JsonValue): J
   });
 }
 
-/** The same without a place; what is named for it and below goes too, and what comes after it in a list moves up. */
+/** Returns a copy without a place and its attribution. Later elements of a list move up. */
 export function without(root: JsonObject, tokens: Tokens): JsonObject {
   let isElement = false;
   const copy = copied(root, tokens, (parent, last) => {
@@ -130,7 +130,7 @@ export function isSame(one: JsonValue | undefined, other: JsonValue | undefined)
   return one === undefined || other === undefined ? one === other : one === other || jsonEquals(one, other);
 }
 
-/** How many values a tree holds that are no group and no list; as many as `enough` are counted. */
+/** Counts the leaves of a tree, up to `enough`. */
 export function countLeaves(value: JsonValue, enough: number): number {
   if (value === null || typeof value !== 'object') return 1;
   let sum = 0;
@@ -141,7 +141,7 @@ export function countLeaves(value: JsonValue, enough: number): number {
   return Math.max(1, sum);
 }
 
-/** Pointers of the values of attributes, in their order; as many as `most`. */
+/** Returns the pointers of the leaves of attributes, at most `most`. */
 export function leavesOf(content: JsonObject, most: number): string[] {
   const found: string[] = [];
   const visit = (value: JsonValue, pointer: string): void => {
@@ -167,7 +167,7 @@ export function pathsOf(content: JsonObject): JsonObject {
   return isJsonObject(paths) ? paths : {};
 }
 
-/** A member that is a text; what is none is as good as empty. */
+/** Returns a text member, or an empty text. */
 export function textOf(value: JsonValue | undefined, name: string): string {
   const text = isJsonObject(value) ? getAt(value, [name]) : undefined;
   return typeof text === 'string' ? text : '';
@@ -184,7 +184,7 @@ export function referenceTo(item: JsonValue): JsonObject {
   return { evidence_id: textOf(item, 'evidence_id'), evidence_type: textOf(item, 'evidence_type') };
 }
 
-/** Returns the role of the first reference to an item; empty where none has one. */
+/** Returns the role of the first reference to an item that has one, or an empty text. */
 export function roleOf(content: JsonObject, item: JsonValue): string {
   const own = Object.values(pathsOf(content)).flatMap((references) => (Array.isArray(references) ? references : []));
   return textOf(
@@ -193,7 +193,7 @@ export function roleOf(content: JsonObject, item: JsonValue): string {
   );
 }
 
-/** Gives all references to an item a role. */
+/** Sets the role of all references to an item. */
 export function withRole(content: JsonObject, item: JsonValue, role: string): JsonObject {
   return withReferences(content, (one) => (refersTo(one, item) && isJsonObject(one) ? { ...one, role } : one));
 }
@@ -206,7 +206,7 @@ function withReferences(content: JsonObject, change: (reference: JsonValue) => J
   return { ...content, attribute_paths: paths };
 }
 
-/** The references that cover a place: those nearest, at it or around it. */
+/** Returns the references that cover a place: those at the nearest pointer, at it or above it. */
 export function coverOf(content: JsonObject, pointer: string): readonly JsonValue[] {
   const paths = pathsOf(content);
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
@@ -217,8 +217,8 @@ export function coverOf(content: JsonObject, pointer: string): readonly JsonValu
 }
 
 /**
- * How the evidence of a value fits it where the value changed or not: `carried` is that of the value before (docs/provenance.md).
- * `kept`: nothing was changed, neither value nor evidence.
+ * The evidence status of a value in a draft (docs/provenance.md). `kept`: the draft changes neither the value nor its
+ * evidence.
  */
 export type Fit = 'current' | 'carried' | 'missing' | 'none' | 'kept';
 
@@ -243,8 +243,8 @@ function isGroup(value: JsonValue | undefined): boolean {
 }
 
 /**
- * Adds or removes an item as evidence of a value. Adding drops references to items that are not there and, where the value
- * changed or its evidence `isStale`, those to items of the base.
+ * Adds or removes an item as evidence of a value. Adding drops references to missing items. If the value changed or its
+ * evidence `isStale`, adding an item that is not in the base also drops references to items of the base.
  */
 export function withSupport(
   base: JsonObject,
@@ -255,7 +255,7 @@ export function withSupport(
   const paths = pathsOf(content);
   const value = valueAt(content, pointer);
   const before = valueAt(base, pointer);
-  // What a group or list has left keeps its evidence.
+  // If members of a group or list were removed, the others keep their evidence.
   const isReduced = isGroup(before) && isGroup(value);
   const isOutdated = isStale || (!isReduced && !isSame(before, value));
   const isNew = itemOf(base, item) === undefined;
@@ -274,8 +274,8 @@ export function withSupport(
 }
 
 /**
- * Another value at a place. What was named for the value before is let go where something new is named for it already; it
- * comes back with the value.
+ * Sets a value at a place. If the draft adds evidence for it, the previous evidence is dropped; it returns with the previous
+ * value.
  */
 export function withValueAt(base: JsonObject, content: JsonObject, pointer: string, value: JsonValue): JsonObject {
   const next = withValue(content, parsePointer(pointer), value);
@@ -292,14 +292,14 @@ export function withValueAt(base: JsonObject, content: JsonObject, pointer: stri
   return { ...next, attribute_paths: { ...paths, [pointer]: references } };
 }
 
-/** An attribution that is empty is left out where there was none. */
+/** Sets the attribution. Leaves out an empty one if the base has none. */
 function withPaths(base: JsonObject, content: JsonObject, paths: JsonObject): JsonObject {
   const next: JsonObject = { ...content, attribute_paths: paths };
   if (Object.keys(paths).length === 0 && base['attribute_paths'] === undefined) delete next['attribute_paths'];
   return next;
 }
 
-/** The item at an index becomes another, or goes (null); what refers to it follows. */
+/** Replaces or removes (null) the item at an index, and updates the references to it. */
 export function withItem(base: JsonObject, content: JsonObject, index: number, item: JsonObject | null): JsonObject {
   const items = [...evidenceOf(content)];
   const before = items[index];
@@ -323,8 +323,8 @@ export function withItem(base: JsonObject, content: JsonObject, index: number, i
 }
 
 /**
- * Adds an item as evidence of a value, and of all others with the same fault: places with the same dangling reference, and
- * `stale`, values whose evidence is of an older value.
+ * Adds an item as evidence of a value and of all others with the same fault: places with the same dangling reference, and
+ * the places `stale`, whose evidence is outdated.
  */
 export function withMended(
   base: JsonObject,
@@ -341,7 +341,7 @@ export function withMended(
   return next;
 }
 
-/** The places for which an item is named itself. */
+/** Returns the places at which the attribution names an item. */
 export function supportedBy(content: JsonObject, item: JsonValue): string[] {
   return Object.entries(pathsOf(content)).flatMap(([path, references]) =>
     Array.isArray(references) && references.some((reference) => refersTo(reference, item)) ? [path] : [],
@@ -361,7 +361,7 @@ export function patchOf(from: JsonObject, to: JsonObject): ReturnType<typeof dif
   return diff(from, to);
 }
 
-/** What changed, place by place, with what was there before; as many as `most`. */
+/** Returns the changed places with their previous values, at most `most`. */
 export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps: Step[]; more: number } {
   const operations = diff(from, to);
   let document: JsonValue = from;
@@ -374,7 +374,7 @@ export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps
   return { steps, more: operations.length - steps.length };
 }
 
-/** What of a draft does not fit a newer version. */
+/** A change of a draft that does not fit a newer version. */
 export interface LeftOver {
   readonly path: string;
   readonly message: string;
@@ -383,16 +383,16 @@ export interface LeftOver {
 export interface CarriedOver {
   readonly content: JsonObject;
   readonly left: readonly LeftOver[];
-  /** Places that both changed: the draft's value stands. */
+  /** Places that both changed. The draft's value is kept. */
   readonly both: readonly string[];
 }
 
-/** Evidence is added beside other evidence: two that do so do not disagree. */
+/** Returns whether two changes of a place conflict. Additions of evidence do not. */
 export function isOfItsOwn(path: string): boolean {
   return !isAtOrBelow(path, '/evidence') && !isAtOrBelow(path, '/attribute_paths');
 }
 
-/** The changes of a draft, made on a newer version of what it was made on. */
+/** Applies the changes of a draft to a newer version than its base. */
 export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObject): CarriedOver {
   const changes = diff(base, head);
   const since = changes.map(({ path }) => path);
@@ -405,7 +405,7 @@ export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObjec
   let content = head;
   for (const operation of diff(base, draft)) {
     const { path } = operation;
-    // An index may be that of another element now, also in the paths that evidence is named for.
+    // The index can name another element now, also in attribute_paths.
     const place = parsePointer(path).find((token) => token.startsWith('/attributes')) ?? path;
     if (shifted.some((list) => place.startsWith(list))) {
       const added = isAtEnd(base, path) ? appendedTo(content, operation) : null;
@@ -436,7 +436,7 @@ function isAtEnd(content: JsonObject, path: string): boolean {
   return Array.isArray(list) && Number(path.slice(at + 1)) >= list.length;
 }
 
-/** What comes into a list that is shorter now comes at its end. */
+/** Appends an element whose index is beyond the end of a list that is now shorter. */
 function appendedTo(content: JsonObject, operation: ReturnType<typeof diff>[number]): JsonObject | null {
   const parent = operation.path.slice(0, operation.path.lastIndexOf('/'));
   if (operation.op !== 'add' || !Array.isArray(valueAt(content, parent))) return null;

@@ -3,21 +3,21 @@ import type { Snapshot } from '@identity-state/client';
 import type { SubjectAddress } from '../../app/address.ts';
 import { contentOf, isSame, type JsonObject, type LeftOver } from './content.ts';
 
-/** A proposal that is not made yet. */
+/** A proposal that is not sent yet. */
 export interface Draft {
   readonly subject: SubjectAddress;
-  /** The version that it stands on. */
+  /** The version that it is based on. */
   readonly base: Snapshot;
   readonly baseContent: JsonObject;
-  /** What becomes of it. */
+  /** The changed content. */
   readonly content: JsonObject;
-  /** Numbers as they are typed, by their pointers, while they are none. */
+  /** Typed texts that are not numbers yet, by pointer. */
   readonly unread: Readonly<Record<string, string>>;
-  /** JSON as it was typed, and what is wrong with it. */
+  /** The typed JSON and its fault. */
   readonly text: { readonly typed: string; readonly fault: string | null } | null;
-  /** How it was sent: the same patch sent again is the same proposal. */
+  /** The last attempt. Sending the same patch again uses the same request id, so it creates one proposal. */
   readonly sent: { readonly patch: string; readonly requestId: string } | null;
-  /** The proposal that it was made anew of. */
+  /** The proposal that it replaces, if it is a rebased one. */
   readonly replaces: string | null;
   readonly left: readonly LeftOver[];
   readonly both: readonly string[];
@@ -44,8 +44,8 @@ export function isChanged({ baseContent, content, unread, text }: Draft): boolea
 }
 
 /**
- * Drafts live as long as the page: over tabs, failed requests and a sign-in that expired. Who closes the page with one that
- * was not sent is asked.
+ * Drafts exist as long as the page: they survive a change of tabs, failed requests and an expired sign-in. The browser asks
+ * before it closes a page with an unsent draft.
  */
 class Drafts {
   private all: readonly Draft[] = [];

@@ -30,7 +30,7 @@ import {
 import type { Draft } from './draft.ts';
 import styles from './proposals.module.css';
 
-/** Values that can be chosen besides those that changed. */
+/** The number of unchanged values that can be chosen. */
 const MAX_PLACES = 500;
 const ID_CHARACTERS = 6;
 
@@ -39,14 +39,14 @@ interface EvidenceFormProps {
   focus: string | undefined;
   faults: ReadonlyMap<string, readonly string[]>;
   edit: (change: (draft: Draft) => Draft) => void;
-  /** The value beside which its new evidence is filled in, and the element there. */
+  /** The value beside which its new evidence is entered, and the element there. */
   beside: { readonly pointer: string; readonly place: HTMLElement } | null;
 }
 
-/** The provenance of the base, by pointers. */
+/** The provenance of the base, by pointer. */
 export type Proved = ReadonlyMap<string, api.ProvedLeaf>;
 
-/** A new item of evidence as it is begun: of now. */
+/** Returns a new item of evidence, captured now. */
 export function newItem(): JsonObject {
   const at = new Date();
   const id = `ev-${at.toISOString().slice(0, 10)}-${crypto.randomUUID().slice(0, ID_CHARACTERS)}`;
@@ -63,7 +63,7 @@ export function withEvidenceFor(draft: Draft, pointer: string, proved: Proved): 
   return { ...draft, content: withMended(base, content, item, { pointer, stale: staleWith(proved, pointer) }) };
 }
 
-/** Finds the values that rest on the same outdated evidence as one does. */
+/** Returns the values with the same outdated evidence as a value. */
 function staleWith(proved: Proved, pointer: string): string[] {
   const evidenceFor = (leaf: api.ProvedLeaf): string =>
     JSON.stringify(leaf.evidence.map(({ evidence_id: id, evidence_type: type }) => [id, type]));
@@ -77,7 +77,7 @@ function staleWith(proved: Proved, pointer: string): string[] {
 const ROLES = Object.entries(SUBJECT.roles).map(([value, label]) => ({ value, label }));
 const REQUIRED = ['evidence_id', 'evidence_type', 'source', 'captured_at'] as const;
 
-/** What has to be filled in of the items that a draft adds, by pointers. */
+/** Returns the missing members of the items that a draft adds, by pointer. */
 export function missingOf(base: JsonObject, content: JsonObject): ReadonlyMap<string, readonly string[]> {
   const missing = new Map<string, readonly string[]>();
   evidenceOf(content).forEach((item, index) => {
@@ -93,7 +93,7 @@ function isAdded(base: JsonObject, item: JsonValue): boolean {
   return !evidenceOf(base).some((one) => isSame(one, item));
 }
 
-/** From where is known what the draft says: items that it adds, to be filled in, and those that are there. */
+/** Shows the evidence of a draft: new items to fill in, and existing ones. */
 export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFormProps) {
   const { baseContent: base, content } = draft;
   const items = evidenceOf(content).map((item, index) => ({ item, index }));
@@ -172,7 +172,7 @@ export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFor
   );
 }
 
-/** Values of attributes that the draft adds or replaces, what lost one, and the value that it was opened for. */
+/** Returns the values that the draft adds or replaces, the groups that lost one, and the value that it was opened for. */
 function changedPlaces(base: JsonObject, content: JsonObject, focus: string | undefined): string[] {
   const changed = patchOf(base, content).flatMap(({ op, path }) => {
     if (!isAtOrBelow(path, '/attributes')) return [];
@@ -186,7 +186,7 @@ interface NewItemProps {
   item: JsonValue;
   index: number;
   role: string;
-  /** It has the focus when it comes. */
+  /** It gets the focus when it appears. */
   isFocused: boolean;
   faults: ReadonlyMap<string, readonly string[]>;
   edit: (change: (draft: Draft) => Draft) => void;
@@ -286,7 +286,7 @@ interface SupportsProps {
   support: (item: JsonValue, pointer: string, isOn: boolean) => void;
 }
 
-/** Which values an item is named for. */
+/** Chooses the values that an item supports. */
 function Supports({ item, content, changed, support }: SupportsProps) {
   const on = supportedBy(content, item);
   const offered = [...new Set([...changed, ...on])];
@@ -322,7 +322,7 @@ function Supports({ item, content, changed, support }: SupportsProps) {
   );
 }
 
-/** A moment as `<input type="datetime-local">` has it: in the reader's zone. */
+/** Returns a moment as a `datetime-local` value in the reader's time zone. */
 export function localOf(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return '';

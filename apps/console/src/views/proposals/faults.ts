@@ -2,17 +2,17 @@ import { ApiError } from '@identity-state/client';
 import type { patchOf } from './content.ts';
 
 export interface Faults {
-  /** By pointers into the content. */
+  /** By pointer into the content. */
   readonly places: ReadonlyMap<string, readonly string[]>;
-  /** By numbers of operations. */
+  /** By index of the operation. */
   readonly operations: ReadonlyMap<number, readonly string[]>;
 }
 
-/** What the service said of a place of the result: `in the result, /attributes/legal/legal_name must be a string`. */
+/** A message about a place of the result: `in the result, /attributes/legal/legal_name must be a string`. */
 const OF_RESULT = /^in the result, (\/\S+) (.*)$/su;
 const OF_OPERATION = /^\/patch_ops\/(\d+)/u;
 
-/** Where what the service refused is wrong: its details name operations, and the messages places of the result. */
+/** Finds the faults in a refusal. Its details name operations, and its messages name places of the result. */
 export function faultsOf(error: Error | null, patch: ReturnType<typeof patchOf>): Faults {
   const places = new Map<string, string[]>();
   const operations = new Map<number, string[]>();

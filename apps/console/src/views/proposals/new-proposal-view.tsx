@@ -32,7 +32,7 @@ import { useVersion } from './use-version.ts';
 const NEW = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
 const JSON_ROWS = 32;
 
-/** Changes the latest version: in a form or as JSON, as the address says. */
+/** Changes the latest version in a form or as JSON; the address says which. */
 export function NewProposalView() {
   const { tenantId, subjectId, params } = useSubject();
   const { path } = useSearch({ from: NEW });
@@ -67,7 +67,7 @@ interface Outcome {
   readonly error: Error;
 }
 
-/** Waits for the provenance where the address asks for evidence: it says which other values need the same. */
+/** Loads the provenance first if the address asks for evidence, since it shows which other values need the same. */
 function Prepared({ head }: { head: Snapshot }) {
   const { path } = useSearch({ from: NEW });
   const base = useDraft(useSubject())?.base ?? head;
@@ -81,13 +81,13 @@ function Editor({ head, proved }: { head: Snapshot; proved: Proved }) {
   const { as, path: focus } = useSearch({ from: NEW });
   const kept = useDraft(subject);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  // What nobody has touched yet is no draft: it is made of what is the latest.
+  // Before the first edit there is no stored draft; the form shows the latest version.
   const address = useRef(subject);
   const begun = useMemo(() => {
     const draft = draftOn(address.current, head);
     if (focus === undefined || valueAt(draft.content, focus) === undefined) return draft;
     return withEvidenceFor(draft, focus, proved);
-    // Pages of provenance that come later change nothing that was begun.
+    // Later pages of provenance must not change an open form.
   }, [head, focus]);
   const draft = kept ?? begun;
   const edit = useCallback(
@@ -133,7 +133,7 @@ function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps
     (): Faults => (isTried ? { ...refused, places: new Map([...refused.places, ...missing]) } : refused),
     [isTried, refused, missing],
   );
-  // As JSON, the service alone says what is missing.
+  // In JSON mode, only the service reports missing members.
   const check = (): boolean => {
     if (isJson || missing.size === 0) return true;
     flushSync(() => setTried(true));
@@ -259,7 +259,7 @@ function JsonForm({ draft }: { draft: Draft }) {
   );
 }
 
-/** What is typed stays as it is typed; what it says is the draft, once it can be read. */
+/** Stores the typed JSON, and its content as soon as it can be parsed. */
 function withText(draft: Draft, typed: string): Draft {
   try {
     return {
@@ -273,7 +273,7 @@ function withText(draft: Draft, typed: string): Draft {
   }
 }
 
-/** A form would write over what was typed. */
+/** Shown instead of the form, which would overwrite the typed JSON. */
 function UnreadText({ draft, fault }: { draft: Draft; fault: string }) {
   const { params } = useSubject();
   return (
@@ -296,7 +296,7 @@ function UnreadText({ draft, fault }: { draft: Draft; fault: string }) {
   );
 }
 
-/** The subject went on while the draft stood, or the draft was made anew on what it became. */
+/** Offers to rebase a draft whose base is stale, or shows the result of the rebase. */
 function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
   const { base, baseContent, content, left, both } = draft;
   if (head.snapshot_version > base.snapshot_version) {
@@ -351,7 +351,7 @@ interface Sending {
   readonly send: (options: { isApplied: boolean; withdraws: string | null }) => void;
 }
 
-/** Proposes, then applies where that is wanted, and goes to the proposal. What fails leaves the draft as it is. */
+/** Sends the proposal, applies it on request, and opens it. A failure keeps the draft. */
 function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sending {
   const { subject, base, baseContent, content } = draft;
   const navigate = useNavigate();
@@ -363,7 +363,7 @@ function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sendin
   const [patch, setPatch] = useState<ReturnType<typeof patchOf>>([]);
 
   const run = async ({ isApplied, withdraws }: { isApplied: boolean; withdraws: string | null }): Promise<void> => {
-    // The patch of what is typed, not of what was shown last.
+    // Computed from the current content, since the displayed patch is deferred.
     const operations = patchOf(baseContent, content);
     setPatch(operations);
     const text = JSON.stringify([base.snapshot_version, operations]);
@@ -400,7 +400,7 @@ function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sendin
     error: propose.error,
     patch,
     isPending: propose.isPending || follow.isPending,
-    // What fails is the mutation's to show.
+    // The mutation shows its error.
     send: (options) => void run(options).catch(() => undefined),
   };
 }
@@ -410,7 +410,7 @@ interface SendProps {
   isReadable: boolean;
   isEmpty: boolean;
   sending: Sending;
-  /** Whether nothing is missing; shows what is. */
+  /** Returns whether the form is complete, and shows what is missing. */
   check: () => boolean;
 }
 
@@ -464,7 +464,7 @@ function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) {
   );
 }
 
-/** It was proposed, and what was to follow failed. */
+/** Shows that the proposal was sent and the next step failed. */
 function AfterProposal({ updateId, error }: Outcome) {
   const { params, subjectId } = useSubject();
   return (
@@ -480,7 +480,7 @@ function AfterProposal({ updateId, error }: Outcome) {
   );
 }
 
-/** Whoever goes to another subject or view with changes that were not sent is asked; tabs of the subject keep them. */
+/** Asks before a user leaves the subject with unsent changes. Tabs of the subject keep them. */
 function LeaveQuestion({ draft }: { draft: Draft | null }) {
   const { subjectId, subjectType, tenantId } = useSubject();
   const blocker = useBlocker({

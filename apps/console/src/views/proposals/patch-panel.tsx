@@ -9,7 +9,7 @@ import styles from './proposals.module.css';
 
 const SHOWN = 100;
 
-/** The changes of a draft, each with what the service said of it; below them the operations. */
+/** Shows the changes of a draft with the messages of the service, then the operations. */
 export function PatchPanel({
   patch,
   base,
@@ -54,7 +54,7 @@ export function PatchPanel({
   );
 }
 
-/** `A → B` of a value; of evidence, that it changes. */
+/** Shows a change of a value as `A → B`, and of evidence only that it changes. */
 function FromTo({ step: { op, path, before, after } }: { step: Step }) {
   if (isAtOrBelow(path, '/attribute_paths')) return <span className={styles.quiet}>{TEXT.kindsOfChange[op]}</span>;
   return (
@@ -68,7 +68,7 @@ function FromTo({ step: { op, path, before, after } }: { step: Step }) {
   );
 }
 
-/** A value in a few words; an item of evidence by its kind and source. */
+/** Returns a value in a few words; an item of evidence by its type and source. */
 function shortOf(value: JsonValue): string {
   const item = ['evidence_id', 'evidence_type', 'source'].map((name) => textOf(value, name));
   return item[0] === '' ? shortText(value) : item.filter((text) => text !== '').join(' · ');

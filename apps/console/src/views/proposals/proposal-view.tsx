@@ -26,7 +26,7 @@ import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';
 
-/** One proposal: who, what, from what evidence, and what can become of it. */
+/** Shows a proposal: its author, changes, evidence, and the actions on it. */
 export function ProposalView() {
   const { path, subjectId } = useSubject();
   const { updateId } = useParams({
@@ -134,7 +134,7 @@ function Facts({ update }: { update: api.Update }) {
 
 type Asked = 'apply' | 'withdraw';
 
-/** Apply or withdraw, as far as the role goes: a proposer may take back its own. */
+/** Applies or withdraws a proposal, if the role allows it. A proposer can withdraw its own. */
 function Decide({ update, head }: { update: api.Update; head: Snapshot }) {
   const { tenantId, path } = useSubject();
   const may = useMay(tenantId);
@@ -281,17 +281,17 @@ function Pending({ update, from, head, operations }: DiffProps & { head: Snapsho
   );
 }
 
-/** What a proposal would make; an error where it does not fit. */
+/** Returns the result of a proposal, or an error if it does not fit. */
 function resultOf(from: Snapshot, operations: readonly api.PatchOperation[]): JsonObject | Error {
   try {
-    // Operations may read what they must not change.
+    // Operations can read members that they must not change, so they apply to the whole envelope.
     return isJsonObject(from.envelope) ? contentOf(patched(from.envelope, operationsOf(operations))) : {};
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-/** The subject went on: what changed since, and the way to make the proposal anew. */
+/** Shows the changes since the base of a stale proposal, and offers to rebase it. */
 function Conflict({
   update,
   before,

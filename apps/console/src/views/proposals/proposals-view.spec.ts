@@ -48,10 +48,10 @@ describe('a new proposal', () => {
       async () => {
         await press('Add a member: legal');
         await press('Add');
-        await see('Give it a name.');
+        await see('Enter a name.');
         await fill('Name', 'legal_form');
         await press('Add');
-        await see('There is one of this name already.');
+        await see('This name is already in use.');
         await fill('Name', 'a/b');
         await press('Add');
         await fill('a/b', 'x');
@@ -72,7 +72,7 @@ describe('a new proposal', () => {
   it('sends a number only once it is one', async () => {
     await open(NEW);
     await fill('Type of legal_form', 'number');
-    await see('This is not a number', 'Correct the marked fields before you send it.');
+    await see('This is not a number', 'Correct the marked fields before you send the proposal.');
     await press('Propose');
     expect(api.sent()).toEqual([]);
     await fill('legal_form', '-3e2');
@@ -143,7 +143,7 @@ describe('a new proposal', () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await press('Propose and apply');
-    await see('It is proposed. The next step failed:', message);
+    await see('The proposal was sent, but the next step failed:', message);
     expect(drafts.list()).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe('a new proposal', () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await go(`${SUBJECT}/proposals`);
-    await see('There are unsent changes of acme-corp on this page.');
+    await see('This page has unsent changes of acme-corp.');
     await press('Continue with them');
     expect((await field('legal_name')).value).toBe('New AG');
     await press('JSON');
@@ -190,7 +190,7 @@ describe('a new proposal', () => {
     const broken = json.value.replace('"New AG"', '"New AG",,');
     await fill('Content of the version', broken);
     await press('Form');
-    await see('The typed JSON cannot be read');
+    await see('The form cannot show the JSON');
     await press('Correct it as JSON');
     expect((await field('Content of the version')).value).toBe(broken);
     await fill('Content of the version', broken.replace('New AG",,', 'Newest AG"'));
@@ -202,7 +202,7 @@ describe('a new proposal', () => {
     expect((await field('legal_name')).value).toBe('Newest AG');
     await press('Webhooks');
     await press('Leave, and discard them');
-    await see('Where events of this tenant are sent to');
+    await see('The addresses that receive signed events');
     expect(drafts.list()).toEqual([]);
   });
 
@@ -291,10 +291,7 @@ describe('a proposal', () => {
 
   it.each([
     [{ status: 'withdrawn', withdrawn_at: '2026-01-17T00:00:00.000Z' }, 'It was withdrawn and changed nothing.'],
-    [
-      { patch_ops: null, status: 'applied', applied_at: '2026-01-17T00:00:00.000Z' },
-      'Erased with the version that it was made on',
-    ],
+    [{ patch_ops: null, status: 'applied', applied_at: '2026-01-17T00:00:00.000Z' }, 'Erased with its base version'],
   ])('says what became of it: %j', async (changes, words) => {
     api.answer(`GET ${OF_SUBJECT}/updates/{update_id}`, changes);
     await open(PROPOSAL);
@@ -307,10 +304,10 @@ describe('a proposal', () => {
     api.answer(`GET ${OF_SUBJECT}/snapshots/latest`, () => head);
     api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({ ...page, items: [headerOf(head)] }));
     await open(PROPOSAL);
-    await see('The subject has moved on', 'What changed from version 1 to 2', 'the proposal changes this too');
+    await see('The subject has a newer version', 'What changed from version 1 to 2', 'the proposal changes this too');
     expect(buttons()).not.toContain('Apply');
     await press('Rebase onto version 2');
-    await see('Changed in both', 'On version 2');
+    await see('Changed in both', 'Based on version 2');
     expect((await field('legal_name')).value).toBe('Acme Holding AG');
     await press('Propose');
     const operation = { op: 'replace', path: NAME, value: 'Acme Holding AG' };

@@ -23,7 +23,7 @@ const SHOWN_PATHS = 3;
 
 export const STATUS_TONES: Readonly<Record<Status, Tone>> = { proposed: 'accent', applied: 'good', withdrawn: 'plain' };
 
-/** Those on all subjects of the tenant. */
+/** Lists the proposals of the tenant. */
 export function ProposalsView() {
   const tenantId = useTenantId();
   const { status } = useSearch({ from: '/signed-in/t/$tenantId/proposals' });
@@ -65,7 +65,7 @@ export function ProposalsView() {
   );
 }
 
-/** Those on one subject. */
+/** Lists the proposals on a subject. */
 export function SubjectProposalsView() {
   const { tenantId, subjectId, path: subjectPath, params } = useSubject();
   const { status } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals' });
@@ -156,7 +156,7 @@ const columns = {
   when: { title: TEXT.when, at: ({ created_at: at }) => at },
 } satisfies Record<string, Column<api.Update> | ((tenantId: string) => Column<api.Update>)>;
 
-/** The attributes that change; where none does, what else. */
+/** Returns the changed attributes, or else the other changed paths. */
 export function pathsOf(operations: readonly api.PatchOperation[]): string {
   const paths = [...new Set(operations.map(({ path }) => path))];
   const attributes = paths.filter((path) => path.startsWith('/attributes/'));
@@ -186,7 +186,7 @@ function StatusFilter({
   );
 }
 
-/** Drafts that stand on this page and were not sent. */
+/** Lists the unsent drafts of this page. */
 function Unsent({ tenantId, subjectPath }: { tenantId: string; subjectPath: string | null }) {
   const unsent = useDrafts().filter(
     (draft) =>

@@ -22,7 +22,7 @@ interface AnswerProps {
 
 const MAX_REASON = 500;
 
-/** What can be answered to a request; what fails leaves what was typed. */
+/** Answers a request. A failure keeps the typed input. */
 export function AnswerDialog({ answering, ...rest }: Omit<AnswerProps, 'request'> & { answering: Answering }) {
   const { kind, request } = answering;
   switch (kind) {
@@ -51,7 +51,7 @@ function useAnswer({ request, tenantId, onClose }: AnswerProps) {
   };
 }
 
-/** With a version of its subject: the one that is suggested, else the latest, or an older one. */
+/** Fulfils a request with a version of its subject: the suggested one by default, else the latest. */
 function Fulfil(props: AnswerProps) {
   const { request, tenantId, onClose } = props;
   const { subject_type: subjectType, subject_id: subjectId, suggested_fulfilment: suggested } = request;

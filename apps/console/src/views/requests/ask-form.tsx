@@ -19,7 +19,7 @@ const MAX_MESSAGE = 2_000;
 const SHOWN_PATHS = 60;
 const MAX_PATHS = 2_000;
 
-/** Asks the owner for a newer version: of which values, why, until when. */
+/** Asks the owner for a newer version, with the values, a reason and a due date. */
 export function AskForm({ path, onClose }: { path: string | undefined; onClose: () => void }) {
   const { tenantId, subjectId, globalPath } = useSubject();
   const requests = `${globalPath}/refresh-requests`;
@@ -122,7 +122,7 @@ interface PathsProps {
   fault: string | undefined;
 }
 
-/** Out of what the caller may read; who may not read the latest version names them. */
+/** Chooses values of the latest version. Callers that may not read it enter pointers. */
 function Paths({ chosen, choose, fault }: PathsProps) {
   const [find, setFind] = useState('');
   const access = useSubjectAccess().data;
@@ -175,7 +175,7 @@ function Paths({ chosen, choose, fault }: PathsProps) {
   );
 }
 
-/** What `<input type="datetime-local">` has, in the reader's zone, as a moment; null: none. */
+/** Converts a `datetime-local` value in the reader's time zone to a moment; null if it is empty. */
 function momentOf(local: string): string | null {
   const date = new Date(local);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

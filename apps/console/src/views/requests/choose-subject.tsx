@@ -10,7 +10,7 @@ import { Empty, Loading } from '../../ui/state.tsx';
 import { More } from '../../ui/table.tsx';
 import styles from './requests.module.css';
 
-/** Which of the subjects that are shared with the tenant is asked for. */
+/** Chooses one of the subjects that are shared with the tenant. */
 export function ChooseSubject({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const [find, setFind] = useState('');
   const wanted = find.trim();

@@ -28,7 +28,7 @@ const SNAPSHOT = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
 it('a request is answered with the newest version', async () => {
   await open(PAGE);
   await press('Fulfil');
-  await see('Version 1, the latest: confirms it');
+  await see('Version 1, the latest: confirm it');
   await press('Fulfil');
   await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: SNAPSHOT }]);
 });
@@ -38,7 +38,7 @@ it('a request is answered with the version that is suggested, or another one', a
   answerItem(LIST, { suggested_fulfilment: suggested });
   await open(PAGE);
   await press('Fulfil');
-  await see('Version 2 has what was asked for, with new evidence.', 'Version 1');
+  await see('Version 2 contains the requested values, with new evidence.', 'Version 1');
   await press('Fulfil');
   await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: suggested.snapshot_id }]);
 });
@@ -74,7 +74,7 @@ it('a request that repeats is stopped between two of its series', async () => {
   await open(`${PAGE}?direction=outgoing&status=`);
   await see('repeats every year', 'next');
   await press('Stop repeating');
-  await see('It will not be repeated.');
+  await see('It will not repeat.');
   await press('Stop repeating');
   await sends(['POST', `${REQUEST}/cancel`]);
 });
@@ -93,14 +93,14 @@ it.each([
 
 it.each([
   [{ status: 'fulfilled', resolved_snapshot_version: 1, fulfilled_at: '2026-01-16T10:00:00.000Z' }, 'with version 1'],
-  [{ status: 'declined', decline_reason: 'It is right.' }, 'because: It is right.'],
+  [{ status: 'declined', decline_reason: 'It is right.' }, 'reason: It is right.'],
   [{ status: 'cancelled' }, 'Cancelled'],
   [{ status: 'expired', closed_at: '2026-01-16T10:00:00.000Z' }, 'Expired'],
   [{ due_at: '2026-01-16T10:00:00.000Z', overdue_at: '2026-01-16T10:00:00.000Z' }, 'overdue'],
   [{ expires_at: '2026-01-16T10:00:00.000Z' }, 'Expires'],
   [{ every: 'P1Y' }, 'repeats every year'],
   [{ every: 'P10D' }, 'repeats every P10D'],
-  [{ status: 'expired', every: 'P1Y', series_end_reason: 'access_lost' }, 'repeats no more: no right to read is left'],
+  [{ status: 'expired', every: 'P1Y', series_end_reason: 'access_lost' }, 'no longer repeats: access lost'],
 ])('a request says what became of it: %j', async (changes, words) => {
   answerItem(LIST, changes);
   await open(`${PAGE}?status=`);

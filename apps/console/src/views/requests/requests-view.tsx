@@ -27,7 +27,7 @@ type Direction = 'incoming' | 'outgoing';
 const STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'] as const satisfies readonly Status[];
 const TYPES = ['organization', 'individual', 'entity'] as const satisfies readonly api.RefreshRequest['subject_type'][];
 const DIRECTIONS = ['incoming', 'outgoing'] as const satisfies readonly Direction[];
-/** In the address, for all of them: an inbox shows what waits. */
+/** The value in the address that shows every status. By default an inbox shows pending requests. */
 const ALL = 'all';
 const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   pending: 'accent',
@@ -37,7 +37,7 @@ const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   expired: 'bad',
 };
 
-/** The inbox of a tenant, and what it asked itself. */
+/** Lists the requests that a tenant received and sent. */
 export function RequestsView() {
   const tenantId = useTenantId();
   const search = useSearch({ from: '/signed-in/t/$tenantId/requests' });
@@ -119,7 +119,7 @@ export function RequestsView() {
   );
 }
 
-/** Those of one subject: all of them for its owner, else the tenant's own. */
+/** Lists the requests for a subject: all of them for its owner, else the tenant's own. */
 export function SubjectRequestsView() {
   const { tenantId, subjectId, globalPath, params } = useSubject();
   const { ask, path: askedPath } = useSearch({
@@ -180,7 +180,7 @@ export function SubjectRequestsView() {
 interface RequestsProps {
   tenantId: string;
   list: ReturnType<typeof useList<api.RefreshRequest>>;
-  /** Whether the tenant is asked, and so may answer. */
+  /** Whether the tenant owns the subject, and so may answer. */
   isOwner: boolean;
   withSubject: boolean;
   empty: React.ReactNode;
@@ -266,7 +266,7 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
   );
 }
 
-/** The form, at the value that is asked for first. */
+/** Links to the form, at the first requested value. */
 function Mend({ request, tenantId }: { request: api.RefreshRequest; tenantId: string }) {
   const { subject_type: subjectType, subject_id: subjectId, requested_paths: paths } = request;
   const [path] = paths;

@@ -19,9 +19,9 @@ const MOST_PERIODS = 1_000;
 const MOST_LANES = 40;
 const MOST_STEPS = 2_000;
 const HOUR_MS = 3_600_000;
-/** What a key moves the slider by: the smallest that leaves no more than so many steps. */
+/** Steps of the slider's keys. The smallest one is used that needs no more than the maximum number of steps. */
 const STEPS_MS = [1_000, 10_000, 60_000, 600_000, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS];
-/** The axis looks ahead so far at least, and otherwise as far as it looks back. */
+/** The axis extends at least this far into the future, or as far as into the past. */
 const AHEAD_MS = 90 * 24 * HOUR_MS;
 const TONES: Readonly<Record<NonNullable<Period['ended_by']> | 'lives', Tone>> = {
   lives: 'good',
@@ -30,7 +30,7 @@ const TONES: Readonly<Record<NonNullable<Period['ended_by']> | 'lives', Tone>> =
   revoked: 'bad',
 };
 
-/** Who could read a subject, and when: bars on a time axis, and the answer for any moment of it. */
+/** Shows which tenants could read a subject: as bars on a time axis, and as a list for any moment. */
 export function Access({
   tenantId,
   path,
@@ -72,7 +72,7 @@ function Axis({
   at: string | undefined;
   onMove: (at: string | undefined) => void;
 }) {
-  // What is asked follows the hand when there is time for it.
+  // The request follows the slider with a delay.
   const asked = useDeferredValue(at);
   const now = useRef(Date.now()).current;
   const bounds = boundsOf(periods, now);
@@ -168,7 +168,7 @@ function Axis({
   );
 }
 
-/** It is ahead of the address while it is moved. */
+/** A slider over the time axis. The address follows when the slider rests. */
 function Slider({
   bounds,
   step,
@@ -245,17 +245,17 @@ interface Bounds {
 
 const MARGIN = 0.08;
 
-/** From before the first one on, to behind the last end that is known and behind now. */
+/** Returns the range of the axis: it includes the first beginning, the last known end, and now. */
 export function boundsOf(periods: readonly Period[], now: number): Bounds {
   const from = Math.min(now, ...periods.map((period) => Date.parse(period.from)));
   const last = Math.max(now, ...periods.map(({ until }) => (until === null ? now : Date.parse(until))));
-  // A grant that ends in years leaves the past its room.
+  // A grant that ends in years must not squeeze the past.
   const to = Math.min(last, now + Math.max(now - from, AHEAD_MS));
   const margin = Math.max(60_000, (to - from) * MARGIN);
   return { from: from - margin, to: to + margin };
 }
 
-/** Every moment at which somebody could read more or less, rising. */
+/** Returns the moments at which access changes, in rising order. */
 export function changesOf(periods: readonly Period[]): number[] {
   const times = periods.flatMap(({ from, until }) => (until === null ? [from] : [from, until]));
   return [...new Set(times.map((time) => Date.parse(time)))].sort((a, b) => a - b);

@@ -9,14 +9,14 @@ import styles from './sharing.module.css';
 
 export type Disclosure = api.Disclosure;
 
-/** So many are counted and plotted. */
+/** The number of disclosures that are counted and plotted. */
 export const MOST_DISCLOSURES = 2_000;
 const DAY_MS = 86_400_000;
 const LEAST_DAYS = 14;
 const MOST_DAYS = 366;
 const NO_CONTENT: ReadonlySet<Disclosure['via']> = new Set(['headers', 'proof']);
 
-/** How many were made each day, days of which there are none included. */
+/** Plots the disclosures of each day, including days without any. */
 export function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[]; isWhole: boolean }) {
   const days = daysOf(items);
   const count = (withContent: boolean): number[] =>
@@ -43,7 +43,7 @@ export function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[
   );
 }
 
-/** From the first day to the last one, and a fortnight at least, so that one day alone is a bar among days. */
+/** Returns the days of the plot: from the first day to the last one, and at least two weeks. */
 export function daysOf(items: readonly Disclosure[]): string[] {
   const times = items.map(({ disclosed_on: on }) => Date.parse(on)).filter((time) => !Number.isNaN(time));
   if (times.length === 0) return [];

@@ -17,12 +17,12 @@ import styles from './sharing.module.css';
 interface GrantDialogProps {
   tenantId: string;
   grant: Grant;
-  /** Paths of what is asked anew. */
+  /** The paths whose queries are reloaded. */
   changes: readonly string[];
   onClose: () => void;
 }
 
-/** Narrows or extends a grant: only what became different is sent. */
+/** Narrows or extends a grant. Sends only the changed members. */
 export function ChangeGrant({ tenantId, grant, changes, onClose }: GrantDialogProps) {
   const words = TEXT.patch;
   const path = tenantPath(tenantId, 'grants', grant.grant_id);
@@ -116,7 +116,7 @@ function isFact(text: string): text is Fact {
   return Object.hasOwn(TEXT.proving.facts, text);
 }
 
-/** Of each fact of a grant: that it was made, changed, revoked. */
+/** Shows the log's proof of a grant's creation, change or revocation. */
 export function GrantProof({ tenantId, grant, onClose }: Omit<GrantDialogProps, 'changes'>) {
   const words = TEXT.proving;
   const [fact, setFact] = useState<Fact>(grant.status === 'revoked' ? 'revoked' : 'created');

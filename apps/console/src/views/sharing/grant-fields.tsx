@@ -7,7 +7,7 @@ import styles from './sharing.module.css';
 const DAY_MS = 86_400_000;
 const DAYS = [7, 30, 90, 365] as const;
 
-/** What the grant lets be read, each with its sentence. */
+/** Chooses the scopes of a grant. */
 export function ScopeFields({ value, onChange }: { value: readonly Scope[]; onChange: (value: Scope[]) => void }) {
   const toggle = (scope: Scope): void =>
     onChange(SCOPE_NAMES.filter((one) => (one === scope ? !value.includes(one) : value.includes(one))));
@@ -27,7 +27,7 @@ export function ScopeFields({ value, onChange }: { value: readonly Scope[]; onCh
   );
 }
 
-/** Until when, as `datetime-local` has it; empty: no end. */
+/** Chooses the end of a grant as a `datetime-local` value; empty for no end. */
 export function UntilField({
   value,
   onChange,

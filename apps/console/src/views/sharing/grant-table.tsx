@@ -12,11 +12,11 @@ import styles from './sharing.module.css';
 
 const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
 
-/** Nearer than this, the hour matters. */
+/** An end nearer than this is shown with its time. */
 const HOURS_COUNT_MS = 3 * 86_400_000;
 const SHORT = 32;
 
-/** What is short stands on one line; an id may have 512 characters, and breaks. */
+/** Keeps a short text on one line. An id can have 512 characters and wraps. */
 export function Word({ children }: { children: string }) {
   return children.length > SHORT ? children : <span className={styles.word}>{children}</span>;
 }
@@ -45,7 +45,7 @@ export function Until({ at }: { at: string | null }) {
   return <Time at={at} dayOnly={Math.abs(Date.parse(at) - Date.now()) > HOURS_COUNT_MS} />;
 }
 
-/** Names the subject of a grant for files and sorting. */
+/** Returns the name of a grant's subject for files and sorting. */
 export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type' | 'subject_id'>): string {
   return isOnAll(of) ? TEXT.allSubjects : id;
 }
@@ -64,7 +64,7 @@ export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 
   );
 }
 
-/** Grants with what one may do about each: change and revoke those that live, and see what the log says. */
+/** Lists grants with their actions: change or revoke a live grant, and show its proof. */
 export function GrantTable({
   tenantId,
   grants,

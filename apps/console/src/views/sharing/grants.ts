@@ -5,7 +5,7 @@ export type Grant = api.Grant;
 export type Scope = Grant['scopes'][number];
 export type GrantStatus = 'live' | 'expiring' | 'expired' | 'revoked';
 
-/** As many as one may hold on to: filters and counts are made of these. */
+/** The number of grants that filters and counts cover. */
 export const MOST_GRANTS = 1_000;
 export const SCOPE_NAMES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
 const SOON_MS = 30 * 86_400_000;
@@ -20,7 +20,7 @@ export function statusOf({ status, expires_at: expiresAt }: Grant): GrantStatus 
   }
 }
 
-/** `live` are those that end soon, too. */
+/** Returns whether a grant has a status. `live` includes grants that end soon. */
 export function hasStatus(grant: Grant, wanted: string | undefined): boolean {
   return wanted === undefined || statusOf(grant) === wanted || (wanted === 'live' && grant.status === 'active');
 }
@@ -33,7 +33,7 @@ export function namesOf(scopes: readonly Scope[]): string {
   return scopes.map((scope) => SCOPES[scope].name).join(', ');
 }
 
-/** What `<input type="datetime-local">` holds, in the reader's zone; to the second, since ends are. */
+/** Returns a moment as a `datetime-local` value in the reader's time zone, to the second. */
 export function localOf(at: string | null): string {
   if (at === null) return '';
   const date = new Date(at);

@@ -13,7 +13,7 @@ import { Scopes, subjectText, Until } from './grant-table.tsx';
 import { namesOf } from './grants.ts';
 import styles from './sharing.module.css';
 
-/** Subjects of others that the tenant may read. */
+/** Lists the subjects of other tenants that this tenant may read. */
 export function Held({ tenantId }: { tenantId: string }) {
   const { find } = useSearch({ from: '/signed-in/t/$tenantId/sharing' });
   const navigate = useNavigate({ from: '/t/$tenantId/sharing' });

@@ -12,7 +12,7 @@ import styles from './sharing.module.css';
 
 const WORDS = TEXT.proving;
 
-/** Verifies what the transparency log has of a fact. */
+/** Verifies the transparency log's proof of a fact. */
 export function LogProofDialog({
   tenantId,
   path,
@@ -25,7 +25,7 @@ export function LogProofDialog({
   path: string;
   query?: Query;
   expected: JsonObject;
-  /** Which fact, where there are several. */
+  /** The choice of a fact, if there are several. */
   children?: ReactNode;
   onClose: () => void;
 }) {

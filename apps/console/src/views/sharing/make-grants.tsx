@@ -17,7 +17,7 @@ import { instantOf, type Scope } from './grants.ts';
 import styles from './sharing.module.css';
 
 const WORDS = TEXT.make;
-/** `GRANT_BATCH_MAX`, unless the deployment says else. */
+/** The default of `GRANT_BATCH_MAX`. */
 const MOST = 1_000;
 const FOUND = 6;
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -32,7 +32,7 @@ interface Wanted {
   readonly untilFault: string | undefined;
 }
 
-/** What the form says, as bodies of requests; and what is wrong with it. */
+/** Returns the request bodies of the form, and its errors. */
 export function wantedOf(form: {
   grantees: string;
   isAll: boolean;
@@ -71,7 +71,7 @@ export function wantedOf(form: {
   return { bodies: onEach, ...faults };
 }
 
-/** One grant, or many at once: each grantee and each subject. What was refused stays to be tried again. */
+/** Creates a grant for each grantee and each subject. Refused grants stay in the form for another attempt. */
 export function MakeGrants({
   tenantId,
   subject,
@@ -79,7 +79,7 @@ export function MakeGrants({
   onClose,
 }: {
   tenantId: string;
-  /** What is filled in: `organization/acme-corp`. */
+  /** The subject that is filled in: `organization/acme-corp`. */
   subject?: string;
   changes: readonly string[];
   onClose: () => void;
@@ -94,7 +94,7 @@ export function MakeGrants({
   const [scopes, setScopes] = useState<readonly Scope[]>(['read_latest']);
   const [until, setUntil] = useState('');
   const [purpose, setPurpose] = useState('');
-  /** What is left of a batch: bodies, each with why it was refused. */
+  /** The refused bodies of a batch, with the reasons. */
   const [refused, setRefused] = useState<readonly { body: Body; why: string }[]>([]);
   const [made, setMade] = useState<number | null>(null);
   const [waiting, setWaiting] = useState(0);
@@ -269,7 +269,7 @@ export function MakeGrants({
   );
 }
 
-/** Own subjects by the beginning of their names; each found one is a button that adds it. */
+/** Finds own subjects by the beginning of their names. A button adds each found subject. */
 function FindSubject({ tenantId, onFound }: { tenantId: string; onFound: (subject: string) => void }) {
   const [text, setText] = useState('');
   const q = useDeferredValue(text.trim());

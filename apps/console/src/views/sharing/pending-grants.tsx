@@ -12,7 +12,7 @@ import styles from './sharing.module.css';
 
 const WORDS = TEXT.pending;
 
-/** Shows an admin the grants on all subjects that wait for a second human. Another human than the requester may confirm one. */
+/** Shows an admin the grants on all subjects that wait for a second human. The requester cannot confirm its own. */
 export function PendingGrants({ tenantId }: { tenantId: string }) {
   const { subject } = useSession();
   const path = tenantPath(tenantId, 'pending-grants');

@@ -30,14 +30,14 @@ describe('sharing', () => {
     await fill('Who may read', 'beta');
     await fill('Subjects', 'organization/acme-corp\n');
     await check(/^Lineage/);
-    await fill('What for', ' Loan ');
-    await see('This makes one grant.');
+    await fill('Purpose', ' Loan ');
+    await see('This creates one grant.');
     await press('Share');
     await see(message);
-    expect((await field('What for')).value).toBe(' Loan ');
+    expect((await field('Purpose')).value).toBe(' Loan ');
     api.restore(`POST ${TENANT}/grants`);
     await press('Share');
-    await see('One grant was made.');
+    await see('One grant was created.');
     const body = {
       grantee_tenant_id: 'beta',
       subject_type: 'organization',
@@ -54,7 +54,7 @@ describe('sharing', () => {
   ])('lets another human than %s confirm a grant on all subjects that waits', async (by, offered, how) => {
     answerItem(`GET ${TENANT}/pending-grants`, { requested_by: `oidc:dev#${by}` });
     await open(PAGE);
-    await see('Another human has to confirm these grants');
+    await see('A second human must confirm these grants');
     expect(
       buttons().filter((name) => / to beta$| for beta$/.test(name) && !/^(Change|Revoke|Proof)/.test(name)),
     ).toEqual(offered);
@@ -88,7 +88,7 @@ describe('sharing', () => {
     await fill('Who may read', 'beta, gamma');
     await check(/^All subjects/);
     await press('Share');
-    await see('2 grants on all subjects wait for another human to confirm them.');
+    await see('A second human must confirm 2 grants on all subjects.');
   });
 
   it('makes a grant for each tenant and subject at once, and tries those again that were refused', async () => {
@@ -103,12 +103,12 @@ describe('sharing', () => {
     await fill('Who may read', 'beta, gamma\nbeta');
     await check(/^All subjects/);
     await fill('Until when', '2999-01-01T00:00:00');
-    await see('This makes 2 grants, each of its own.');
+    await see('This creates 2 separate grants.');
     await press('Share');
-    await see('One was refused');
+    await see('One grant was refused');
     expect(rows('Refused grants')).toEqual([['beta', 'All subjects', 'No such tenant.']]);
     await press('Try these again');
-    await see('2 grants were made.');
+    await see('2 grants were created.');
     const common = {
       subject_type: '*',
       scopes: ['read_latest'],
@@ -122,16 +122,16 @@ describe('sharing', () => {
   });
 
   it.each([
-    ['Who may read', '-beta', '-beta is no id of a tenant'],
-    ['Subjects', 'acme-corp', 'acme-corp is no subject'],
+    ['Who may read', '-beta', '-beta is not a tenant id'],
+    ['Subjects', 'acme-corp', 'acme-corp is not a subject'],
     ['Until when', '2000-01-01T00:00', 'The end must be in the future.'],
   ])('sends nothing of a wrong %s', async (label, value, words) => {
     await open(SUBJECT_PAGE);
     await press('Share');
     await fill('Who may read', 'beta');
-    await see('This makes one grant.');
+    await see('This creates one grant.');
     await fill(label, value);
-    await see(words, 'Name who may read');
+    await see(words, 'Enter at least one tenant');
     await press('Share');
     expect(api.sent()).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('sharing', () => {
   it('finds a subject by its name', async () => {
     await open(PAGE);
     await press('Share');
-    await fill('Find one to add', 'Acme');
+    await fill('Find a subject to add', 'Acme');
     await press('Add organization/acme-corp');
     expect((await field('Subjects')).value).toBe('organization/acme-corp\n');
     expect(api.asked(`GET ${TENANT}/subjects`)).toContainEqual({ q: 'Acme', limit: '6' });
@@ -152,11 +152,11 @@ describe('sharing', () => {
       async () => fill('Until when', '2999-01-01T00:00:00'),
       { expires_at: new Date('2999-01-01T00:00:00').toISOString() },
     ],
-    ['the purpose', async () => fill('What for', 'Audit'), { purpose: 'Audit' }],
+    ['the purpose', async () => fill('Purpose', 'Audit'), { purpose: 'Audit' }],
   ] as const)('changes %s of a grant, and sends nothing else', async (_what, change, body) => {
     await open(PAGE);
     await press('Change the grant to beta');
-    await see('Nothing is different yet.');
+    await see('Nothing is changed yet.');
     await change();
     await press('Change');
     await sends(['PATCH', GRANT, body]);
@@ -205,7 +205,7 @@ describe('sharing', () => {
 
   it.each([
     ['by another log', async () => (await generateKeys('log.example/other', 'ed25519')).verifierKey, 'does not name'],
-    ['about another tenant', async () => null, 'tenant_id is acme, and has to be other'],
+    ['about another tenant', async () => null, 'tenant_id is acme, but must be other'],
   ])('refuses the proof of a grant %s', async (_what, policyOf, words) => {
     const policy = await policyOf();
     if (policy !== null) localStorage.setItem('identity-state.policy', policy);
@@ -261,7 +261,7 @@ describe('the sharing of a subject', () => {
   it('asks who could read at the moment of the address, and goes to the changes before and after it', async () => {
     const path = `GET ${TENANT}/subjects/{subject_type}/{subject_id}/access-history`;
     await open(`${SUBJECT_PAGE}?at=2026-01-20T00:00:00.000Z`);
-    await see('One grant let it be read then', 'Revoked');
+    await see('One grant gave access at that moment', 'Revoked');
     expect(api.asked(path).map(({ at }) => at)).toContain('2026-01-20T00:00:00.000Z');
     await press('← Previous change');
     expect(address()).toBe(`${SUBJECT_PAGE}?at=2026-01-15T10%3A00%3A00.000Z`);

@@ -23,7 +23,7 @@ import styles from './sharing.module.css';
 const ROUTE = '/signed-in/t/$tenantId/sharing';
 const STATUSES: readonly GrantStatus[] = ['live', 'expiring', 'expired', 'revoked'];
 
-/** What the tenant shares with others, and what others share with it. */
+/** Shows the grants that the tenant issued, and the subjects that others share with it. */
 export function SharingView() {
   const tenantId = useTenantId();
   const { show } = useSearch({ from: ROUTE });

@@ -28,7 +28,7 @@ import styles from './sharing.module.css';
 
 const ROUTE = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/sharing';
 
-/** Who outside may read a subject, who could at any moment, and who did. */
+/** Shows which other tenants may read a subject, could read it at any moment, and have read it. */
 export function SubjectSharingView() {
   const subject = useSubject();
   const { tenantId, path } = subject;
@@ -97,7 +97,7 @@ function Own({ subject }: { subject: SubjectAddress }) {
   );
 }
 
-/** Shows live grants first. A member who is no admin asks for the tenant's grants on the subject, and for those on all. */
+/** Lists the grants on a subject, live ones first. */
 function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }) {
   const { tenantId, subjectType, subjectId } = subject;
   const [isAll, setAll] = useState(false);
@@ -152,7 +152,7 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
   );
 }
 
-/** The slider above moves through addresses; what was disclosed stays as it is. */
+/** Lists the disclosures of a subject. Memoized, since the slider above changes the address. */
 const Did = memo(function Did({ path }: { path: string }) {
   const from = useSearch({ from: ROUTE, select: (search) => search.from });
   const to = useSearch({ from: ROUTE, select: (search) => search.to });
@@ -194,7 +194,7 @@ const Did = memo(function Did({ path }: { path: string }) {
   );
 });
 
-/** A subject of another tenant: what this one may read of it. */
+/** Shows this tenant's access to a subject of another tenant. */
 function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string }) {
   const { tenantId, subjectType, subjectId } = subject;
   const list = useList<api.AccessibleSubject>(tenantPath(tenantId, 'accessible-subjects'), {

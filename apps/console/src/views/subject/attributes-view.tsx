@@ -25,7 +25,7 @@ import { VersionBar } from './version-bar.tsx';
 
 const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
 
-/** A version's values, evidence and envelope, as this browser verified them. */
+/** Shows the values, evidence and envelope of a version, after this browser verified them. */
 export function AttributesView() {
   const access = useSubjectAccess();
   return <Answer query={access}>{(known) => <Attributes access={known} />}</Answer>;
@@ -110,7 +110,7 @@ function callOf({ path }: SubjectAddress, wanted: Wanted): ApiCall {
 
 function Answered({ content, access }: { content: ReturnType<typeof useContent>; access: SubjectAccess }) {
   const { data, error } = content;
-  // Of an answer that does not hold nothing is shown, not even what was shown before.
+  // If the verification fails, no content is shown, not even earlier content.
   if (error instanceof VerificationError) return <Unverified error={error} />;
   if (error !== null && data === undefined) return <Problem error={error} retry={() => void content.refetch()} />;
   if (data === undefined) return <Loading />;

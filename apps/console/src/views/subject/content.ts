@@ -4,20 +4,20 @@ import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { CONTENT } from '../../app/kept.ts';
 
-/** Which version is wanted. */
+/** The version to read. */
 export type Wanted =
   | { readonly by: 'version'; readonly version: number }
-  /** Of who may read the latest alone: `version` is what it is. */
+  /** For callers that may only read the latest version, whose number is `version`. */
   | { readonly by: 'latest'; readonly version: number }
   | { readonly by: 'moment'; readonly asOf: string; readonly basis: 'recorded' | 'effective' };
 
 export interface Content {
   readonly snapshot: Snapshot;
-  /** With false there was no hash to verify by. */
+  /** False if the version has no hash. */
   readonly isVerified: boolean;
 }
 
-/** A version with its content, which the client verified. @throws VerificationError, ErasedError, as the query's `error` */
+/** Reads a version with its verified content. The query's `error` can be a VerificationError or an ErasedError. */
 export function useContent(wanted: Wanted | null): UseQueryResult<Content> {
   const client = useClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();
@@ -44,7 +44,7 @@ export function useContent(wanted: Wanted | null): UseQueryResult<Content> {
       }
     },
     enabled: wanted !== null,
-    // A version does not change.
+    // Versions are immutable.
     staleTime: wanted?.by === 'moment' ? 0 : Infinity,
   });
 }

@@ -5,7 +5,7 @@ import { Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import styles from './subject.module.css';
 
-/** The receipt of a version that was erased. */
+/** Shows the receipt of an erased version. */
 export function Erased({ receipt }: { receipt: ErasureReceipt }) {
   const rows = [
     [TEXT.erasedAt, <Time key="at" at={receipt.erased_at} />],

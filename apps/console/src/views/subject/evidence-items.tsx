@@ -18,7 +18,7 @@ interface Item extends api.Evidence {
   readonly paths: readonly string[];
 }
 
-/** The evidence that a version carries, and which of its paths point at each item. */
+/** Lists the evidence of a version, with the paths that name each item. */
 export function EvidenceItems({ envelope }: { envelope: Envelope }) {
   const items = useMemo(() => itemsOf(envelope), [envelope]);
   if (items.length === 0) return <NoEvidence version={envelope.snapshot_version} />;
@@ -54,7 +54,7 @@ function placeOf({ place }: Item): string {
   return String(place);
 }
 
-/** A reference is of the item that has its id and type. */
+/** Returns the items with the paths that name them. A reference names an item by id and type. */
 function itemsOf({ evidence, attribute_paths: paths }: Envelope): readonly Item[] {
   const pointing = new Map<string, string[]>();
   const keyOf = ({ evidence_id: id, evidence_type: type }: { evidence_id: string; evidence_type: string }): string =>

@@ -1,15 +1,15 @@
-/** A value that is no object or array with something in it; docs/provenance.md. */
+/** A value that is not a non-empty object or array (docs/provenance.md). */
 export interface Leaf {
   /** A JSON Pointer into the envelope. */
   readonly path: string;
   readonly value: unknown;
 }
 
-/** The leaves of attributes in canonical order (RFC 8785), as the service tells of them. */
+/** Returns the leaves of attributes in canonical order (RFC 8785), which is also the order of the service. */
 export function leavesOf(attributes: object): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const waiting: Leaf[] = [{ path: '/attributes', value: attributes }];
-  // Without recursion: as deep as an envelope may be.
+  // An envelope can be too deep for recursion.
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { path, value } = next;
     const members = membersOf(value);
@@ -25,16 +25,16 @@ export function leavesOf(attributes: object): readonly Leaf[] {
 function membersOf(value: unknown): [name: string, member: unknown][] {
   if (typeof value !== 'object' || value === null) return [];
   const members = Object.entries(value);
-  // The default order is by UTF-16 code units, as RFC 8785 has it.
+  // `<` compares UTF-16 code units, as RFC 8785 requires.
   return Array.isArray(value) ? members : members.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** RFC 6901. */
+/** Escapes a name for a JSON Pointer (RFC 6901). */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The names on the way of a JSON Pointer, for reading. */
+/** Returns the names in a JSON Pointer, unescaped. */
 export function namesOf(path: string): readonly string[] {
   return path
     .split('/')

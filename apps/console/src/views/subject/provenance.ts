@@ -6,26 +6,26 @@ import { useClient } from '../../app/context.tsx';
 import { PROVENANCE } from '../../app/kept.ts';
 
 const LEAVES = 1_000;
-/** So many leaves are asked for at once; of more, those that are looked at. */
+/** Up to this number of leaves, the whole provenance is loaded. For more, only the visible part is. */
 const AT_ONCE = 3_000;
 
 export interface KnownProvenance {
   readonly byPath: ReadonlyMap<string, api.ProvedLeaf>;
-  /** Of the first so many leaves it is known. */
+  /** The number of leaves, from the first one on, whose provenance is loaded. */
   readonly known: number;
   readonly isWhole: boolean;
   readonly error: Error | null;
   readonly refetch: () => void;
-  /** Asks for as many leaves; they come in their order. */
+  /** Loads the provenance of the first `count` leaves. */
   readonly reach: (count: number) => void;
   readonly isAsking: boolean;
-  /** Asks for all of them. */
+  /** Loads the whole provenance. */
   readonly readAll: () => void;
-  /** All of them are asked for, and there are more to come. */
+  /** The whole provenance is being loaded. */
   readonly isReading: boolean;
 }
 
-/** Since when and from what evidence the values of a version stand; `version` null: not asked. */
+/** Reads the provenance of a version. A null `version` sends nothing. */
 export function useProvenance(version: number | null): KnownProvenance {
   const client = useClient();
   const { path } = useSubject();

@@ -23,7 +23,7 @@ import styles from './subject.module.css';
 
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 
-/** By which of the scopes a view shows something; null: to the owner alone. */
+/** The views of a subject, with the scopes that open them; null for views of the owner only. */
 const TABS = [
   [SUBJECT, TEXT.subjectTabs.attributes, ['read_latest', 'read_lineage', 'read_snapshot_by_id']],
   [`${SUBJECT}/timeline`, TEXT.subjectTabs.timeline, ['read_latest', 'read_lineage']],
@@ -38,7 +38,7 @@ const TABS = [
   ],
 ] as const;
 
-/** What stands above every view of a subject: which one, whose, what of it may be read, and the views. */
+/** The frame of every view of a subject: its name, its owner, the access to it, and the tabs. */
 export function SubjectFrame() {
   const access = useSubjectAccess();
   const { path } = useSubject();
@@ -51,7 +51,7 @@ function Frame({ access }: { access: SubjectAccess }) {
   const head = useSubjectHead(access).data;
   const isNamed = head !== undefined && head.erased === undefined && access.may('read_lineage');
   const name = useSubjectName(tenantId, subjectType, subjectId, isNamed ? head.snapshot_version : null) ?? null;
-  // Nothing is changed on what is gone.
+  // An erased version cannot be changed.
   const mayPropose =
     access.isOwner &&
     head?.erased === undefined &&
@@ -123,7 +123,7 @@ function saidOf(scopes: readonly Scope[]): string {
   return scopes.map((scope) => FRAME.scopes[scope]).join(', ');
 }
 
-/** What is read by grants, and what is not offered. */
+/** Shows the granted scopes, and those that are not granted. */
 function Granted({ access: { scopes, until } }: { access: SubjectAccess }) {
   const all: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
   const missing = all.filter((scope) => !scopes.includes(scope));

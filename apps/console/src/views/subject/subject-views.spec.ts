@@ -86,9 +86,9 @@ describe('the attributes', () => {
   });
 
   it.each([
-    ['The content does not have the hash', { envelope_hash: 'a'.repeat(64) }],
-    ['another version than was asked for', { snapshot_version: 3 }],
-    ['The answer is about another subject.', { subject: { subject_type: 'organization', subject_id: 'other' } }],
+    ['The content does not match its hash', { envelope_hash: 'a'.repeat(64) }],
+    ['not the requested version', { snapshot_version: 3 }],
+    ['The response is about another subject.', { subject: { subject_type: 'organization', subject_id: 'other' } }],
   ])('show nothing of an answer that does not hold: %s', async (words, changes) => {
     api.answer<object>(VERSION, (snapshot) => ({ ...snapshot, ...changes }));
     await open(PAGE);
@@ -222,8 +222,8 @@ describe('what a grant lets be seen', () => {
 describe('the timeline', () => {
   it('shows what happened newest first, and opens it', async () => {
     await open(`${PAGE}/timeline`);
-    await see('5 in sight');
-    expect(rows('What is in sight').map(([, what, state]) => [what, state])).toEqual([
+    await see('5 visible');
+    expect(rows('Visible items').map(([, what, state]) => [what, state])).toEqual([
       ['beta was shown version 1', expect.stringContaining('Disclosure')],
       ['Proposal on version 1', expect.stringContaining('proposed')],
       ['beta asks for a refresh', expect.stringContaining('pending')],
@@ -246,8 +246,8 @@ describe('the timeline', () => {
 
   it('shows the range of the address, and opens a mark of the plot', async () => {
     await open(`${PAGE}/timeline?from=2026-01-15T00:00:00.000Z&to=2026-01-15T09:45:00.000Z`);
-    await see('1 in sight');
-    expect(rows('What is in sight')).toHaveLength(1);
+    await see('1 visible');
+    expect(rows('Visible items')).toHaveLength(1);
     const mark = document.querySelector('[data-kind=version] rect');
     if (mark === null) throw new Error('No mark');
     fireEvent.click(mark);
@@ -256,7 +256,7 @@ describe('the timeline', () => {
 
   it('keeps the range in the address: keys, wheel and buttons', async () => {
     await open(`${PAGE}/timeline`);
-    await see('5 in sight');
+    await see('5 visible');
     const plot = document.querySelector('[role=group][aria-label^="Timeline"]');
     if (plot === null) throw new Error('No plot');
     fireEvent.keyDown(plot, { key: '+' });
@@ -265,7 +265,7 @@ describe('the timeline', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}/timeline`));
     fireEvent.wheel(plot, { deltaY: -2_000, clientX: 0 });
     await waitFor(() => expect(address()).toMatch(/\?from=/));
-    await press('All of it');
+    await press('Show all');
     await waitFor(() => expect(address()).toBe(`${PAGE}/timeline`));
     expect(buttons()).toEqual(expect.arrayContaining(['Earlier', 'Later']));
   });
@@ -337,7 +337,7 @@ describe('the comparison', () => {
       path.endsWith('/2') ? { ...SECOND, envelope_hash: FIRST_HASH } : first,
     );
     await open(`${PAGE}/compare?from=1&to=2`);
-    await see('The content has another hash than the service says');
+    await see('The hash computed here is not the hash that the service states');
   });
 
   it('shows the rest where the evidence is refused', async () => {

@@ -22,7 +22,7 @@ import styles from './subject.module.css';
 
 const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
-/** Of a value; the whole is in the envelope. */
+/** The number of characters of a value that are shown. The envelope contains the whole. */
 const MAX_SHOWN = 600;
 
 type Status = api.ProvedLeaf['evidence_status'];
@@ -31,7 +31,7 @@ const TONES: Readonly<Record<Status, Tone>> = { current: 'good', carried: 'warn'
 const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–' };
 const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
 
-/** Each value of the verified content, and since when and from what evidence the service says that it stands. */
+/** Lists the values of the verified content, with the origin and evidence that the service states. */
 export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasProvenance: boolean }) {
   const { envelope, snapshot_version: version } = snapshot;
   const leaves = useMemo(() => leavesOf(envelope.attributes), [envelope]);
@@ -46,14 +46,14 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
       path.toLowerCase().includes(find) || String(value).toLowerCase().includes(find);
     return find === '' ? leaves : leaves.filter(fits);
   }, [leaves, find]);
-  // What provenance says is looked up where it is shown: of a large envelope it comes in many pages.
+  // Cells look up their provenance, since that of a large envelope arrives in many pages.
   const statusOf = status === undefined ? null : byPath;
   const rows = useMemo(
     () => (statusOf === null ? found : found.filter(({ path }) => statusOf.get(path)?.evidence_status === status)),
     [found, statusOf, status],
   );
   const columns = useColumns(hasProvenance, byPath);
-  // Without a filter rows are the leaves, in the order in which the service tells of them.
+  // Without a filter, rows are in the order of the provenance pages.
   const { reach } = provenance;
   const isFiltered = find !== '' || status !== undefined;
   const onShown = useCallback((last: number) => (isFiltered ? undefined : reach(last + 200)), [isFiltered, reach]);
@@ -200,10 +200,10 @@ function pathOf({ path }: Leaf): string {
   return path;
 }
 
-/** Where whoever reads this goes about a value whose evidence does not fit: proposes it anew, or asks the owner to. */
+/** A link for a value with missing or outdated evidence: to a proposal, or to a request to the owner. */
 interface Remedy {
   readonly text: string;
-  /** Before the value's path. */
+  /** The address without the value's path at its end. */
   readonly to: string;
 }
 

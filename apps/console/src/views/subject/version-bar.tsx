@@ -13,7 +13,7 @@ import styles from './subject.module.css';
 const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 
-/** Leads to any version, and to any moment. */
+/** Chooses a version by number or by a moment. */
 export function VersionBar({
   access,
   shown,
@@ -147,7 +147,7 @@ function Moment() {
   );
 }
 
-/** As a control for date and time has it, in the reader's zone. */
+/** Returns a moment as a `datetime-local` value in the reader's time zone. */
 function localText(at: string | undefined): string {
   const date = new Date(at ?? '');
   if (Number.isNaN(date.getTime())) return '';

@@ -15,7 +15,7 @@ import styles from './subjects.module.css';
 const RECENT = 8;
 const LACKING = 5;
 
-/** What wants a look: what changed lately, and what lacks evidence. */
+/** Shows recent changes, and subjects that lack evidence. */
 export function Aside() {
   return (
     <div className={styles.aside}>

@@ -25,7 +25,7 @@ export function ownColumns(tenantId: string): readonly Column<api.Subject>[] {
   ];
 }
 
-/** Names a subject of the tenant. An erased version has no name. */
+/** Links to a subject of the tenant. An erased version has no name. */
 export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {
   const { subject_type: type, subject_id: id, latest_snapshot: latest } = subject;
   return (
@@ -76,7 +76,7 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
   ];
 }
 
-/** Names a subject of another tenant, where the grant shows its values. */
+/** Links to a subject of another tenant, with its name if the grant shows values. */
 export function GrantedSubject({ tenantId, granted }: { tenantId: string; granted: api.AccessibleSubject }) {
   const { subject_type: type, subject_id: id, scopes, latest_snapshot: latest } = granted;
   const isNamed = latest?.erased === undefined && scopes.includes('read_lineage');

@@ -3,7 +3,7 @@ import type { Query } from '@identity-state/client';
 const MAX_NAME = 128;
 const MAX_ID = 512;
 
-/** What a text to find may mean: a name, an identifier, the begin of an id. Each is asked by itself. */
+/** A meaning of a search text: a name, an identifier, or the beginning of an id. Each is a query of its own. */
 export interface Meaning {
   readonly kind: 'name' | 'identifier' | 'id';
   readonly query: Query;
@@ -12,7 +12,7 @@ export interface Meaning {
 /** ISO 17442: twenty characters, the last two of them digits. */
 const LEI = /^[a-z0-9]{18}[0-9]{2}$/i;
 
-/** `scheme:value` and a bare LEI are identifiers, everything else is a name; both may be how an id begins. */
+/** Returns the meanings of a text. `scheme:value` and an LEI are identifiers, other texts are names. Both can begin an id. */
 export function meaningsOf(find: string): readonly Meaning[] {
   const identifier = LEI.test(find) ? `lei:${find}` : find;
   const isIdentifier = /^[^\s:]+:./.test(identifier);

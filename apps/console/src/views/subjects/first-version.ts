@@ -7,7 +7,7 @@ interface First {
   readonly by: string;
 }
 
-/** As little as a version needs, with the name at the place by which subjects are found. */
+/** Returns a minimal first version. Its name is where search finds it. */
 export function firstVersion({ type, subjectId, name, by }: First, now: Date): object {
   const at = now.toISOString();
   return {

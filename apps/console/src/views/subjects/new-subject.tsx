@@ -15,7 +15,7 @@ import { firstVersion } from './first-version.ts';
 const WORDS = TEXT.make;
 const TYPES = Object.entries(TEXT.types).map(([value, label]) => ({ value, label }));
 
-/** Writes the first version of a subject: its name; a form changes the rest afterwards. */
+/** Writes the first version of a subject with its name. The form for proposals adds the rest. */
 export function NewSubject({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const { principalId } = useSession();
   const action = useAction(tenantPath(tenantId));
@@ -76,7 +76,7 @@ function isType(text: string): text is SubjectType {
 
 const SHOWN_REFUSALS = 50;
 
-/** Imports a file of envelopes, one a line. Refused lines are shown with their reasons. */
+/** Imports a file of envelopes, one per line. Shows refused lines with their reasons. */
 export function ImportSubjects({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const client = useClient();
   const invalidate = useInvalidate();

@@ -28,7 +28,7 @@ const ImportSubjects = lazy(async () => ({ default: (await import('./new-subject
 const ADDRESS = '/signed-in/t/$tenantId/subjects';
 const EXAMPLE = { type: 'organization', subjectId: 'example-corp', name: 'Example Corporation', by: 'me' } as const;
 
-/** What the tenant owns, or may read of others: found, filtered, and what of it wants a look. */
+/** Finds and filters the tenant's own subjects, or those that others share with it. */
 export function SubjectsView() {
   const tenantId = useTenantId();
   const { find = '', of } = useSearch({ from: ADDRESS });
@@ -66,7 +66,7 @@ export function SubjectsView() {
   );
 }
 
-/** Creates and imports subjects, where the role is enough. */
+/** Creates and imports subjects, if the role allows it. */
 function Make({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId);
   const [open, setOpen] = useState<'create' | 'import' | null>(null);
@@ -89,7 +89,7 @@ function Make({ tenantId }: { tenantId: string }) {
 function useQueryOfAddress(): Query {
   const { find = '', of, type, evidence } = useSearch({ from: ADDRESS });
   const isGranted = of === 'granted';
-  // The service takes no evidence beside what is found.
+  // The service accepts no evidence filter together with a search.
   if (find === '') return isGranted ? {} : { subject_type: type, evidence };
   return { ...(isGranted ? {} : { subject_type: type }), ...meaningsOf(find)[0]?.query };
 }
@@ -209,7 +209,7 @@ function Granted({ query }: { query: Query }) {
   );
 }
 
-/** The caller's own flag keeps it from what others share. */
+/** Shown to members whose flag does not allow counterparty access. */
 export function NoGrantsUsed() {
   return (
     <Empty title={TEXT.noGrantsUsed}>
@@ -218,7 +218,7 @@ export function NoGrantsUsed() {
   );
 }
 
-/** By each of what the text may mean, own ones and granted ones; of what finds nothing only that all did not. */
+/** Shows own and granted subjects for each meaning of the text, or a single message if nothing is found. */
 function Found({ find }: { find: string }) {
   const tenantId = useTenantId();
   const { of, type } = useSearch({ from: ADDRESS });
@@ -234,7 +234,7 @@ function Found({ find }: { find: string }) {
     ...second?.query,
   });
   const mayUse = useMayUseGrants(tenantId);
-  // What others share is not found by id.
+  // Shared subjects cannot be found by id.
   const shared = useList<api.AccessibleSubject>(
     first === undefined || first.kind === 'id' || mayUse !== true ? null : tenantPath(tenantId, 'accessible-subjects'),
     first?.query,

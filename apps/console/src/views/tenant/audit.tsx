@@ -18,13 +18,13 @@ type AuditRecord = api.AuditRecord;
 const WORDS = TEXT.audit;
 const PRINCIPAL = /^oidc:[^#]{1,255}#.{1,255}$/;
 
-/** Who changed what, by action, person and time. */
+/** Shows the audit trail, filtered by action, principal and time. */
 export function Audit({ tenantId }: { tenantId: string }) {
   const { action, principal, from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
   const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
   const set = (change: { action?: string; principal?: string; from?: string; to?: string }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  // One that is half typed is not asked for.
+  // An incomplete principal id is not sent.
   const isWhole = principal !== undefined && PRINCIPAL.test(principal);
   const query = {
     ...(action === undefined ? {} : { action }),
@@ -122,7 +122,7 @@ function Target({ of }: { of: AuditRecord['target'] }) {
   );
 }
 
-/** What each member was and became. Of what was there before nothing is shown as taken away. */
+/** Shows the previous and new value of each changed member. A new member has no previous value. */
 function Changes({ of }: { of: AuditRecord['details'] }) {
   return (
     <ul className={styles.changes}>

@@ -35,7 +35,7 @@ const ROLE_NAMES: readonly Role[] = [
 const TONES: Readonly<Record<Principal['status'], Tone>> = { pending: 'accent', active: 'good', removed: 'bad' };
 const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
 
-/** Which roles the caller may give: none above its own, unless it is account admin; owners by owners and account admins. */
+/** Returns the roles that the caller may give: up to its own, or all as an account admin. */
 function rolesOf({ role, tenancy_role: account }: api.TenantOfMember): readonly Role[] {
   if (account === 'account_admin') return ROLE_NAMES;
   return ROLE_NAMES.slice(0, ROLE_NAMES.indexOf(role) + 1);
@@ -217,7 +217,7 @@ function AddMember({
     action.mutate(call, {
       onSuccess: ({ status }) => {
         onClose();
-        // Among the active ones nobody would see whom it invited.
+        // The list of active members would not show the new invitation.
         if (status === 'pending') onAdded(status);
       },
     });
@@ -253,7 +253,7 @@ function AddMember({
   );
 }
 
-/** Only what became different is sent; what the caller may not change is not offered. */
+/** Changes a member. Sends only the changed members, and offers only what the caller may change. */
 function ChangeMember({
   tenant,
   member,
@@ -262,7 +262,7 @@ function ChangeMember({
 }: {
   tenant: api.TenantOfMember;
   member: Principal;
-  /** Not of an owner, by others than owners. */
+  /** False for the role of an owner, unless the caller is an owner. */
   mayTouchRole: boolean;
   onClose: () => void;
 }) {

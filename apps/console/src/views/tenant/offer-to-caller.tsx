@@ -4,7 +4,7 @@ import { TEXT } from '../../text/tenant.ts';
 import { Section } from '../../ui/page.tsx';
 import { OfferTable } from './offers.tsx';
 
-/** Whom a tenant is offered need not be a member of it: sees the offer and answers it. Anybody else sees nothing here. */
+/** Shows an offer of ownership to its recipient, who need not be a member of the tenant. */
 export default function OfferToCaller({ tenantId }: { tenantId: string }) {
   const { items, error } = useList<api.TransferOffer>(tenantPath(tenantId, 'transfer-offers'));
   if (error !== null || items.length === 0) return null;

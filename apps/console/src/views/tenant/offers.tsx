@@ -29,7 +29,7 @@ const TONES: Readonly<Record<Offer['status'], Tone>> = {
   expired: 'plain',
 };
 
-/** Offers of the ownership: made and cancelled by the owner, answered by whom they are made to. */
+/** Lists offers of ownership. Owners create and cancel them, and recipients answer them. */
 export function Offers({ tenant }: { tenant: api.TenantOfMember }) {
   const may = useMay(tenant.tenant_id);
   const [isMaking, setMaking] = useState(false);
@@ -53,7 +53,7 @@ export function Offers({ tenant }: { tenant: api.TenantOfMember }) {
   );
 }
 
-/** Those that the caller may see: all of them as an admin, else those that are made to it. */
+/** Lists the offers that the caller may see: all of them as an admin, else its own. */
 export function OfferTable({ tenantId }: { tenantId: string }) {
   const { subject: caller } = useSession();
   const list = useList<Offer>(tenantPath(tenantId, 'transfer-offers'));

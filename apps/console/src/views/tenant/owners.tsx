@@ -12,7 +12,7 @@ import styles from './tenant.module.css';
 
 const WORDS = TEXT.owners;
 
-/** Who owned the tenant when, each change with its place in the log. */
+/** Lists the changes of the tenant's owner, with their log indexes. */
 export function Owners({ tenantId }: { tenantId: string }) {
   const path = tenantPath(tenantId, 'owner-history');
   const list = useList<api.OwnerChange>(path);

@@ -22,7 +22,7 @@ type Setting = Tenant['pending_changes'][number]['setting'];
 const CONFIRMATION: readonly Tenant[Setting][] = ['required', 'off'];
 const CONFIRMED: readonly Setting[] = ['erasure_confirmation', 'grant_confirmation'];
 
-/** Returns the value that the setting has, or gets when its pending change takes effect. */
+/** Returns the value of a setting, or the value that its pending change will set. */
 function wantedOf(tenant: Tenant, setting: Setting): Tenant[Setting] {
   return tenant.pending_changes.some((change) => change.setting === setting) ? 'off' : tenant[setting];
 }
@@ -75,7 +75,7 @@ function SettingsShown({ tenant }: { tenant: Tenant }) {
   );
 }
 
-/** Shows who requested to switch a confirmation off. Another human may confirm it here; the form below withdraws it. */
+/** Shows a request to switch a confirmation off. A second human can confirm it here; the form below withdraws it. */
 function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pending_changes'][number] }) {
   const may = useMay(tenant.tenant_id);
   const { subject } = useSession();
@@ -102,7 +102,7 @@ function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pen
   );
 }
 
-/** Only what became different is sent. */
+/** Changes the settings. Sends only the changed members. */
 function SettingsForm({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
   const action = useAction(tenantPath(tenant.tenant_id), '/v1/tenants');

@@ -18,7 +18,7 @@ import styles from './tenant.module.css';
 
 const WORDS = TEXT.disclosures;
 
-/** What the tenant's people were shown of the subjects of others. */
+/** Lists the disclosures of other tenants' subjects to this tenant. */
 export function Shown({ tenantId }: { tenantId: string }) {
   const { from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
   const navigate = useNavigate({ from: '/t/$tenantId/tenant' });

@@ -29,7 +29,7 @@ describe('members', () => {
     await press('Add a member');
     await fill('Principal', name);
     await press('Add a member');
-    await see('Write it as oidc:dev#carol');
+    await see('Enter a principal id, for example oidc:dev#carol');
     expect(api.sent()).toEqual([]);
     await fill('Principal', ` oidc:dev#${name} `);
     await fill('Role', 'tenant_editor');
@@ -41,7 +41,7 @@ describe('members', () => {
   it('are changed by what became different alone', async () => {
     await open(PAGE);
     await press('Change oidc:dev#carol');
-    await see('Nothing is different yet.');
+    await see('Nothing is changed yet.');
     await fill('Role', 'tenant_proposer');
     await fill('Kind', 'ai_agent');
     await check('Account admin');
@@ -76,7 +76,7 @@ describe('members', () => {
     ['any', { limit: '200' }],
   ])('are listed by the status of the address: "%s"', async (status, query) => {
     await open(PAGE);
-    if (status !== '') await fill('Which', status);
+    if (status !== '') await fill('Status', status);
     await see('carol');
     expect(address()).toBe(status === '' ? PAGE : `${PAGE}?status=${status}`);
     expect(api.asked(`GET ${TENANT}/principals`).at(-1)).toEqual(query);
@@ -127,7 +127,7 @@ describe('settings', () => {
     await open(`${PAGE}?show=settings`);
     await fill('Name', 'Acme Holding');
     await fill('Slug', '');
-    await fill(/^Evidence that is demanded/, 'resolved');
+    await fill('Required evidence', 'resolved');
     await fill('Erasures', 'off');
     await check(/^Refuse to apply/);
     await press('Save');
@@ -167,7 +167,7 @@ describe('settings', () => {
   });
 
   it.each([
-    ['tenant_editor', 'Changed by a tenant_admin.', false],
+    ['tenant_editor', 'Only a tenant_admin can change this.', false],
     ['tenant_admin', 'Name', true],
   ] as const)('are shown to a %s', async (role, words, mayChange) => {
     actAs(role);
@@ -206,8 +206,8 @@ describe('offers of the ownership', () => {
   });
 
   it.each([
-    ['Accept', 'accept', 'You own acme from the answer on, and oidc:dev#bob is its admin.'],
-    ['Decline', 'decline', 'The owner of acme stays.'],
+    ['Accept', 'accept', 'You become the owner of acme immediately, and oidc:dev#bob becomes its admin.'],
+    ['Decline', 'decline', 'The owner of acme does not change.'],
   ])('are answered by the one who is offered: %s', async (button, path, words) => {
     answerItem(`GET ${TENANT}/transfer-offers`, {
       from_principal_id: 'oidc:dev#bob',
@@ -231,7 +231,7 @@ describe('erasures', () => {
 
   it('that one asked for oneself are confirmed by somebody else', async () => {
     await open(`${PAGE}?show=erasures`);
-    await see('Waits to be confirmed');
+    await see('Waiting for confirmation');
     expect(buttons().filter((name) => /^(Confirm|Cancel)$/.test(name))).toEqual(['Cancel']);
   });
 
@@ -241,7 +241,7 @@ describe('erasures', () => {
   ])('that wait are answered: %s', async (button, _confirm, path) => {
     prepare('pending');
     await open(`${PAGE}?show=erasures`);
-    await see('Waits to be confirmed');
+    await see('Waiting for confirmation');
     await press(button);
     await see(/\?/);
     const all = [...document.querySelectorAll<HTMLElement>('[role=alertdialog] button')];
@@ -258,25 +258,22 @@ describe('erasures', () => {
 });
 
 it.each([
-  ['action', 'What', 'member.removed', { action: 'member.removed' }],
+  ['action', 'Action', 'member.removed', { action: 'member.removed' }],
   ['from', 'From', '2026-01-01', { from: '2026-01-01' }],
   ['to', 'To', '2026-02-01', { to: '2026-02-01' }],
-  ['principal', 'Who did it', 'oidc:dev#alice', { principal_id: 'oidc:dev#alice' }],
-  ['principal', 'Who did it', 'oidc:dev', {}],
+  ['principal', 'Principal', 'oidc:dev#alice', { principal_id: 'oidc:dev#alice' }],
+  ['principal', 'Principal', 'oidc:dev', {}],
 ])('the audit trail is filtered by the address: %s', async (name, label, value, query) => {
   await open(`${PAGE}?show=audit`);
   await fill(label, value);
-  await see('Grant made');
+  await see('Grant created');
   expect(address()).toBe(`${PAGE}?show=audit&${new URLSearchParams({ [name]: value })}`);
   expect(api.asked(`GET ${TENANT}/audit`).at(-1)).toEqual(query);
 });
 
 it.each([
   ['tenant_reader', ['Members', 'Offers', 'Settings', 'Owners']],
-  [
-    'tenant_admin',
-    ['Members', 'Offers', 'Settings', 'Limits and usage', 'Owners', 'Audit trail', 'What we were shown'],
-  ],
+  ['tenant_admin', ['Members', 'Offers', 'Settings', 'Limits and usage', 'Owners', 'Audit trail', 'Disclosed to you']],
 ] as const)('a %s is offered the views that it may see', async (role, expected) => {
   actAs(role);
   await open(PAGE);
@@ -289,7 +286,7 @@ it.each([
 it('an address that names more than the caller may see says who may', async () => {
   actAs('tenant_reader');
   await open(`${PAGE}?show=audit`);
-  await see('This is shown to a tenant_admin.');
+  await see('Only a tenant_admin can see this.');
   expect(api.asked(`GET ${TENANT}/audit`)).toEqual([]);
 });
 

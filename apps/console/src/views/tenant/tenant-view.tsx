@@ -20,7 +20,7 @@ import { UsageAndLimits } from './usage.tsx';
 type Tab = keyof typeof TEXT.tabs;
 
 interface TabOf {
-  /** Whoever may not ask it is told so. */
+  /** The operation that the tab needs. */
   readonly route: Route;
   readonly path: string;
   readonly view: (tenant: api.TenantOfMember) => React.ReactNode;
@@ -63,7 +63,7 @@ const TABS: Readonly<Record<Tab, TabOf>> = {
     view: ({ tenant_id: tenantId }) => <Shown tenantId={tenantId} />,
   },
   erasures: {
-    // The list is made of the audit trail.
+    // The list is read from the audit trail.
     route: 'GET /v1/tenants/{tenant_id}/audit',
     path: 'audit',
     view: ({ tenant_id: tenantId }) => <Erasures tenantId={tenantId} />,
@@ -74,7 +74,7 @@ function isTab(text: string | undefined): text is Tab {
   return text !== undefined && Object.hasOwn(TABS, text);
 }
 
-/** Who belongs to the tenant, what it is set to, and what was done in it. */
+/** Shows the members, settings, usage and audit trail of a tenant. */
 export function TenantView() {
   const tenantId = useTenantId();
   const { show } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
@@ -83,7 +83,7 @@ export function TenantView() {
   const shown = isTab(show) ? show : 'members';
   const { route, path, view } = TABS[shown];
   const call: ApiCall = { method: 'GET', path: tenantPath(tenantId, ...(path === '' ? [] : [path])) };
-  // Whom ownership is offered sees that offer, whatever its role.
+  // The recipient of an offer sees it, whatever its role.
   const isShown = may(route) || shown === 'offers';
   const tabs = Object.entries(TEXT.tabs).filter(([tab]) => isTab(tab) && (may(TABS[tab].route) || tab === 'offers'));
   return (

@@ -15,7 +15,7 @@ import styles from './tenant.module.css';
 
 const WORDS = TEXT.usage;
 const MOST_COUNTED = 1_000;
-/** `CAPS` of docs/limits.md. */
+/** The caps in docs/limits.md. */
 const CAPS = { members: 10_000, subscriptions: 100, toAll: 10_000 } as const;
 
 export function UsageAndLimits({ tenantId }: { tenantId: string }) {
@@ -27,7 +27,7 @@ export function UsageAndLimits({ tenantId }: { tenantId: string }) {
   );
 }
 
-/** Versions written by day: the last 30, or the days that the address names. */
+/** Plots the versions written per day, in the last 30 days or in the range of the address. */
 function Usage({ tenantId }: { tenantId: string }) {
   const { from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
   const navigate = useNavigate({ from: '/t/$tenantId/tenant' });

@@ -11,10 +11,10 @@ import { ListTable } from '../../ui/table.tsx';
 import { Who } from '../../ui/who.tsx';
 import ui from '../../ui/ui.module.css';
 
-/** Paths whose answers change with a membership of the caller. */
+/** Paths whose responses depend on the caller's memberships. */
 export const OF_MEMBERSHIPS = ['/v1/tenants', '/v1/invitations', '/v1/blocked-tenants'] as const;
 
-/** Shows the invitations of the caller, all of them or those of one tenant, and lets it answer them. */
+/** Shows the invitations of the caller, or only those of one tenant, and answers them. */
 export default function Invitations({ tenantId }: { tenantId?: string }) {
   const list = useInvitations();
   const action = useAction(...OF_MEMBERSHIPS);

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Table } from '../../ui/table.tsx';
 
-/** Shows the live grants on all subjects of other tenants that this one has not accepted, and lets an admin accept them. */
+/** Shows received grants on all subjects that this tenant has not accepted. An admin can accept them. */
 export function OfferedGrants({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId)('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept');
   const { items: offered } = useList<api.Grant>(tenantPath(tenantId, 'grants'), {

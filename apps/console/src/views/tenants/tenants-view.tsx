@@ -15,7 +15,7 @@ import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import Invitations, { OF_MEMBERSHIPS } from './invitations.tsx';
 
-/** The tenants of the caller, those that invited it, and those that it blocks. */
+/** Shows the caller's tenants, its invitations and the tenants that it blocks. */
 export function TenantsView() {
   const { principalId } = useSession();
   return (

@@ -11,16 +11,16 @@ const ROW = 9;
 const LANE = LABEL + MOST_ROWS * ROW + 6;
 const AXIS = 24;
 const TICK_WIDTH = 110;
-/** Of a wheel's pixels. */
+/** The zoom per pixel of the mouse wheel. */
 const WHEEL = 0.0022;
 const ZOOM = 0.5;
 const STEP = 0.15;
-/** A pointer that moved less has clicked. */
+/** A pointer that moved fewer pixels has clicked. */
 const CLICK = 4;
 
 export interface Lane {
   readonly kind: Kind;
-  /** Sorted by their begins. */
+  /** Sorted by their beginnings. */
   readonly items: readonly Happening[];
 }
 
@@ -29,12 +29,12 @@ interface AxisPlotProps {
   range: Range;
   whole: Range;
   now: number;
-  /** Moved or zoomed. */
+  /** Called after a move or a zoom. */
   onRange: (range: Range) => void;
   onOpen: (happening: Happening) => void;
 }
 
-/** Lanes over an axis of time. Drag or wheel, or the keys of {@link TEXT.plotHint}; a click opens what is there, or comes closer to many. */
+/** Plots lanes over a time axis. Drag, wheel and the keys of {@link TEXT.plotHint} move and zoom. A click opens an item or zooms into a bin. */
 export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
@@ -48,7 +48,7 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
     const box = place.current?.getBoundingClientRect();
     const about = box === undefined ? ZOOM : Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
     const next = isSideways ? moved(range, delta / scale, whole) : zoomed(range, Math.exp(delta * WHEEL), about, whole);
-    // What shows all of it already lets the page scroll.
+    // If the range does not change, the wheel scrolls the page.
     if (next.from === range.from && next.to === range.to) return;
     event.preventDefault();
     onRange(next);
@@ -89,7 +89,7 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
     onRange(moved(now_.at, -by / scale, whole));
   };
   const up = (): void => {
-    // The click that follows a drag opens nothing.
+    // The click at the end of a drag must not open an item.
     setTimeout(() => (drag.current = null));
   };
   const open = (items: readonly Happening[]): void => {
@@ -186,7 +186,7 @@ function BarMark({ bar: { x, width, row, item }, onOpen }: { bar: Bar; onOpen: (
   );
 }
 
-/** As high as its share of the fullest one; by the root, so that one beside a thousand is still seen. */
+/** Draws a bin. Its height grows with the square root of its count, so that small bins stay visible beside large ones. */
 function BinMark({
   bin: { x, items },
   most,

@@ -1,4 +1,4 @@
-/** A stretch of time, in milliseconds since 1970. */
+/** A time range, in milliseconds since 1970. */
 export interface Range {
   readonly from: number;
   readonly to: number;
@@ -8,18 +8,18 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Nobody looks closer. */
+/** The closest zoom. */
 const MIN_SPAN = SECOND;
-/** Beside what is shown, so that the first and the last do not stand on the edge. */
+/** The margin on both sides, as a share of the range. */
 const MARGIN = 0.03;
 
-/** All of it: from the first to now, or the last, a little further on both sides. */
+/** Returns the whole range with margins on both sides. */
 export function wholeRange(first: number, last: number): Range {
   const span = Math.max(last - first, MINUTE);
   return { from: first - span * MARGIN, to: last + span * MARGIN };
 }
 
-/** About a place between 0 and 1 of it; a factor below 1 comes closer. Never further than `whole`. */
+/** Zooms a range around a place, given as a share of it from 0 to 1. A factor below 1 zooms in. The result is within `whole`. */
 export function zoomed({ from, to }: Range, factor: number, about: number, whole: Range): Range {
   const wanted = Math.max((to - from) * factor, MIN_SPAN);
   const still = from + (to - from) * about;
@@ -56,7 +56,7 @@ const FORMATS = {
   year: new Intl.DateTimeFormat(undefined, { year: 'numeric' }),
 };
 
-/** Round moments of the reader's zone, `most` of them at most. */
+/** Returns at most `most` round moments in the reader's time zone. */
 export function ticksOf({ from, to }: Range, most: number): readonly Tick[] {
   const atLeast = (to - from) / Math.max(most, 1);
   const step = STEPS.find((one) => one >= atLeast);

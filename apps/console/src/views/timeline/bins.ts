@@ -1,13 +1,13 @@
 import type { Range } from './axis.ts';
 import type { Happening } from './happenings.ts';
 
-/** Moments that fall onto the same place of the axis. */
+/** Moments at the same place of the axis. */
 export interface Bin {
   readonly x: number;
   readonly items: readonly Happening[];
 }
 
-/** What goes on for a while, in a row in which it meets no other. */
+/** An item with a duration, in a row where it overlaps no other. */
 export interface Bar {
   readonly x: number;
   readonly width: number;
@@ -15,13 +15,13 @@ export interface Bar {
   readonly item: Happening;
 }
 
-/** How wide a bin is, in pixels. */
+/** The width of a bin, in pixels. */
 export const BIN = 4;
-/** Bars that can be told apart; more become bins of their begins. */
+/** More bars are shown as bins of their beginnings. */
 export const MOST_BARS = 250;
 export const MOST_ROWS = 5;
 
-/** Of moments that are sorted by time: those in the range, put together by pixels. */
+/** Groups the moments in the range by pixels. `sorted` is sorted by time. */
 export function binsOf(sorted: readonly Happening[], range: Range, width: number): readonly Bin[] {
   const scale = width / (range.to - range.from);
   const bins: { x: number; items: Happening[] }[] = [];
@@ -36,7 +36,7 @@ export function binsOf(sorted: readonly Happening[], range: Range, width: number
   return bins;
 }
 
-/** Of what is sorted by its begin: each in the first row that is free; null where there are too many. */
+/** Places each item in the first free row. `sorted` is sorted by beginning. Returns null for too many bars or rows. */
 export function barsOf(sorted: readonly Happening[], range: Range, width: number, now: number): readonly Bar[] | null {
   const scale = width / (range.to - range.from);
   const place = (at: number): number => Math.min(Math.max((at - range.from) * scale, -2), width + 2);
@@ -57,7 +57,7 @@ export function barsOf(sorted: readonly Happening[], range: Range, width: number
   return bars;
 }
 
-/** The first place whose moment is not before `at`. */
+/** Returns the index of the first item that does not begin before `at`. */
 function firstFrom(sorted: readonly Happening[], at: number): number {
   let low = 0;
   let high = sorted.length;
@@ -69,7 +69,7 @@ function firstFrom(sorted: readonly Happening[], at: number): number {
   return low;
 }
 
-/** What is in the range, newest first. */
+/** Returns the items in the range, newest first. */
 export function inSight(sorted: readonly Happening[], range: Range): readonly Happening[] {
   return sorted
     .filter(({ from, to }) => from <= range.to && (to === undefined ? from : (to ?? Infinity)) >= range.from)

@@ -8,18 +8,18 @@ import type { SubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/timeline.ts';
 import type { Versions } from './versions.ts';
 
-/** What happened to a subject, or goes on: on the axis at `from`, or from there up to `to`. */
+/** An item of the timeline: a moment at `from`, or a period from `from` to `to`. */
 export interface Happening {
   readonly kind: Kind;
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly from: number;
-  /** Null: it has not ended. Left out: it is of a moment. */
+  /** Null for a period without an end, absent for a moment. */
   readonly to?: number | null;
   readonly title: string;
   readonly state: string;
   readonly detail: string;
-  /** What leads to it, beneath the views of the subject. */
+  /** The link to it, among the views of the subject. */
   readonly link: Link;
 }
 
@@ -31,14 +31,14 @@ export type Link =
 export const KINDS = ['version', 'proposal', 'grant', 'request', 'disclosure'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Of each kind beside versions: as many are read. */
+/** The number of items that are read of each kind except versions. */
 export const MOST = 1_000;
 const PAGE = 200;
 
-/** All beside the versions, as far as the caller may see it. */
+/** Reads all items except versions that the caller may see. */
 export function useOthers(access: SubjectAccess): {
   items: readonly Happening[];
-  /** Whether grants and disclosures are among what may be seen. */
+  /** Whether the caller may see grants and disclosures. */
   isAdmin: boolean;
   isCut: boolean;
   failed: readonly { readonly error: Error | null; refetch(): unknown }[];
@@ -72,7 +72,7 @@ export function useOthers(access: SubjectAccess): {
   };
 }
 
-/** The newest of a list; `path` null: not asked for. */
+/** Reads the newest items of a list. A null `path` sends nothing. */
 function useNewest<T>(path: string | null, query: Query = {}): UseQueryResult<readonly T[]> {
   const client = useClient();
   return useQuery({
@@ -93,7 +93,7 @@ function useNewest<T>(path: string | null, query: Query = {}): UseQueryResult<re
   });
 }
 
-/** By which time a version stands on the axis. */
+/** The time that places a version on the axis. */
 export type Basis = 'effective' | 'recorded';
 
 export function versionsAsHappenings({ items }: Versions, basis: Basis): readonly Happening[] {

@@ -22,10 +22,10 @@ import { MOST_VERSIONS, useVersions, type Versions } from './versions.ts';
 
 const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/timeline';
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
-/** The address follows what is shown when it has come to rest. */
+/** The delay after which the address follows the visible range. */
 const REST_MS = 250;
 
-/** What happened to a subject and what goes on, on one axis of time, and as a table. */
+/** Shows the versions, proposals, grants, requests and disclosures of a subject on a time axis and as a table. */
 export function TimelineView() {
   const access = useSubjectAccess();
   return <Answer query={access}>{(known) => <Timeline access={known} />}</Answer>;
@@ -92,7 +92,7 @@ function Remarks({
   );
 }
 
-/** The feed may tell much meanwhile. */
+/** Memoized, since the change feed can render the page often. */
 const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happening[] }) {
   const [now] = useState(() => Date.now());
   const whole = useMemo(() => extentOf(happenings, now), [happenings, now]);
@@ -127,14 +127,14 @@ const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happe
   );
 });
 
-/** From the first to now; what is to end later is not waited for. */
+/** Returns the range from the first item to now. Future ends do not extend it. */
 function extentOf(happenings: readonly Happening[], now: number): Range {
   const [first] = happenings;
   const last = happenings.at(-1);
   return wholeRange(first?.from ?? now, Math.max(last?.from ?? now, now));
 }
 
-/** The range of the address; what is being dragged goes before it. */
+/** Returns the range of the address, or the current range during a drag. */
 function useRange(whole: Range): [range: Range, setRange: (range: Range) => void] {
   const navigate = useNavigate({ from: `${SUBJECT}/timeline` });
   const search = useSearch({ from: ADDRESS });
@@ -205,7 +205,7 @@ function HappeningLink({ happening: { link, title } }: { happening: Happening })
   return <RowLink to={view + placeOf(link)}>{title}</RowLink>;
 }
 
-/** Behind the address of the subject. */
+/** Returns the part of an address after that of the subject. */
 function placeOf(link: Happening['link']): string {
   switch (link.view) {
     case 'version':

@@ -9,16 +9,16 @@ import { useFeed } from '../../app/live.ts';
 /** Newest first. */
 export interface Versions {
   readonly items: readonly SnapshotHeader[];
-  /** Down to the first version, or to as many as are shown. */
+  /** True once all versions, or the maximum, are loaded. */
   readonly isRead: boolean;
 }
 
-/** Versions that are read at most; a view of more would not be of use. */
+/** The maximum number of versions in the view. */
 export const MOST_VERSIONS = 20_000;
-/** After so many more the page shows what is there. */
+/** The number of versions after which the page updates. */
 const AT_ONCE = 1_000;
 
-/** The versions of the subject without their content, shown as they come; of a new one only that is asked for. */
+/** Reads the headers of the versions and shows them as they arrive. After a change it reads only the new ones. */
 export function useVersions(isShared: boolean): UseQueryResult<Versions> {
   const client = useClient();
   const queries = useQueryClient();

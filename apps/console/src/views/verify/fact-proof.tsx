@@ -8,10 +8,10 @@ import { TrustedBy } from '../../ui/trust.tsx';
 import { Outcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
 
-/** Seconds that the service waits for what was written a moment ago. */
+/** The seconds that the service waits until a new fact is in the log. */
 export const WAIT_S = 10;
 
-/** Verifies the log's proof of a fact by the keys that the reader trusts. `expected` are members that its entry must have. */
+/** Verifies the log's proof of a fact with the trusted keys. `expected` contains members that the entry must have. */
 export function FactProof({
   path,
   query,

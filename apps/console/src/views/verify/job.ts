@@ -6,15 +6,15 @@ import type { ProofStep, VersionProof } from '../proof/steps.ts';
 export interface NamedFile {
   readonly name: string;
   readonly blob: Blob;
-  /** The entry, for a proof that does not hold it. */
+  /** The entry, for a proof that does not contain it. */
   readonly entry: string | null;
-  /** Members that the entry of a proof must have: the fact that was asked about. */
+  /** Members that the entry of a proof must have. */
   readonly expected?: JsonObject;
-  /** The note of an older checkpoint that the reader kept. */
+  /** An older checkpoint that the reader kept. */
   readonly since?: string;
 }
 
-/** A file, to be verified by somebody's keys. */
+/** Verifies a file. */
 export interface FileJob {
   readonly is: 'file';
   readonly file: NamedFile;
@@ -22,7 +22,7 @@ export interface FileJob {
   readonly trusted: string;
 }
 
-/** A version of a bundle that was verified, to be read. */
+/** Reads a version of a verified bundle. */
 export interface ValuesJob {
   readonly is: 'values';
   readonly blob: Blob;
@@ -31,14 +31,14 @@ export interface ValuesJob {
   readonly envelopeHash: string;
 }
 
-/** The content of a version, and the members beside it that no hash covers. */
+/** The content of a version, and the members of its line that no hash covers. */
 export interface VersionValues {
   readonly is: 'values';
   readonly attributes: JsonObject;
   readonly unhashed: JsonObject;
 }
 
-/** One version with its proof, step by step. */
+/** Verifies a version and its proof step by step. */
 export interface VersionJob {
   readonly is: 'version';
   readonly proof: VersionProof;
@@ -46,16 +46,16 @@ export interface VersionJob {
 
 export type VerifyJob = FileJob | VersionJob | ValuesJob;
 
-/** Versions that hold, as they come. */
+/** The versions verified so far. */
 export interface VerifyProgress {
   readonly versions: readonly ProvedVersion[];
-  /** As the first line says. */
+  /** The count in the first line. */
   readonly of: number;
 }
 
 export type FileOutcome =
   | { readonly is: 'proved'; readonly report: Report; readonly json: object }
-  /** `line`: of the file, from 1; null where it is no matter of a line. */
+  /** `line` counts from 1; null if the fault is not in a line. */
   | { readonly is: 'refused' | 'unreadable'; readonly message: string; readonly line: number | null };
 
 export type VerifyResult = FileOutcome | VersionValues | { readonly is: 'steps'; readonly steps: readonly ProofStep[] };

@@ -14,7 +14,7 @@ import { ValuesDialog, type ReadValues } from './values.tsx';
 import type { Verification } from './verification.ts';
 import styles from './verify.module.css';
 
-/** How far a verification is, and what came of it. */
+/** Shows the progress and the outcome of a verification. */
 export function Outcome({
   verification,
   onStop,
@@ -22,7 +22,7 @@ export function Outcome({
 }: {
   verification: Verification;
   onStop?: () => void;
-  /** Given where versions can be looked at. */
+  /** Reads a version; absent if versions cannot be shown. */
   read?: ReadValues;
 }) {
   const { file, versions, of, outcome, failure } = verification;
@@ -92,7 +92,7 @@ function Verdict({ verification, outcome }: { verification: Verification; outcom
   );
 }
 
-/** What `iss verify` prints. */
+/** Shows the report that `iss verify` prints. */
 function Report({ outcome }: { outcome: Extract<FileOutcome, { is: 'proved' }> }) {
   const { rows, notProved } = outcome.report;
   return (
@@ -120,7 +120,7 @@ function Report({ outcome }: { outcome: Extract<FileOutcome, { is: 'proved' }> }
 
 const ROW_HEIGHT = 40;
 
-/** Every version of a bundle with what became of it, of any number. */
+/** Lists the verified versions of a bundle. */
 function Lines({ verification: { versions, outcome }, read }: { verification: Verification; read?: ReadValues }) {
   const [shown, setShown] = useState<ProvedVersion | null>(null);
   const refused = outcome === null || outcome.is === 'proved' || outcome.line === null ? null : outcome;

@@ -14,10 +14,9 @@ import styles from './verify.module.css';
 const ROW_HEIGHT = 40;
 const MAX_SHOWN = 600;
 
-/** Reads a version of the file that was verified. */
 export type ReadValues = (version: ProvedVersion) => Promise<VersionValues>;
 
-/** Shows the values of a verified version, and what of its line no hash covers. */
+/** Shows the values of a verified version, and the members of its line that no hash covers. */
 export function ValuesDialog({
   version,
   read,

@@ -5,16 +5,16 @@ import { useWorkerRoom, type WorkerRoom } from '../../app/worker.ts';
 import type { FileOutcome, NamedFile, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
 import workerUrl from './verify.worker.ts?worker&url';
 
-/** A file's verification, under way or done. */
+/** The verification of a file, running or finished. */
 export interface Verification {
   readonly file: NamedFile;
   readonly whose: TrustedKeys['whose'];
-  /** Those that hold, so far. */
+  /** The versions verified so far. */
   readonly versions: readonly ProvedVersion[];
-  /** As the file's first line says; null: not told, or no bundle. */
+  /** The count in the first line of a bundle, or null. */
   readonly of: number | null;
   readonly outcome: FileOutcome | null;
-  /** What broke, which says nothing about the file. */
+  /** An error that says nothing about the file. */
   readonly failure: Error | null;
   readonly tookMs: number | null;
 }
@@ -23,12 +23,12 @@ export function useVerifyWorker(): WorkerRoom<VerifyJob, VerifyProgress, VerifyR
   return useWorkerRoom(workerUrl);
 }
 
-/** Verifies one file after the other by these keys, in a worker. Other keys end what was found by the ones before. */
+/** Verifies files in a worker, one after the other. A change of keys discards the outcome. */
 export function useVerification(keys: TrustedKeys | null): {
   readonly verification: Verification | null;
   readonly begin: (file: NamedFile) => void;
   readonly stop: () => void;
-  /** Reads the values of a version that was verified. */
+  /** Reads the values of a verified version. */
   readonly read: (version: ProvedVersion) => Promise<VersionValues>;
 } {
   const worker = useVerifyWorker();
@@ -67,7 +67,7 @@ export function useVerification(keys: TrustedKeys | null): {
       );
   };
   const read = async ({ version, facts }: ProvedVersion): Promise<VersionValues> => {
-    if (verification === null || facts === null) throw new Error('Nothing was verified.');
+    if (verification === null || facts === null) throw new Error('No file was verified.');
     const { blob } = verification.file;
     const result = await worker.run({ is: 'values', blob, version, envelopeHash: facts.envelopeHash });
     if (result.is !== 'values') throw new Error(result.is);

@@ -12,7 +12,7 @@ import type { NamedFile } from './job.ts';
 import { useVerification } from './verification.ts';
 import styles from './verify.module.css';
 
-/** Verifies what was taken away, with nothing of the service but this page. */
+/** Verifies downloaded bundles and proofs. It needs nothing of the service but this page. */
 export function VerifyView() {
   const { keys } = useTrustedKeys();
   const { verification, begin, stop, read } = useVerification(keys);
@@ -27,7 +27,7 @@ export function VerifyView() {
     };
     begin({ name, blob, ...beside });
   };
-  // An outcome is about the input that was verified, and about no other.
+  // A change of the input discards the outcome.
   const change =
     (set: (text: string) => void) =>
     ({ target: { value } }: ChangeEvent<HTMLTextAreaElement>): void => {
@@ -107,7 +107,7 @@ function Drop({ onFile }: { onFile: (file: File) => void }) {
         onChange={({ target }) => {
           const [file] = target.files ?? [];
           if (file !== undefined) onFile(file);
-          // The same file may be chosen again after it was changed.
+          // Allows choosing the same file again after it was changed.
           target.value = '';
         }}
       />

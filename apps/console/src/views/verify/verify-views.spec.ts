@@ -62,11 +62,11 @@ describe('the proof of a version', () => {
 
   it('holds, keeps the checkpoint that it saw, and compares the next one with it', async () => {
     await open(PROOF_PAGE);
-    await see('What was recomputed holds; 3 steps are open.', 'This browser had seen no checkpoint');
+    await see('The recomputed steps hold; 3 steps are open.', 'This browser had kept no checkpoint');
     expect(states()).toEqual(HOLDS);
     expect(checkpoints.get(ORIGIN)).toContain(`${ORIGIN}\n4\n`);
     await open(PROOF_PAGE);
-    await see('What was recomputed holds; 2 steps are open.');
+    await see('The recomputed steps hold; 2 steps are open.');
     expect(states()).toEqual({ ...HOLDS, consistency: 'holds' });
     await press('Download proof');
     expect(downloads[0]?.name).toBe('acme-corp.v1.log-proof.json');
@@ -81,7 +81,7 @@ describe('the proof of a version', () => {
       envelope: { ...snapshot.envelope, ...changes },
     }));
     await open(PROOF_PAGE);
-    await see('One step does not hold: this version must not be believed.');
+    await see('One step does not hold: do not trust this version.');
     expect(states()).toEqual({ ...HOLDS, content: 'fails' });
     expect(checkpoints.size).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('the proof of a version', () => {
     await trust(log.vkey);
     await see('Your own keys');
     await press('Verify every version');
-    await see('acme-corp.bundle.ndjson proves what it shows');
+    await see('acme-corp.bundle.ndjson is proved by the keys');
     expect(rows('Lines')).toHaveLength(3);
     await press('Download bundle');
     await see('Verify every version');
@@ -129,7 +129,7 @@ describe('a file that is verified without a service', () => {
     await trust(log.vkey);
     await choose('acme.ndjson', bundleText(head, lines));
     await see(
-      'acme.ndjson proves what it shows',
+      'acme.ndjson is proved by the keys',
       'organization acme-corp, of the tenant acme',
       '1 to 3, none left out between',
     );
@@ -140,15 +140,15 @@ describe('a file that is verified without a service', () => {
     ]);
     expect(api.calls.filter(({ route }) => route !== 'GET /log/keys')).toEqual([]);
     await press('Show the values of version 2');
-    await see('legal / legal_name', 'Acme Corp', 'they are the service’s word');
+    await see('legal / legal_name', 'Acme Corp', 'only the service vouches for them');
     await press('Close');
-    await fill('The entry, as it was logged', 'x');
-    await unsee('proves what it shows');
+    await fill('The log entry', 'x');
+    await unsee('is proved by the keys');
   });
 
   it.each([
     ['goes on from an older checkpoint', 2, 'with the checkpoint of 2 entries that you have'],
-    ['is of two histories', null, 'The log shows two trees of 6 entries'],
+    ['is of two histories', null, 'The log shows two different trees of 6 entries'],
   ])('%s', async (_what, size, words) => {
     const { log, head, lines } = made;
     const forged = await signNote({ text: FORGED }, [log.signer], Math.floor(Date.UTC(2026, 0, 15) / 1000));
@@ -179,7 +179,7 @@ describe('a file that is verified without a service', () => {
     await open('/verify');
     await trust(log.vkey);
     await choose('forged.ndjson', bundleText(head, [first ?? {}, forged, third ?? {}]));
-    await see('forged.ndjson does not hold', 'Line 3, version 2', 'The 1 versions before it hold.');
+    await see('forged.ndjson failed the verification', 'Line 3, version 2', 'The 1 versions before it hold.');
     expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
   });
 
@@ -195,7 +195,7 @@ describe('a file that is verified without a service', () => {
     await press('Trust these keys');
     await choose('acme.ndjson', bundleText(head, lines));
     await see('The policy does not name the log');
-    await press('Forget them');
+    await press('Remove them');
     await see('The keys that this service shows');
     expect(localStorage).toHaveLength(0);
   });
@@ -208,12 +208,12 @@ describe('a file that is verified without a service', () => {
     await trust(log.vkey);
     await see('Your own keys');
     await fill('Bundle or proof', formatLogProof({ extra: null, index, inclusion: hashes, checkpoint: note }));
-    await press('Verify what was pasted');
+    await press('Verify the pasted text');
     await see('The proof does not hold its entry');
-    await fill('The entry, as it was logged', entry);
+    await fill('The log entry', entry);
     await press('Verify again');
-    await see('What was pasted proves what it shows');
-    await fill('The entry, as it was logged', entry.replace('acme', 'ecma'));
+    await see('The pasted text is proved by the keys');
+    await fill('The log entry', entry.replace('acme', 'ecma'));
     await press('Verify again');
     await see('it leads to another root');
   });
@@ -221,18 +221,21 @@ describe('a file that is verified without a service', () => {
   it('that was pasted is told from one that is none', async () => {
     await open('/verify');
     await fill('Bundle or proof', '{"log_index": "1"}');
-    await press('Verify what was pasted');
-    await see('What was pasted cannot be read as a bundle or a proof.', 'no member');
+    await press('Verify the pasted text');
+    await see('The pasted text cannot be read as a bundle or a proof.', 'no member');
   });
 });
 
 describe('the log', () => {
   it('tells the newest checkpoint, its signatures, and that it goes on from the one before', async () => {
     await open('/t/acme/log');
-    await see('This browser keeps this checkpoint, of 4 entries', 'It satisfies the keys that this service shows.');
+    await see(
+      'This browser now keeps this checkpoint of 4 entries',
+      'Its signatures satisfy the keys that this service shows.',
+    );
     expect(rows('Signatures of the checkpoint').map((cells) => cells.slice(0, 3))).toEqual([
-      [expect.stringContaining(ORIGIN), 'the log’s', '✓ verified'],
-      [expect.stringContaining('witness.example/w1'), 'a witness’s', '✓ verified'],
+      [expect.stringContaining(ORIGIN), 'the log', '✓ verified'],
+      [expect.stringContaining('witness.example/w1'), 'a witness', '✓ verified'],
     ]);
     await waitFor(() => expect(drawn.at(-1)?.data[1]).toEqual([1, 2, 3]));
     await go('/t/acme/subjects');
@@ -256,7 +259,7 @@ describe('the log', () => {
   it.each([
     ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', 'agrees with the keys that this service shows'],
     ['0', 'agrees with the keys that this service shows'],
-    ['99', 'Entry 99 concerns another tenant'],
+    ['99', 'Entry 99 does not exist or concerns another tenant'],
     ['<b>', 'neither the id of a snapshot nor a whole number'],
   ])('proves what is named: %s', async (what, words) => {
     if (what === '99') api.answer(`GET ${TENANT}/changes`, { items: [] });
@@ -266,15 +269,15 @@ describe('the log', () => {
     fireEvent.submit(await field('Snapshot id or log index'));
     await see(words);
     if (!words.startsWith('agrees')) return;
-    await press('Step by step, with its content');
-    await see('Proof of version 1', 'What was recomputed holds');
+    await press('Show the proof step by step, with the content');
+    await see('Proof of version 1', 'The recomputed steps hold');
     expect(address()).toBe(`${PROOF_PAGE}?version=1`);
   });
 
   it('is shown without signing in', async () => {
     session.turn('signed_out');
     await open('/log');
-    await see('It satisfies the keys that this service shows.', 'witness.example/w1');
+    await see('Its signatures satisfy the keys that this service shows.', 'witness.example/w1');
     expect(api.calls.filter(({ route }) => !route.startsWith('GET /log/'))).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ import { TEXT } from '../../text/verify.ts';
 import { stepsOf } from '../proof/steps.ts';
 import type { FileJob, FileOutcome, ValuesJob, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
 
-/** Versions that are told of at once: the page is not woken for each. */
+/** The number of versions per progress message. */
 const TOLD_AT_ONCE = 250;
 const NEWLINE = 0x0a;
 
@@ -72,7 +72,7 @@ async function provedBy(
   place: { line: number | null },
   tell: (progress: VerifyProgress) => void,
 ): Promise<Proved> {
-  // An entry behind a checkpoint that the reader kept must not say that it is older.
+  // An entry after the reader's checkpoint must not state an earlier time.
   const floor = known === null ? null : floorOf(known);
   const lines = linesOf(file);
   const first = (await lines.next()).value ?? new Uint8Array(0);
@@ -106,7 +106,7 @@ async function provedBy(
   }
 }
 
-/** Refuses a proof of another fact than was asked about. */
+/** Refuses a proof of another fact than the expected one. */
 function requireFact({ json: { entry } }: Proved, expected: JsonObject): void {
   if (Object.keys(expected).length === 0) return;
   const logged = Members.parse('The entry', String(entry)).all;
@@ -118,7 +118,7 @@ function requireFact({ json: { entry } }: Proved, expected: JsonObject): void {
 
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Proves that of the reader's checkpoint and that of the file, the newer one extends the older one. */
+/** Proves that the newer of the reader's and the file's checkpoint extends the older one. */
 async function sinceOf(known: Checkpoint, shown: Checkpoint): Promise<Since> {
   if (known.origin !== shown.origin) throw new RefusedError(TEXT.otherLog(known.origin, shown.origin));
   if (known.size === shown.size) {
@@ -139,7 +139,7 @@ async function sinceOf(known: Checkpoint, shown: Checkpoint): Promise<Since> {
   return { size: known.size };
 }
 
-/** Reads a version of a verified bundle again. Its content must still have the hash that was verified. */
+/** Reads a version of a verified bundle again. Its content must still have the verified hash. */
 async function valuesOf({ blob, version, envelopeHash }: ValuesJob): Promise<VersionValues> {
   let number = 0;
   for await (const line of linesOf(blob)) {
@@ -152,7 +152,7 @@ async function valuesOf({ blob, version, envelopeHash }: ValuesJob): Promise<Ver
   throw new Error(TEXT.changedFile);
 }
 
-/** The lines of a file, without their ends and never all of them in memory. */
+/** Yields the lines of a file without their ends. Never has the whole file in memory. */
 async function* linesOf(file: Blob): AsyncGenerator<Uint8Array, void> {
   const reader = file.stream().getReader();
   let begun: Uint8Array[] = [];
@@ -176,7 +176,7 @@ async function* linesOf(file: Blob): AsyncGenerator<Uint8Array, void> {
   if (begun.length > 0) yield joined(begun);
 }
 
-/** A line of its parts. */
+/** Joins the parts of a line. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;

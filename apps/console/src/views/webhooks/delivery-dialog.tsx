@@ -15,7 +15,7 @@ import { DeliveryStatus } from './webhooks-view.tsx';
 import { isSuccess, subscriptionPath } from './webhooks.ts';
 import styles from './webhooks.module.css';
 
-/** One delivery: what was sent, each attempt, what came back; and to send it again. */
+/** Shows a delivery with its payload and attempts, and can send it again. */
 export function DeliveryDialog({
   subscriptionId,
   deliveryId,

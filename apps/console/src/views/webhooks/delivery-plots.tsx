@@ -6,11 +6,11 @@ import { type Attempt, type Delivery, isSuccess } from './webhooks.ts';
 import styles from './webhooks.module.css';
 
 const MINUTE_MS = 60_000;
-/** A bar stands for so much time: the least that leaves no more than so many bars. */
+/** The possible periods of a bar. The shortest one is used that needs no more than the maximum number of bars. */
 const WIDTHS_MS = [MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, 6 * 60 * MINUTE_MS, 24 * 60 * MINUTE_MS];
 const MOST_BARS = 60;
 
-/** Whether attempts succeed, and how long they take. */
+/** Plots the success and the latency of attempts. */
 export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly Delivery[]; isWhole: boolean }) {
   const attempts = useMemo(
     () =>
@@ -67,7 +67,7 @@ export function barsOf(attempts: readonly Attempt[]): { times: number[]; all: nu
   const times = attempts.map(({ started_at: at }) => Date.parse(at));
   const [first, last] = [times[0] ?? 0, times[times.length - 1] ?? 0];
   const width = WIDTHS_MS.find((ms) => (last - first) / ms <= MOST_BARS) ?? 24 * 60 * MINUTE_MS;
-  // A few empty ones beside them, so that one alone is a bar as well.
+  // Empty periods before them keep a single bar narrow.
   const start = Math.floor(first / width) * width - 4 * width;
   const count = Math.floor((last - start) / width) + 4;
   const all = Array.from({ length: count }, () => 0);

@@ -15,7 +15,7 @@ interface Replayed {
   readonly next_from: string | null;
 }
 
-/** Sends finished deliveries of a period again; the rest of a long one by further requests. */
+/** Sends the finished deliveries of a period again, with further requests for a long period. */
 export function Replay({ subscriptionId, onClose }: { subscriptionId: string; onClose: () => void }) {
   const words = TEXT.replaying;
   const action = useAction<Replayed>(subscriptionPath(subscriptionId));

@@ -17,7 +17,7 @@ type EventType = Subscription['event_types'][number];
 
 const ALL: readonly EventType[] = EVENTS.flatMap(([, types]) => types.map(([type]) => type));
 
-/** A new subscription; once it is made, its secret in place of the form. */
+/** Creates a subscription, then shows its secret instead of the form. */
 export function CreateSubscription({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const secret = useSecret();
   if (secret.secret !== null) return <ShownSecret secret={secret.secret} onClose={onClose} />;
@@ -148,7 +148,7 @@ function SubscriptionForm({
   );
 }
 
-/** Closed by its button alone, since what it shows is shown this once. */
+/** Only its button closes it, since the secret is shown only once. */
 function ShownSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   const words = TEXT.secret;
   return (

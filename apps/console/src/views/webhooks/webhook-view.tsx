@@ -33,9 +33,9 @@ import styles from './webhooks.module.css';
 
 const ROUTE = '/signed-in/t/$tenantId/webhooks/$subscriptionId';
 const TO = '/t/$tenantId/webhooks/$subscriptionId';
-/** So many are looked at by the plots. */
+/** The number of deliveries in the plots. */
 const MOST = 400;
-/** Deliveries are in no feed: while one waits, they are asked for again when it is due. */
+/** Deliveries are not in the change feed. While one is pending, they are loaded again when it is due. */
 const AGAIN_MS = 2_000;
 const LATEST_MS = 60_000;
 const STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
@@ -43,7 +43,7 @@ const TYPES = [...EVENTS.flatMap(([, types]) => types.map(([type]) => type)), 'w
 
 type Open = 'change' | 'rotate' | 'disable' | 'end' | 'replay';
 
-/** One subscription: how it does, what was sent, and what may be done about it. */
+/** Shows a subscription, its health, its deliveries, and the actions on it. */
 export function WebhookView() {
   const tenantId = useTenantId();
   const { subscriptionId } = useParams({ from: ROUTE });
@@ -203,7 +203,7 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
   const list = useWholeList<Delivery>(path, { ...query, limit: 200 }, MOST);
   const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  // `null`: nothing waits. It changes with what is answered, and so the time begins anew.
+  // Null if no delivery is pending. A change restarts the timer.
   const dueAt = list.items.reduce<number | null>((first, { status, next_attempt_at: next }) => {
     if (status !== 'pending') return first;
     const at = next === null ? 0 : Date.parse(next);

@@ -57,7 +57,7 @@ it.each([
   ['Send a test', [], ['POST', `${ONE}/test`]],
   ['Disable', ['Disable'], ['PATCH', ONE, { status: 'disabled' }]],
   ['Rotate the secret', ['Rotate'], ['POST', `${ONE}/rotate-secret`, { grace_seconds: 86_400 }]],
-  ['End', ['End it'], ['DELETE', ONE]],
+  ['Delete', ['Delete it'], ['DELETE', ONE]],
 ] as const)('%s sends one request', async (button, confirm, expected) => {
   await open(HOOK_PAGE);
   await press(button);
@@ -82,11 +82,11 @@ it('a period is replayed in parts', async () => {
   await open(HOOK_PAGE);
   await press('Replay a period');
   await press('Send again');
-  await see('Say from when on.');
+  await see('Enter a start.');
   expect(api.sent()).toEqual([]);
   await fill('From', '2026-01-01T00:00');
   await fill('To', '2026-02-01T00:00');
-  await fill('Which', 'dead');
+  await fill('Status', 'dead');
   await press('Send again');
   await see('3 deliveries are sent again.');
   await press(/^Go on|^Send the rest/);
@@ -125,7 +125,7 @@ it.each([
 it.each([
   [{ status: 'succeeded', attempts: [{ status_code: 204 }] }, '1 of 1 attempt succeeded (100 %)', 0],
   [{ status: 'dead', attempts: [{ status_code: 300 }] }, '0 of 1 attempt succeeded (0 %)', 1],
-  [{ status: 'pending', attempts: [{ status_code: null }] }, 'no answer', 1],
+  [{ status: 'pending', attempts: [{ status_code: null }] }, 'no response', 1],
 ] as const)('attempts are counted and plotted: %j', async ({ status, attempts }, words, failed) => {
   answerItem(DELIVERIES, {
     status,
@@ -147,10 +147,10 @@ it.each([
 });
 
 it.each([
-  [{ status: 'succeeded' }, '1 arrived'],
-  [{ status: 'dead' }, '0 arrived, 1 failed'],
+  [{ status: 'succeeded' }, '1 delivered'],
+  [{ status: 'dead' }, '0 delivered, 1 failed'],
   [{ status: 'skipped' }, 'not sent'],
-  [{ status: 'pending' }, /tried again/],
+  [{ status: 'pending' }, /retried/],
   [{ status: 'pending', attempts: [] }, /wait/],
 ])('the newest deliveries are said in words: %j', async (changes, words) => {
   answerItem(DELIVERIES, changes);

@@ -14,7 +14,7 @@ import { CreateSubscription } from './subscription-dialogs.tsx';
 import { DELIVERY_TONES, isRetried, type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
 import styles from './webhooks.module.css';
 
-/** So many subscriptions are asked how they do at once. */
+/** The number of subscriptions whose health is loaded at once. */
 const SHOWN = 20;
 const NEWEST = 30;
 
@@ -92,7 +92,7 @@ export function SubscriptionStatus({
   );
 }
 
-/** How the newest deliveries went: a stroke each, oldest first, and the same in words. */
+/** Shows the newest deliveries as strokes, oldest first, and in words. */
 function Health({ id }: { id: string }) {
   const { data, error } = useGet<api.DeliveryPage>(`${subscriptionPath(id)}/deliveries`, { limit: NEWEST });
   if (error !== null) return <span className={styles.quiet}>{error.message}</span>;
@@ -113,7 +113,7 @@ function Health({ id }: { id: string }) {
   );
 }
 
-/** Finds when a delivery arrived last. Null: none did, or that is not known yet. */
+/** Returns the time of the last successful delivery; null if there is none or it is not loaded. */
 function useLastSuccess(id: string | null): string | null {
   const path = id === null ? null : `${subscriptionPath(id)}/deliveries`;
   return useGet<api.DeliveryPage>(path, { limit: 1, status: 'succeeded' }).data?.items[0]?.finished_at ?? null;

@@ -24,7 +24,7 @@ export function isSuccess({ status_code: code }: Attempt): boolean {
   return code !== null && code >= 200 && code < 300;
 }
 
-/** It waits for its next attempt, since one failed. */
+/** Returns whether a delivery waits for another attempt after a failure. */
 export function isRetried({ status, attempts }: Delivery): boolean {
   return status === 'pending' && attempts.length > 0;
 }
@@ -34,7 +34,7 @@ export function lastAttempt({ attempts }: Delivery): Attempt | undefined {
 }
 
 interface Secrets {
-  /** What was answered, until it is forgotten: in this component and nowhere else. */
+  /** The secret, until `forget` is called. */
   readonly secret: string | null;
   readonly error: Error | null;
   readonly isPending: boolean;
@@ -43,8 +43,8 @@ interface Secrets {
 }
 
 /**
- * An action that answers a signing secret. It goes around what keeps answers and actions, so that the secret is in the
- * memory of the one component that shows it, until it is closed.
+ * Sends a request whose response contains a signing secret. It bypasses the query cache, so that only the component that
+ * shows the secret has it in memory, until it is closed.
  */
 export function useSecret(): Secrets {
   const client = useClient();
