@@ -283,7 +283,7 @@ describe('a worker', () => {
     const work = room.run('a');
     const before = Recorder.last;
     room.end();
-    await expect(work).rejects.toThrow('It was ended.');
+    await expect(work).rejects.toThrow('The task was ended.');
     expect(before.isEnded).toBe(true);
     room.start();
     expect(Recorder.last).not.toBe(before);

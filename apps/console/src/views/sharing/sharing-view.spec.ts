@@ -185,7 +185,7 @@ describe('sharing', () => {
 
   it.each([
     ['as it was answered', (entry: string) => entry, 'agrees with the keys that this service shows'],
-    ['of another entry', (entry: string) => ` ${entry}`, 'The proof does not hold'],
+    ['of another entry', (entry: string) => ` ${entry}`, 'The proof failed the verification'],
   ])('verifies the proof of a grant %s', async (_what, tamper, words) => {
     api.answer<{ entry: string }>(`GET ${TENANT}/grants/{grant_id}/log-proof`, (proof) => ({
       ...proof,
@@ -196,7 +196,7 @@ describe('sharing', () => {
     await see(words);
     // The example is of another fact than is asked about now.
     await fill('Fact', 'changed');
-    await see('The proof does not hold');
+    await see('The proof failed the verification');
     expect(api.asked(`GET ${TENANT}/grants/{grant_id}/log-proof`)).toEqual([
       { fact: 'created', wait: '10' },
       { fact: 'changed', wait: '10' },

@@ -151,7 +151,7 @@ it.each([
   [{ status: 'dead' }, '0 delivered, 1 failed'],
   [{ status: 'skipped' }, 'not sent'],
   [{ status: 'pending' }, /retried/],
-  [{ status: 'pending', attempts: [] }, /wait/],
+  [{ status: 'pending', attempts: [] }, /pending/],
 ])('the newest deliveries are said in words: %j', async (changes, words) => {
   answerItem(DELIVERIES, changes);
   await open(PAGE);
