@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { repositoryRoot } from './root.ts';
 
-/** The members of `npm audit --json` that count. */
+/** The members of `npm audit --json` that are read. */
 interface Report {
   error?: unknown;
   vulnerabilities?: Record<string, { severity: string }>;
@@ -10,8 +10,8 @@ interface Report {
 const REFUSED = ['high', 'critical'];
 
 /**
- * `npm run tool -- advisories`: fails where the registry knows of a high or critical vulnerability in a production package. It passes and
- * says so if the registry does not answer, so that CI works without one.
+ * `npm run tool -- advisories`: fails if the registry reports a high or critical vulnerability in a production package. If the
+ * registry does not answer, it passes with a message, so that CI works offline.
  */
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=20000'], {
   cwd: repositoryRoot,

@@ -9,12 +9,12 @@ const OWNS_TABLES = `
   SELECT pg_has_role(session_user, c.relowner, 'MEMBER') AS "ownsTables" FROM pg_class c WHERE c.oid = to_regclass('public.snapshots')`;
 
 /**
- * Returns a URL whose login an app takes: the given one, unless it owns the tables. Then it makes a login of this database that
- * is a member of the app's role alone. Throws UserError where the given login may make none.
+ * Returns a URL whose login an app accepts: the given one, unless it owns the tables. Then it creates a login for this database
+ * that is a member of the app's role only. @throws UserError if the given login may not create one
  */
 export async function appUrl(databaseUrl: string, app: keyof typeof ROLES, password: string): Promise<string> {
   const client = new Client({ connectionString: databaseUrl });
-  // The app itself says why it does not get there, and one that names several hosts finds the one that takes writes.
+  // If the connection fails, the app reports the reason itself. With several hosts, the app finds the writable one.
   const isThere = await client.connect().then(
     () => true,
     () => false,
@@ -26,7 +26,7 @@ export async function appUrl(databaseUrl: string, app: keyof typeof ROLES, passw
     const { rows: databases } = await client.query<{ name: string }>('SELECT current_database() AS name');
     // Several processes may start at once. The lock ends with the connection.
     await client.query("SELECT pg_advisory_lock(hashtext('iss_app_login'))");
-    // Logins belong to the cluster, and others may use another database of it.
+    // Logins belong to the whole cluster, so the name includes the database.
     const login = `iss_${app}_${createHash('sha256').update(String(databases[0]?.name)).digest('hex').slice(0, 8)}`;
     const known = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [login]);
     await client.query(

@@ -3,12 +3,12 @@ import { openBatch } from '../testing/batch-stream.ts';
 import { envelopeText, type StreamedFlow } from './flows.ts';
 import type { Latencies } from './pacing.ts';
 
-/** Lines that are handed to the connection together. */
+/** The number of lines per write. */
 const LOT = 32;
-/** Of one stream: as many as fit well into the 64 MiB that it may have. */
+/** The number of lines of a stream, which fit into its limit of 64 MiB. */
 const STREAM_LINES = 50_000;
 
-/** One client that has one batch open at a time, each line a first version; a line is an iteration. */
+/** A client that sends one batch after the other. Each line is a first version and counts as an iteration. */
 export async function streamed({ tenantId, headers }: StreamedFlow, port: number, latencies: Latencies): Promise<void> {
   const url = `http://127.0.0.1:${port}/v1/tenants/${tenantId}/entity-states/batch`;
   while (performance.now() < latencies.endAt) await oneStream(url, headers, latencies);
@@ -38,7 +38,7 @@ async function oneStream(url: string, headers: Record<string, string>, latencies
   }
 }
 
-/** The same bytes with new ids each time: all ids have one length. */
+/** Returns a function that writes new ids into the same bytes; all ids have the same length. */
 function lotOfLines(): () => Buffer {
   const ids = Array.from({ length: LOT }, () => [randomUUID(), randomUUID()] as const);
   const lot = Buffer.from(ids.map(([snapshotId, subjectId]) => `${envelopeText(snapshotId, subjectId)}\n`).join(''));

@@ -8,16 +8,17 @@ import { runParts } from './run-parts.ts';
 import { comparison, partText, type Run, summary } from './run.ts';
 
 /**
- * `npm run bench`: everything on this machine, with the ceilings measured in the same run.
- * - `--quick`: a first look in four minutes
- * - `--only reads,writes`: these parts alone
- * - `--name NAME`: the name of the results file
- * - `--document`: writes the results into docs/performance.md, unless a part failed
- * - `--compare A B`: compares two finished runs
- * - `--cpu-profiles FOLDER`: stores CPU profiles of the processes
+ * `npm run bench`: runs all measurements on this machine, with the ceilings in the same run.
+ *
+ * - `--quick`: an overview in four minutes.
+ * - `--only reads,writes`: only these parts.
+ * - `--name NAME`: the name of the results file.
+ * - `--document`: writes the results into docs/performance.md, unless a part failed.
+ * - `--compare A B`: compares two finished runs.
+ * - `--cpu-profiles FOLDER`: stores CPU profiles of the processes.
  */
 const MINUTE_MS = 60_000;
-/** The longest that one part may take, where a quick run chooses the parts and otherwise. */
+/** The deadline of a part. */
 const DEADLINE_MS = { quick: 3 * MINUTE_MS, full: 60 * MINUTE_MS };
 
 function partsOf({ quick, only }: { quick: boolean; only: string | undefined }): readonly Part[] {
@@ -60,7 +61,7 @@ async function measure(options: {
   });
 }
 
-// The process that started this one may be killed.
+// Ends this process if its parent is killed.
 if (process.channel) process.once('disconnect', () => process.exit(1));
 try {
   const { values, positionals } = parseArgs({

@@ -1,35 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, type HttpConnection, requestBytes } from './http-connection.ts';
 
-/** What one virtual client does over and over. Data, so that it can be sent to the load generator's process. */
+/** The repeated work of a virtual client, as data that can be sent to the load generator's process. */
 export type Flow = SteppedFlow | StreamedFlow;
 
-/** One request after the other. */
+/** Sends one request after the other. */
 export type SteppedFlow =
   | { kind: 'get'; paths: readonly string[]; headers: Record<string, string>; expect: number }
   | { kind: 'post'; path: string; headers: Record<string, string>; expect: number; times?: number }
   | { kind: 'create'; tenantId: string; headers: Record<string, string> }
   | { kind: 'propose_and_apply'; tenantId: string; headers: Record<string, string>; subjects: readonly Head[] };
 
-/** Creates, each a line of a batch. */
+/** Creates subjects in a batch, one per line. */
 export interface StreamedFlow {
   kind: 'batch';
   tenantId: string;
   headers: Record<string, string>;
 }
 
-/** A subject that a client of `propose_and_apply` has for itself. */
+/** A subject that only one client of `propose_and_apply` changes. */
 export interface Head {
   subjectId: string;
   version: number;
 }
 
-/** One iteration of a flow on one connection. Rejects when an answer is not what it should be. */
+/** Runs one iteration of a flow on a connection. Rejects on an unexpected response. */
 export type Step = (connection: HttpConnection) => Promise<unknown>;
 
 export const SUBJECT_TYPE = 'organization';
 
-/** About 1.1 KB of JSON: the size that every figure of docs/performance.md is about. */
+/** Returns about 1.1 KB of JSON, the size that every figure in docs/performance.md uses. */
 export function envelopeText(snapshotId: string, subjectId: string): string {
   const phones = Array.from({ length: 4 }, (_, index) => ({ kind: 'office', number: `+41 44 000 00 0${index}` }));
   return JSON.stringify({
@@ -59,7 +59,7 @@ export function envelopeText(snapshotId: string, subjectId: string): string {
   });
 }
 
-/** The steps of so many clients. Requests that do not change are encoded once for all of them. */
+/** Returns the steps of each client. Constant requests are encoded once for all clients. */
 export function stepsOf(flow: SteppedFlow, clients: number): Step[] {
   const steps = (stepOf: (client: number) => Step): Step[] =>
     Array.from({ length: clients }, (_, client) => stepOf(client));
@@ -90,7 +90,7 @@ export function stepsOf(flow: SteppedFlow, clients: number): Step[] {
   }
 }
 
-/** All ids have one length: each request is the one before it with new ids in their places. */
+/** Writes new ids into the previous request, since all ids have the same length. */
 function createStep(tenantId: string, headers: Record<string, string>): Step {
   const [snapshotId, subjectId] = [randomUUID(), randomUUID()];
   const path = `/v1/tenants/${tenantId}/entity-states`;

@@ -6,13 +6,13 @@ import { runLoad } from './load-generator.ts';
 import { openStage, type Server } from './stage.ts';
 
 /**
- * `node tools/run.mjs bench/heavy [name …]`: what one caller's heavy requests, four at a time, do to the thread that
- * serves everybody, and to another caller's small reads beside them. All in one table: delay of the event loop and
- * processor time of the gateway, requests by their status, and latencies of the other caller.
+ * `node tools/run.mjs bench/heavy [name …]`: measures how one caller's heavy requests, four at a time, affect the main thread of
+ * the gateway and the small reads of another caller. Prints a table with the delay of the event loop, the processor time of
+ * the gateway, requests by status, and the latencies of the other caller.
  */
 const SECONDS = 8;
 const AT_ONCE = 4;
-/** Reads of the other caller. */
+/** Reads per second of the other caller. */
 const READS_A_SECOND = 50;
 const MIB = 1_048_576;
 const OFFICERS_OF_1_MB = 7_400;
@@ -48,7 +48,7 @@ function document(subjectId: string, version: number, attributes: unknown): Reco
 const STATES = '/v1/tenants/heavy/entity-states';
 const subjectPath = (id: string): string => `/v1/tenants/heavy/subjects/${SUBJECT_TYPE}/${id}`;
 
-/** 60 arrays inside one another, again and again. */
+/** Returns many values of 60 nested arrays. */
 const deep = (bytes: number): unknown =>
   JSON.parse(`[${Array.from({ length: bytes / 121 }, () => '['.repeat(60) + ']'.repeat(60)).join(',')}]`);
 const officers = (changed = false): object => ({
@@ -78,7 +78,7 @@ for (let version = 1; version <= CHAIN; version++) {
   await must(heavy, 'POST', STATES, document('chain', version, { text: 'x'.repeat(1_000_000) }));
 }
 
-/** A create whose ids are new each time. */
+/** Returns a function that creates a subject with new ids. */
 function creating(attributes: unknown, tenant = 'heavy'): () => Promise<Response> {
   const [snapshotId, subjectId] = [randomUUID(), randomUUID()];
   const text = JSON.stringify({ ...document(subjectId, 1, attributes), snapshot_id: snapshotId });

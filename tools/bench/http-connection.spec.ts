@@ -22,13 +22,13 @@ async function connectTo(server: Server | TcpServer): Promise<HttpConnection> {
 
 const toHttp = (listener: RequestListener): Promise<HttpConnection> => connectTo(createServer(listener));
 
-/** A server that answers each request with these bytes, piece by piece. */
+/** Connects to a server that answers each request with these bytes, piece by piece. */
 const toPieces = (...pieces: string[]): Promise<HttpConnection> =>
   connectTo(
     createTcpServer((socket) => {
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
-      // A moment between two, so that each piece is read by itself.
+      // The pause lets the client read each piece separately.
       const write = ([piece, ...others]: readonly string[]): void => {
         if (piece === undefined) return;
         socket.write(piece, 'latin1');

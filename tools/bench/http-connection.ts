@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   status: number;
-  /** Valid until the next request is sent: the buffer is used again. */
+  /** Valid until the next request is sent, which reuses the buffer. */
   body: Buffer;
 }
 
@@ -13,13 +13,13 @@ const [ZERO, NINE] = [0x30, 0x39];
 const STATUS_AT = 'HTTP/1.1 '.length;
 
 /**
- * One kept-alive HTTP/1.1 connection, one request at a time. It understands what our servers send (Content-Length, or no
- * body at all) and nothing else, and reads into one buffer, so that the load generator takes as little as possible of the
- * processor it shares with them. An answer counts only whole: a byte more or less than announced is a fault.
+ * A kept-alive HTTP/1.1 connection with one request at a time. It only understands the responses of our servers, which have a
+ * Content-Length or no body. It reads into one buffer, so that the load generator uses little of the processor that it shares
+ * with the servers. A response with more or fewer bytes than announced is a fault.
  */
 export class HttpConnection {
   private readonly socket: Socket;
-  /** The beginning of an answer that came in several pieces. */
+  /** The beginning of a response that arrives in several pieces. */
   private begun: Buffer | undefined;
   private waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
   private fault: Error | undefined;
@@ -55,7 +55,7 @@ export class HttpConnection {
     return connection;
   }
 
-  /** Sends a whole request as it stands; its bytes must stay as they are until it is answered. */
+  /** Sends a request. Its bytes must not change before the response. */
   send(request: Uint8Array): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.fault !== undefined) return reject(this.fault);
@@ -82,7 +82,7 @@ export class HttpConnection {
       return;
     }
     if (size === undefined || received.length < size) {
-      // What came in pieces is kept apart from the buffer, into which the next piece comes.
+      // Copied, since the next piece overwrites the buffer.
       this.begun = this.begun === undefined ? Buffer.from(piece) : received;
       return;
     }
@@ -105,7 +105,7 @@ function statusOf(head: Buffer): number {
   return numberAt(head, STATUS_AT);
 }
 
-/** The digits from here on. */
+/** Reads the digits from `start` on. */
 function numberAt(bytes: Buffer, start: number): number {
   let value = 0;
   for (let at = start; ; at++) {
@@ -126,7 +126,7 @@ function bodyLength(bytes: Buffer, headEnd: number): number {
   return Number(length);
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export function requestBytes(method: string, path: string, headers: Record<string, string>, body = ''): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;

@@ -11,31 +11,31 @@ export interface Load {
   warmUpMs: number;
   measureMs: number;
   flow: Flow;
-  /** Iterations a second to keep to, whatever the answers take; absent: as many as the server answers. */
+  /** The fixed rate of iterations; absent for as many as the server can answer. */
   ratePerSecond?: number;
 }
 
 export interface LoadFigures {
   perSecond: number;
-  /** Iterations in all, those of the warm-up included. */
+  /** All iterations, including the warm-up. */
   total: number;
   /** Processor time of the generator itself, in milliseconds. */
   cpuMs: number;
-  /** Milliseconds; with a rate, from the moment at which the iteration was due. */
+  /** Milliseconds; with a rate, counted from the time at which the iteration was due. */
   p50: number;
   p99: number;
   max: number;
-  /** Milliseconds by which the generator itself was late, which `p99` includes; 0 without a rate. */
+  /** The lateness of the generator itself in milliseconds, which `p99` includes; 0 without a rate. */
   lateP99: number;
 }
 
-/** A server that does not answer must not keep the bench waiting for ever. */
+/** The time that a load may take beyond its plan. */
 const GRACE_MS = 60_000;
 
-/** Generators without work. One that has run already is compiled and warm, and its own cost is what it stays. */
+/** Idle generators, which are reused because they are already compiled and warm. */
 const idle: ChildProcess[] = [];
 
-/** Runs a load in a process of its own, so that measuring and serving do not share an event loop. */
+/** Runs a load in its own process, so that it does not share an event loop with the server. */
 export async function runLoad(load: Load): Promise<LoadFigures> {
   const child = idle.pop() ?? fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const figures = await new Promise<LoadFigures>((resolve, reject) => {
@@ -44,7 +44,7 @@ export async function runLoad(load: Load): Promise<LoadFigures> {
     child.once('message', (message: LoadFigures | { fault: string }) => {
       child.off('exit', exited);
       if ('fault' in message) {
-        // It may still be sending.
+        // It can still be sending.
         child.kill();
         reject(new Error(message.fault));
       } else resolve(message);
@@ -56,7 +56,7 @@ export async function runLoad(load: Load): Promise<LoadFigures> {
 }
 
 interface Drive {
-  /** Gives by how many milliseconds iterations were late by its own doing. */
+  /** Returns the lateness of each iteration that the generator itself caused, in milliseconds. */
   run(latencies: Latencies): Promise<number[]>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** A figure with the repetitions it was taken from. */
+/** A figure with its repetitions. */
 export interface Figure {
   median: number;
   /** Half the distance between the smallest and the largest repetition, as a share of the median. */
@@ -14,14 +14,14 @@ export function figure(values: readonly number[]): Figure {
   return { median, spread: median === 0 ? 0 : width / 2 / median, values };
 }
 
-/** What each measurement gave, round by round. */
+/** The results of each measurement, by round. */
 export type Measured<Measurements extends Readonly<Record<string, () => Promise<unknown>>>> = {
   [Name in keyof Measurements]: Awaited<ReturnType<Measurements[Name]>>[];
 };
 
 /**
- * Measures several things in alternation (A B C, A B C, …), so that what changes on the machine meanwhile meets all of
- * them alike. `uncounted` rounds come first.
+ * Measures several things in alternation (A B C, A B C, …), so that changes on the machine affect all of them alike. Starts
+ * with `uncounted` rounds.
  */
 export async function alternate<Measurements extends Readonly<Record<string, () => Promise<unknown>>>>(
   { rounds, uncounted }: { rounds: number; uncounted: number },
@@ -34,11 +34,11 @@ export async function alternate<Measurements extends Readonly<Record<string, () 
       if (round >= uncounted) (values[name] ??= []).push(value);
     }
   }
-  // Each name has what its own measurement gave; the compiler cannot follow that through a loop.
+  // Each name has the results of its own measurement, which the compiler cannot infer from a loop.
   return values as Measured<Measurements>;
 }
 
-/** The same for one thing at several sizes. */
+/** Measures one thing at several sizes in alternation. */
 export async function alternateOver<Size, Value>(
   { rounds, uncounted }: { rounds: number; uncounted: number },
   sizes: readonly Size[],
@@ -54,7 +54,7 @@ export async function alternateOver<Size, Value>(
   return measured;
 }
 
-/** The first and the last of several. */
+/** Returns the first and the last value. */
 export function ends<Value>(values: readonly Value[]): [Value, Value] {
   const [first] = values;
   const last = values.at(-1);

@@ -3,7 +3,7 @@ import { Body, Controller, Get, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
-/** The framework's own ceiling: Nest on Express, a route that does nothing, none of our middleware. */
+/** The ceiling of the framework: Nest on Express with an empty route and none of our middleware. */
 class NoOpController {
   get(): { ok: boolean } {
     return { ok: true };
@@ -15,7 +15,7 @@ class NoOpController {
 }
 class NoOpModule {}
 
-// Node runs this file as it is, and strips types, not decorators: they are called by hand.
+// Node strips types but does not run decorators, so they are called here.
 const method = (name: 'get' | 'post'): PropertyDescriptor => {
   const descriptor = Object.getOwnPropertyDescriptor(NoOpController.prototype, name);
   if (descriptor === undefined) throw new Error(`there is no ${name}`);

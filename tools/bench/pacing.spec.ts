@@ -55,7 +55,7 @@ describe('paced', () => {
 
   it('counts the wait for a client that the server holds, from when the iteration was due', async () => {
     const latencies = new Latencies(now(), now() + 300);
-    // Ten are due while the one client waits for the first answer.
+    // Ten are due while the only client waits for the first response.
     let calls = 0;
     await paced([() => wait(calls++ === 0 ? 100 : 0)], 100, latencies);
     const [ofSome = 0, longest = 0] = latencies.percentiles(0.85, 1);

@@ -1,12 +1,12 @@
-/** One virtual client: one iteration after the other. */
+/** A virtual client. Each call runs an iteration. */
 export type Client = () => Promise<unknown>;
 
-/** Latencies of the iterations that ended within the time that counts. */
+/** The latencies of the iterations that ended within the measured time. */
 export class Latencies {
   readonly endAt: number;
   private readonly startAt: number;
   private readonly values: number[] = [];
-  /** Iterations in all, those of the warm-up included. */
+  /** All iterations, including the warm-up. */
   total = 0;
 
   constructor(startAt: number, endAt: number) {
@@ -23,7 +23,7 @@ export class Latencies {
     return this.values.length;
   }
 
-  /** The latencies that these shares of all do not exceed. */
+  /** Returns the percentiles for these shares. */
   percentiles(...shares: number[]): number[] {
     return percentiles(this.values, shares);
   }
@@ -34,7 +34,7 @@ export function percentiles(values: readonly number[], shares: readonly number[]
   return shares.map((share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }
 
-/** Every client at once, each as fast as it is answered. */
+/** Runs all clients at once, each as fast as the server answers. */
 export async function flatOut(clients: readonly Client[], latencies: Latencies): Promise<void> {
   await Promise.all(
     clients.map(async (client) => {
@@ -48,14 +48,17 @@ export async function flatOut(clients: readonly Client[], latencies: Latencies):
   );
 }
 
-/** Timers have milliseconds; in between, each answer is an occasion to look at the clock. */
+/** The resolution of timers. Between ticks, each response is an occasion to read the clock. */
 const TICK_MS = 1;
 
 /**
- * So many iterations a second whatever the answers take, each by a client that is free, or as soon as one is. An iteration
- * is planned for a tick, not for a point in time: its latency counts from its beginning, but from the end of its tick at
- * the latest; one that had to wait for a free client waited for the server, and counts from when it was due. Gives by how
- * many ms the others were begun after their tick: that is this process, or the machine, and not the server.
+ * Runs iterations at a fixed rate, each with the next free client.
+ *
+ * - An iteration is planned for a tick. Its latency counts from its start, or from the end of its tick if it starts later.
+ * - An iteration that waits for a free client waits for the server. Its latency counts from the time at which it was due.
+ *
+ * Returns, for the other iterations, the delay after their ticks in milliseconds. This process or the machine caused it, not
+ * the server.
  */
 export function paced(clients: readonly Client[], perSecond: number, latencies: Latencies): Promise<number[]> {
   const intervalMs = 1000 / perSecond;

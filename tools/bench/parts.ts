@@ -1,7 +1,7 @@
 import type { Outcome } from './run.ts';
 import type { Bench } from './scenarios/scenario.ts';
 
-/** The parts of the bench, in their order. Each is imported when it starts, since it needs the built libraries. */
+/** The parts of the bench in order. Each is imported when it starts, since it needs the built libraries. */
 const PARTS = {
   documents: async (bench: Bench) => (await import('./scenarios/documents.ts')).documents(bench),
   reads: async (bench: Bench) => (await import('./scenarios/reads.ts')).reads(bench),
@@ -23,8 +23,8 @@ export const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name)
 export const ALL_PARTS: readonly Part[] = Object.keys(PARTS).filter(isPart);
 
 /**
- * Parts that a quick run leaves out: two have no targets; the small tables of a quick run show no growth; each hostile
- * request takes seconds, and `npm run test:all` sends them too.
+ * Parts that a quick run omits. Two have no targets, the small tables of a quick run show no growth, and hostile requests take
+ * seconds each; `npm run test:all` sends those too.
  */
 const FULL_ONLY: readonly Part[] = ['profile', 'scale', 'growth', 'hostile'];
 export const QUICK_PARTS = ALL_PARTS.filter((part) => !FULL_ONLY.includes(part));

@@ -10,10 +10,10 @@ import { envelopeText } from './flows.ts';
 import { Missing } from './run.ts';
 
 const CONCURRENCY = 64;
-/** The longest that the installation of Emmett may take. */
+/** The deadline for the installation of Emmett. */
 const INSTALL_MS = 60_000;
 
-/** Runs `work` from many callers at once for a while; gives how often a second it was done. */
+/** Runs `work` from many callers at once for a while. Returns its rate per second. */
 export async function perSecond(
   measureMs: number,
   work: () => Promise<unknown>,
@@ -33,8 +33,8 @@ export async function perSecond(
 }
 
 /**
- * Appends one event of our size to a new stream of Emmett, in process. Emmett is installed for the bench alone, into a
- * folder of its own: the product must not depend on it, and its packages name no licence.
+ * Returns a function that appends an event of our size to a new stream of Emmett, in process. Emmett is installed into a
+ * separate folder, only for the bench, since its packages name no licence.
  * @throws Missing when npm cannot install it.
  */
 export async function openEmmett(
@@ -70,7 +70,7 @@ WITH s AS (INSERT INTO subjects (subject_type, subject_id, owner_tenant_id) VALU
            SELECT subject_key, 1, $2, 'raw', '2026-01-15T09:30:00Z', sha256(convert_to($3, 'UTF8')), $3 FROM s)
 INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at) VALUES ($2, 'raw', 'identity.snapshot.created', '{}', now())`;
 
-/** Subject, snapshot and event in one named statement through `pg`, one row a round trip: what pgbench does. */
+/** Returns a function that inserts a subject, a snapshot and an event in one named statement through `pg`, as pgbench does. */
 export function openRawInserts(databaseUrl: string): { insert: () => Promise<unknown>; close: () => Promise<void> } {
   const pool = new Pool({ connectionString: databaseUrl, max: 10 });
   const text = envelopeText(randomUUID(), randomUUID());
@@ -80,7 +80,7 @@ export function openRawInserts(databaseUrl: string): { insert: () => Promise<unk
   };
 }
 
-/** A signed POST: what a job of BullMQ's own loop does. */
+/** Returns the signature of a body, as a job of the loop on BullMQ sends it. */
 export function signature(body: string): string {
   return createHmac('sha256', 'secret').update(body).digest('hex');
 }

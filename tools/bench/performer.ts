@@ -10,7 +10,7 @@ import { openStage, type Stage } from './stage.ts';
 
 const QUICK: Effort = { rounds: 2, uncounted: 1, warmUpMs: 200, measureMs: 400, quick: true };
 const FULL: Effort = { rounds: 3, uncounted: 1, warmUpMs: 800, measureMs: 3000, quick: false };
-/** The longest that the services may take to stop. */
+/** The deadline for the services to stop. */
 const END_MS = 60_000;
 
 interface Settings {
@@ -20,7 +20,7 @@ interface Settings {
 type Command = ({ part: Part } & Settings) | 'end';
 type Answer = Performed | { fault: string };
 
-/** Starts a process that measures parts. Its services start with its first part. */
+/** Starts a process that measures parts. Its services start with the first part. */
 export function openPerformer(settings: Settings): Performer<Part> {
   const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' });
   const exited = new Promise<string>((resolve) => {

@@ -18,7 +18,7 @@ function svg(width: number, height: number, parts: readonly string[]): string {
 const LABELS = 430;
 const ROW = 24;
 
-/** How much of each target is reached; what is more than twice of it is drawn as twice. */
+/** Plots the share of each target that is reached, at most twice the target. */
 export function targetPlot(lines: readonly Line[]): string {
   const aimed = lines.filter((line) => line.target !== undefined);
   const whole = 130;
@@ -39,7 +39,7 @@ export function targetPlot(lines: readonly Line[]): string {
   return svg(890, height, [text(LABELS + whole, 22, 'target', 'text-anchor="middle"'), ...bars, target]);
 }
 
-/** Microseconds a request, process after process. */
+/** Plots the microseconds per request of each process. */
 export function costPlot(costs: readonly Cost[]): string {
   const processes = [
     { name: 'gateway', of: ({ gateway }: Cost) => gateway.median },
@@ -71,13 +71,13 @@ export function costPlot(costs: readonly Cost[]): string {
 }
 
 const PLOT = { left: 70, right: 600, top: 70, bottom: 270, width: 640, height: 330 };
-/** Room for the numbers of the first and the last point. */
+/** The space for the numbers of the first and the last point. */
 const INSET = 24;
-/** More points than this are a line without dots and numbers. */
+/** A line with more points has no dots and numbers. */
 const MAX_NUMBERED = 8;
 const TICKS = 4;
 
-/** Curves from zero upwards. */
+/** Plots curves from zero upwards. */
 export function curvePlot(curve: Curve): string {
   const points = curve.series.flatMap((series) => series.points);
   const position = (x: number): number => (curve.x.scale === 'log' ? Math.log10(Math.max(1, x)) : x);

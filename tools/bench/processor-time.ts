@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts processor time in hundredths of a second. */
+/** Linux counts processor time in units of 10 ms. */
 const MS_PER_TICK = 10;
-/** Fields of /proc/PID/stat from the state on, which follows the name in parentheses; proc_pid_stat(5) counts from 1. */
+/** The number of the state, the first field of /proc/PID/stat after the name in parentheses; proc_pid_stat(5) counts from 1. */
 const FIRST_FIELD = 3;
 const [PARENT, USER, SYSTEM, ENDED_CHILDREN_USER, ENDED_CHILDREN_SYSTEM] = [4, 14, 15, 16, 17];
 
@@ -12,7 +12,7 @@ interface Times {
   endedChildrenMs: number;
 }
 
-/** Of a process or of one of its threads; undefined when there is none (any more). */
+/** Reads the times of a process or of one of its threads; undefined if it does not exist. */
 function timesOf(pid: number | string, thread?: number): Times | undefined {
   let text: string;
   try {
@@ -30,14 +30,14 @@ function timesOf(pid: number | string, thread?: number): Times | undefined {
 }
 
 /**
- * Processor time of a process since its start, in ms, or of one of its threads: the first one has the number of the
- * process. NaN where there is no /proc: it is shown as unknown.
+ * Returns the processor time of a process since its start, or of one of its threads, in milliseconds. The first thread has the
+ * id of the process. Returns NaN without /proc.
  */
 export function processorMs(pid: number, thread?: number): number {
   return timesOf(pid, thread)?.ownMs ?? NaN;
 }
 
-/** The same with all children, living and ended: PostgreSQL is a process a connection. */
+/** Includes all running and ended children, since PostgreSQL has a process per connection. */
 export function processorMsWithChildren(pid: number): number {
   if (!existsSync('/proc/self/stat')) return NaN;
   const own = timesOf(pid);
@@ -48,7 +48,7 @@ export function processorMsWithChildren(pid: number): number {
   return children.reduce((sum, child) => sum + (child?.ownMs ?? 0), (own?.ownMs ?? NaN) + (own?.endedChildrenMs ?? NaN));
 }
 
-/** Resident memory of a process in MiB; NaN where there is no /proc. */
+/** Returns the resident memory of a process in MiB; NaN without /proc. */
 export function residentMiB(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;

@@ -2,7 +2,7 @@ import { areasOf, type CpuProfile, lengthOf } from './profile-areas.ts';
 
 const frame = (functionName: string, url = ''): { functionName: string; url: string } => ({ functionName, url });
 
-/** Two ways to the same native call, and one that is nobody's. */
+/** Two call paths to the same native function, and one outside of all areas. */
 const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(root)'), children: [2, 5, 8, 9] },

@@ -1,4 +1,4 @@
-/** What V8 writes with `--cpu-prof`, as far as it is read here. Times in microseconds. */
+/** The members of a `--cpu-prof` file of V8 that are read here. Times are in microseconds. */
 export interface CpuProfile {
   nodes: readonly {
     id: number;
@@ -12,7 +12,7 @@ export interface CpuProfile {
 const IDLE = 'idle';
 const OTHER = 'Other';
 
-/** By what of a frame its area is known. The first that fits, from the innermost frame outwards, has the sample. */
+/** The frames of each area. A sample belongs to the first area that matches, from the innermost frame outwards. */
 const AREAS: readonly { area: string; functions?: readonly string[]; files?: RegExp }[] = [
   { area: IDLE, functions: ['(idle)'] },
   { area: 'Garbage collection', functions: ['(garbage collector)'] },
@@ -31,8 +31,8 @@ const AREAS: readonly { area: string; functions?: readonly string[]; files?: Reg
 ];
 
 /**
- * Microseconds of each area within a part of the profile's time, both bounds as microseconds from its begin; idle time is
- * in none.
+ * Returns the microseconds of each area between two times, in microseconds from the start of the profile. Idle time belongs to
+ * no area.
  */
 export function areasOf(profile: CpuProfile, from: number, to: number): Map<string, number> {
   const frames = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
@@ -59,7 +59,7 @@ export function areasOf(profile: CpuProfile, from: number, to: number): Map<stri
   return spent;
 }
 
-/** How long the profile is, in microseconds. */
+/** Returns the length of the profile in microseconds. */
 export function lengthOf({ timeDeltas }: CpuProfile): number {
   return timeDeltas.reduce((sum, us) => sum + us, 0);
 }

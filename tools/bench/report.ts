@@ -21,7 +21,7 @@ export function describeMachine(postgres: string, redis: string): Run['machine']
   };
 }
 
-/** The commit that was measured, and whether it was something else by then. */
+/** Returns the measured commit, and marks uncommitted changes. */
 export function currentCommit(): string {
   const git = (...words: string[]): string => execFileSync('git', words, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
   try {

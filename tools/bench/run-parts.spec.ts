@@ -21,7 +21,7 @@ const EMPTY: Run = {
 
 const lineOf = (id: string): Outcome => ({ lines: [{ id, what: id, figure: figure([1]), unit: '/s' }] });
 
-/** Runs parts of which each is a function, on performers that are numbered from 1. */
+/** Runs parts, each of which is a function, on performers that are numbered from 1. */
 async function runOf(
   parts: Readonly<Record<string, () => Promise<Outcome>>>,
   { deadlineMs = 60_000, onPart }: { deadlineMs?: number; onPart?: (run: Run) => void } = {},

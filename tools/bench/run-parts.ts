@@ -5,7 +5,7 @@ export interface Performed {
   machine: Run['machine'];
 }
 
-/** Measures parts one after the other, in a process with services of its own. */
+/** Measures parts one after the other, in a process with its own services. */
 export interface Performer<Part extends string = string> {
   /** Rejects when the part fails. */
   perform(part: Part): Promise<Performed>;
@@ -15,19 +15,19 @@ export interface Performer<Part extends string = string> {
 
 interface Conditions<Part extends string> {
   open(): Performer<Part>;
-  /** The longest that one part may take. */
+  /** The deadline of a part. */
   deadlineMs: number;
   /** Milliseconds. */
   clock(): number;
-  /** Receives the run so far, and what the last part contributed to it. */
+  /** Receives the run so far, and the contribution of the last part. */
   afterPart(run: Run, report: PartReport, outcome: Outcome): void;
 }
 
 const NOTHING: Outcome = { lines: [] };
 
 /**
- * Runs each part, whatever becomes of the others, and returns the complete run. A part that fails or exceeds its deadline
- * may leave anything behind, so the next part gets a new performer.
+ * Runs each part, even if others fail, and returns the complete run. After a failure or an exceeded deadline, the next part
+ * gets a new performer.
  */
 export async function runParts<Part extends string>(
   empty: Run,

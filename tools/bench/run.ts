@@ -1,28 +1,27 @@
 import type { Figure } from './measure.ts';
 
-/** One line of the table: what was measured, against what, and what was aimed at. */
+/** A line of the table: a figure, its comparison and its target. */
 export interface Line {
-  /** Short and stable: two runs are compared by it. */
+  /** Short and stable, since it identifies the line when two runs are compared. */
   id: string;
   what: string;
   figure: Figure;
   unit: '/s' | 'ms' | 'MiB' | 'bytes' | 'rows' | '×';
   against?: { what: string; figure: Figure };
-  /** `figure / against`, or the figure itself where there is nothing to set it against. */
+  /** Bounds for `figure / against`, or for the figure itself if there is no comparison. */
   target?: { least?: number; most?: number };
 }
 
-/** Processor time of one iteration of a flow, in microseconds, by process. */
+/** The processor time of an iteration of a flow, in microseconds, by process. */
 export interface Cost {
   id: string;
   what: string;
-  /** The gateway, or the server that stands in its place. */
+  /** The gateway, or the server that replaces it. */
   gateway: Figure;
   postgres: Figure;
   generator: Figure;
 }
 
-/** Points of one or several series; both axes are named. */
 export interface Curve {
   id: string;
   title: string;
@@ -31,7 +30,7 @@ export interface Curve {
   series: readonly { name: string; points: readonly { x: number; y: number }[] }[];
 }
 
-/** Where the gateway's main thread spends the time of a request: microseconds by area. */
+/** The time of a request in the gateway's main thread: microseconds by area. */
 export interface Profile {
   what: string;
   us: Readonly<Record<string, number>>;
@@ -43,19 +42,19 @@ export interface Outcome {
   costs?: Cost[];
   curves?: Curve[];
   profiles?: Profile[];
-  /** One line for each measurement that this machine cannot make, and how to make it possible. */
+  /** A line for each measurement that this machine cannot make, with the remedy. */
   skipped?: string[];
 }
 
-/** Means that a part needs what this machine does not have. The message says how to get it. */
+/** Means that this machine lacks something that a part needs. The message says how to get it. */
 export class Missing extends Error {}
 
 export interface PartReport {
   part: string;
-  /** `skipped` when nothing of the part could be measured. */
+  /** `skipped` if nothing of the part could be measured. */
   result: 'measured' | 'skipped' | 'failed';
   seconds: number;
-  /** Why the part failed, or what it skipped. */
+  /** The reason of the failure, or the skipped measurements. */
   notes: string[];
 }
 
@@ -83,7 +82,7 @@ export function targetText({ target, against }: Line): string {
   return target.least !== undefined ? `≥ ${target.least}${times}` : `≤ ${target.most}${times}`;
 }
 
-/** Three digits, or a whole number with its thousands parted. */
+/** Formats a number with three digits, or a whole number with separated thousands. */
 export function round(value: number): string {
   if (Number.isNaN(value)) return '–';
   const size = Math.abs(value);
@@ -98,7 +97,7 @@ function markdown(heads: readonly string[], rows: readonly (readonly string[])[]
   return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The lines as a Markdown table. */
+/** Returns the lines as a Markdown table. */
 export function table(lines: readonly Line[]): string {
   const rows = lines.map((line) => [
     line.what,
@@ -111,7 +110,7 @@ export function table(lines: readonly Line[]): string {
   return markdown(['Work', 'Measured', 'Set against', 'Ratio', 'Target', 'Reached'], rows);
 }
 
-/** Where the processor time goes, and what a core that does nothing but the gateway's part would do, as a Markdown table. */
+/** Returns the processor time per process, and the rate of a core that only runs the gateway, as a Markdown table. */
 export function costTable(costs: readonly Cost[]): string {
   const rows = costs.map(({ what, gateway, postgres, generator }) => [
     what,
@@ -122,7 +121,7 @@ export function costTable(costs: readonly Cost[]): string {
   return markdown(['Flow, µs of processor time a request', 'Gateway', 'PostgreSQL', 'Load generator', 'Total', 'A gateway core'], rows);
 }
 
-/** The profiles as a Markdown table, an area a row, what takes most first. */
+/** Returns the profiles as a Markdown table with one area per row, the largest first. */
 export function profileTable(profiles: readonly Profile[]): string {
   const areas = [...new Set(profiles.flatMap(({ us }) => Object.keys(us)))];
   const total = ({ us }: Profile): number => Object.values(us).reduce((sum, one) => sum + one, 0);
@@ -140,7 +139,7 @@ export function profileTable(profiles: readonly Profile[]): string {
 const noteLines = ({ part, result, notes }: PartReport): string[] =>
   notes.map((note) => `${result === 'failed' ? 'failed' : 'skipped'}: ${part}: ${note}`);
 
-/** Formats what one part contributed, as it is printed when the part ends. */
+/** Formats the contribution of a part, which is printed when the part ends. */
 export function partText(report: PartReport, { lines, costs = [], profiles = [] }: Outcome): string {
   return [
     `## ${report.part} (${report.result}, ${report.seconds.toFixed(0)} s)`,
@@ -151,19 +150,19 @@ export function partText(report: PartReport, { lines, costs = [], profiles = [] 
   ].join('\n\n');
 }
 
-/** Formats how long each part took, and which parts were skipped or failed. */
+/** Formats the duration of each part, and the skipped and failed parts. */
 export function summary({ parts }: Run): string {
   const times = parts.map(({ part, seconds }) => `${part} ${seconds.toFixed(0)} s`).join(', ');
   const total = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   return [`Parts: ${times} (${total.toFixed(0)} s in total)`, ...parts.flatMap(noteLines)].join('\n');
 }
 
-/** Beyond this share of a core the latencies' tail grows long. */
+/** Above this share of a core, high latencies become frequent. */
 const BUSY = 0.7;
-/** Flows that a service is sized by, by the ids of their costs. */
+/** The flows for sizing a service, by the ids of their costs. */
 const SIZED = ['latest', 'latest-grant', 'by-id', 'create', 'pair'];
 
-/** What so many requests a second take, as a Markdown table: computed from processor times, cores at most 70 % busy. */
+/** Returns the cores for rates of requests as a Markdown table, computed from processor times with cores at most 70 % busy. */
 export function sizingTable(costs: readonly Cost[]): string {
   const cores = (us: number, perSecond: number): string => round((us * perSecond) / 1e6 / BUSY);
   const rows = costs
@@ -181,15 +180,15 @@ export function sizingTable(costs: readonly Cost[]): string {
   );
 }
 
-/** More of it is better, or less. */
+/** Returns whether a higher figure is better. */
 function isMoreBetter({ target, unit }: Line): boolean {
   return target === undefined ? unit === '/s' : target.least !== undefined;
 }
 
-/** Less than this says nothing, however close the repetitions were: a figure may have had but one. */
+/** A smaller difference has no meaning, even with a small spread, since a figure may have only one repetition. */
 const LEAST_NOISE = 0.05;
 
-/** Independent spreads together, of a product or quotient. */
+/** Returns the spread of a product or quotient of independent figures. */
 const noiseOf = (...figures: readonly (Figure | undefined)[]): number =>
   Math.max(LEAST_NOISE, Math.hypot(...figures.map((one) => one?.spread ?? 0)));
 
@@ -215,7 +214,7 @@ const row = (what: string, compared: Compared): string[] => [
   verdict(compared),
 ];
 
-/** Of a line its ratio, where it has one, since machines differ; else the figure itself. */
+/** Compares the ratios of two lines, since machines differ, or else their figures. */
 function compareLines(a: Line, b: Line): string[] {
   return row(a.against === undefined ? `${a.what}, ${a.unit}` : `${a.what} : ${a.against.what}`, {
     before: ratioOf(a),
@@ -225,7 +224,7 @@ function compareLines(a: Line, b: Line): string[] {
   });
 }
 
-/** The yardstick of processor time: a machine's own speed is in it. */
+/** The line that normalizes processor times, since it reflects the speed of the machine. */
 const YARDSTICK = 'no-op-get';
 
 function compareCosts(a: Run, b: Run): string[][] {
@@ -247,7 +246,7 @@ function compareCosts(a: Run, b: Run): string[][] {
   });
 }
 
-/** Two runs, line by line, with what can be said of each: by ratios where there are any, since machines differ. */
+/** Compares two runs line by line, by ratios if there are any, since machines differ. */
 export function comparison(a: Run, b: Run): string {
   const inBoth = a.lines.flatMap((line) => {
     const other = b.lines.find(({ id }) => id === line.id);

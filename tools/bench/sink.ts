@@ -2,17 +2,17 @@ import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-/** A webhook endpoint in a process of its own that answers at once and counts. */
+/** A webhook endpoint in its own process that answers immediately and counts requests. */
 export interface Sink {
   port: number;
-  /** Resolves when so many requests have come since the last reset, with the moment of the last, in ms since 1970. */
+  /** Resolves after `count` requests since the last reset, with the time of the last one in milliseconds since 1970. */
   reached(count: number): Promise<number>;
   reset(): Promise<void>;
   stop(): void;
 }
 
 type Command = { reset: true } | { reached: number };
-/** What has not come by then will not come. */
+/** The deadline for all requests. */
 const DEADLINE_MS = 180_000;
 
 type Report = { port: number } | { done: 'reset' | 'reached'; at: number };

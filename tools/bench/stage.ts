@@ -13,7 +13,7 @@ import { startTestIssuer } from '../testing/test-issuer.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { processorMs, processorMsWithChildren, residentMiB } from './processor-time.ts';
 
-/** A process of the product, or one that it is compared with. */
+/** A process of the product, or one for comparison. */
 export interface Server {
   pid: number;
   port: number;
@@ -28,20 +28,20 @@ interface Profiling {
   cpuProfiles?: string;
 }
 
-/** Real PostgreSQL (fsync on), real Redis where there is one, and the means to start the product's processes on them as they are shipped. */
+/** A real PostgreSQL (fsync on), a real Redis if available, and functions that start the shipped processes on them. */
 export interface Stage {
   databaseUrl: string;
-  /** Undefined where there is no Redis: the product then queues on PostgreSQL. */
+  /** Undefined without Redis; the queue is then in PostgreSQL. */
   queueUrl: string | undefined;
   /** The database's superuser. */
   sql: Client;
-  /** What seals webhook secrets, for those that are written by SQL. */
+  /** The ring of keys that seals webhook secrets, for secrets that are inserted by SQL. */
   secretsKeys: string;
-  /** Processor time of PostgreSQL with all its processes since its start, in milliseconds. */
+  /** The processor time of all processes of PostgreSQL since its start, in milliseconds. */
   postgresCpuMs(): number;
-  /** `Authorization` for a user. */
+  /** Returns the `Authorization` header of a user. */
   authorization(user: string): Promise<Record<string, string>>;
-  /** With `cpuProfiles`, it writes a CPU profile into this folder when it stops. */
+  /** Starts a gateway. With `cpuProfiles`, it writes a CPU profile into this folder when it stops. */
   startGateway(env?: Record<string, string>, options?: Profiling): Promise<Server>;
   startWorker(env?: Record<string, string>): Promise<Server>;
   startNoOp(): Promise<Server>;

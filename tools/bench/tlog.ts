@@ -1,4 +1,4 @@
-// How fast the log's library is, on this processor: `node tools/run.mjs bench/tlog`.
+// `node tools/run.mjs bench/tlog`: measures the speed of the log's library on this processor.
 import type { RightEdge, TileHashesAdded } from '@iss/tlog';
 
 const {
@@ -15,7 +15,7 @@ const {
 const LEAVES = 1_000_000;
 const PROOFS = 10_000;
 
-/** Says what the work took in processor time, as a whole and for each of its items. */
+/** Prints the processor time of the work, in total and per item. */
 async function measure<T>(what: string, items: number, work: () => T | Promise<T>): Promise<T> {
   const before = process.cpuUsage();
   const result = await work();

@@ -21,9 +21,9 @@ import { repositoryRoot } from '../root.ts';
 import { envelopeText } from './flows.ts';
 
 /**
- * `node tools/run.mjs bench/tricks`: what the tricks of `apps/api-gateway/src/http/fast/README.md` bring, each beside the
- * way without it, in one process without sockets and database. Microseconds of the quickest of many short windows, which a
- * busy machine changes least.
+ * `node tools/run.mjs bench/tricks`: measures the gain of each trick in `apps/api-gateway/src/http/fast/README.md`, in one
+ * process without sockets and database. Prints the microseconds of the fastest of many short windows, since a busy machine
+ * affects that least.
  */
 await ensureBuilt();
 const gateway = createRequire(join(repositoryRoot, 'apps/api-gateway/dist/main.js'));
@@ -48,7 +48,7 @@ const BATCH = 32;
 const NOWHERE = { write: () => undefined };
 const ENVELOPE = envelopeText('5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', 'subject-1');
 
-/** Microseconds a call. */
+/** Returns the microseconds per call. */
 function ofCalls(call: () => unknown): number {
   const until = performance.now() + MEASURE_MS;
   let least = Infinity;
@@ -60,7 +60,7 @@ function ofCalls(call: () => unknown): number {
   return least;
 }
 
-// Node runs this file as it is, and strips types, not decorators: they are called by hand.
+// Node strips types but does not run decorators, so they are called here.
 const PathParam = createParamDecorator((name: string, context: ExecutionContext): unknown => {
   return context.switchToHttp().getRequest<{ params: Record<string, string> }>().params[name];
 });
@@ -70,7 +70,7 @@ interface Options {
   middlewaresByModule?: boolean;
 }
 
-/** An application with one route, and all that the gateway does around its routes but the guards. */
+/** Starts an application with one route and everything that surrounds routes of the gateway, except the guards. */
 async function startToy({ enhance, middlewaresByModule = false }: Options = {}): Promise<INestApplication> {
   class Toy {
     find(kind: string, id: string): unknown {
@@ -105,7 +105,7 @@ async function startToy({ enhance, middlewaresByModule = false }: Options = {}):
   return app.init();
 }
 
-/** Microseconds a request, of many that come together. `classes` are what the server makes of it: Node's own, or ours. */
+/** Returns the microseconds per request in a burst. `classes` selects the request classes of the server: Node's or ours. */
 async function ofRequests(app: INestApplication, path: string, classes: 'ours' | "Node's" = 'ours'): Promise<number> {
   const server: Server = app.getHttpServer();
   const ours = messageClasses(app.getHttpAdapter().getInstance(), () => undefined);
@@ -142,7 +142,7 @@ async function ofRequests(app: INestApplication, path: string, classes: 'ours' |
 const noInterceptor: NestInterceptor = { intercept: (_context, next) => next.handle() };
 const noPipe: PipeTransform = { transform: (value: unknown) => value };
 const HOT = '/toys/car/7';
-/** An empty query takes the ordinary way. */
+/** A query, even an empty one, bypasses the hot lane. */
 const ORDINARY = `${HOT}?`;
 
 const lane = await ofRequests(await startToy(), HOT);

@@ -8,7 +8,7 @@ import { type Bench, costOf, GRANTEE, latestPath, rateOf, redisUrlOf, type Sampl
 import { seedSubjects, seedTenant, settle } from './seed.ts';
 import { forgetEvents, seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
 
-/** The audience of which docs/performance.md has a target. */
+/** The audience for which docs/performance.md has a target. */
 const MANY = 1000;
 const BYSTANDER = 'bystander-';
 const BYSTANDER_MS = 1000;
@@ -16,7 +16,7 @@ const BYSTANDER_RATE = 300;
 
 const tenantOf = (subscriptions: number): string => `audience-${subscriptions}`;
 
-/** One event to many subscriptions: what it costs the writer, the first receiver, and another tenant. */
+/** Measures the cost of one event with many subscriptions for the writer, the first receiver and another tenant. */
 export async function audience(bench: Bench): Promise<Outcome> {
   redisUrlOf(bench);
   const sizes = bench.effort.quick ? [1, MANY] : [1, MANY, 10_000];
@@ -78,8 +78,8 @@ const pointsOf = (measured: readonly BySize[]): { x: number; y: number }[] =>
   measured.map((one) => ({ x: one.size, y: one.figure.median }));
 
 /**
- * Creates a second, while no worker runs: each of them would cause as many deliveries as there are subscriptions, which
- * is the worker's matter and not the writer's.
+ * Measures creates per second without a worker, since each create would cause a delivery per subscription, which does not
+ * concern the writer.
  */
 async function createsBy(bench: Bench, sizes: readonly number[]): Promise<(BySize & { samples: Sample[] })[]> {
   const measured = await alternateOver(bench.effort, sizes, (size) =>
@@ -90,7 +90,7 @@ async function createsBy(bench: Bench, sizes: readonly number[]): Promise<(BySiz
 }
 
 async function firstDeliveriesBy(bench: Bench, sink: Sink, sizes: readonly number[]): Promise<BySize[]> {
-  // By the time this one arrives the worker has found that there is nothing to do for all the events of before.
+  // When this event arrives, the worker has finished all previous events.
   await createToReceiver(bench, sink, tenantOf(1));
   const measured = await alternateOver({ rounds: Math.max(5, bench.effort.rounds), uncounted: 1 }, sizes, (size) =>
     toWholeAudience(bench, sink, size),
@@ -98,7 +98,7 @@ async function firstDeliveriesBy(bench: Bench, sink: Sink, sizes: readonly numbe
   return measured.map(({ size, values }) => ({ size, figure: figure(values) }));
 }
 
-/** Milliseconds from a create to its first delivery; resolves when the last one has arrived and all are recorded. */
+/** Returns the milliseconds from a create to its first delivery. Resolves when all deliveries have arrived and are recorded. */
 async function toWholeAudience(bench: Bench, sink: Sink, size: number): Promise<number> {
   const first = await createToReceiver(bench, sink, tenantOf(size));
   await sink.reached(size);
@@ -110,7 +110,7 @@ async function toWholeAudience(bench: Bench, sink: Sink, size: number): Promise<
   return first;
 }
 
-/** Another tenant's reads, with and without an event to the many meanwhile, and beside a loop that is none of ours. */
+/** Measures another tenant's reads: alone, during an event to the audience, and beside an unrelated busy loop. */
 async function bystanderLines(bench: Bench, sink: Sink): Promise<Line[]> {
   const flow = {
     kind: 'get',

@@ -5,11 +5,11 @@ import { figure } from '../measure.ts';
 import type { Outcome } from '../run.ts';
 import { type Bench, call, latestPath, OWNER } from './scenario.ts';
 
-/** Of one reader, one read after the other: what verification adds is the reader's own time. */
+/** For one reader with one read at a time. Verification costs only the reader's own time. */
 const TARGET = 1.3;
 const READS = { quick: 200, full: 3_000 };
 
-/** What a verified read takes, against a bare fetch of the same. */
+/** Compares a verified read with a bare fetch of the same version. */
 export async function client(bench: Bench): Promise<Outcome> {
   const { effort, gateway, owner } = bench;
   const subjectId = `client-${randomUUID()}`;
@@ -25,7 +25,7 @@ export async function client(bench: Bench): Promise<Outcome> {
   const taken: Record<'bare' | 'verified', number[]> = { bare: [], verified: [] };
   for (let round = -effort.uncounted; round < effort.rounds; round++) {
     const times: Record<'bare' | 'verified', number[]> = { bare: [], verified: [] };
-    // By turns: whatever else the machine does meets both.
+    // In alternation, so that other work on the machine affects both.
     for (let read = 0; read < reads; read++) {
       times.bare.push(await msOf(bare));
       times.verified.push(await msOf(verified));

@@ -12,7 +12,7 @@ import { largeEnvelope } from './documents.ts';
 import { seedHistories } from './histories.ts';
 import { type Bench, call, OWNER } from './scenario.ts';
 
-/** Whom the gateway takes everybody for that asks no token. */
+/** The principal of every caller of a gateway without authentication. */
 const PRINCIPAL = 'oidc:local#dev';
 const FIRST_VIEW_MS = 1_000;
 const FIRST_VIEW_BYTES = 180 * 1024;
@@ -25,7 +25,7 @@ const WHEELS = 40;
 const READY_MS = 30_000;
 const PAGES_FOR_MEMORY = 300;
 
-/** The console in Chromium, on a gateway that asks no token: how soon it is of use, what scrolling costs, what it costs the gateway. */
+/** Measures the console in Chromium, on a gateway without authentication: time to first use, scrolling, and the cost for the gateway. */
 export async function consolePage(bench: Bench): Promise<Outcome> {
   const executablePath = findBrowser();
   if (executablePath === undefined) {
@@ -99,7 +99,7 @@ function largeSubject(subjectId: string): unknown {
   };
 }
 
-/** The first visit fills the browser's cache, and is not counted. */
+/** Measures first views. The first visit fills the browser's cache and is not counted. */
 async function firstViews(browser: Browser, address: string, count: number): Promise<{ times: number[]; bytes: number }> {
   const context = await browser.newContext();
   try {
@@ -129,7 +129,7 @@ async function bytesOf(page: Page): Promise<number> {
     .reduce((sum, size) => sum + size, 0);
 }
 
-/** While a view is opened and what scrolls in it is scrolled through. */
+/** Returns the longest task while a view is opened and scrolled. */
 async function longestTask(browser: Browser, address: string): Promise<number> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   try {
@@ -139,7 +139,7 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
     const page = await context.newPage();
     await page.goto(address);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    // The feed's stream stays open, so that the network is never idle.
+    // The feed's stream stays open, so the network is never idle.
     let before = '';
     const isStill = async (): Promise<boolean> => {
       const now = await page.getByRole('main').innerText();

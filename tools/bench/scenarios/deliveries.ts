@@ -14,15 +14,15 @@ import { EVENT_TYPE, seedSubscriptions, unsubscribeAll } from './subscriptions.t
 const BODY = JSON.stringify({ id: `evt_${randomUUID()}`, type: EVENT_TYPE, data: { text: 'x'.repeat(400) } });
 const JOBS_CONCURRENCY = 64;
 const IDS_PER_JOB = 500;
-/** The longest that a queue may take to connect. */
+/** The deadline for a queue to connect. */
 const CONNECT_MS = 10_000;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** How many deliveries one repetition makes. */
+/** Returns the number of deliveries per repetition. */
 export const deliveriesOf = ({ effort }: Bench): number => (effort.quick ? 1500 : 10_000);
 
-/** Commits events of a tenant as the gateway would, and gives their ids. */
+/** Commits events of a tenant as the gateway does, and returns their ids. */
 async function commitEvents(bench: Bench, count: number): Promise<string[]> {
   const { rows } = await bench.stage.sql.query<{ event_id: string }>(
     `INSERT INTO outbox_events (event_id, tenant_id, event_type, body) SELECT gen_random_uuid(), $1, $2, $3 FROM generate_series(1, $4::int)
@@ -32,7 +32,7 @@ async function commitEvents(bench: Bench, count: number): Promise<string[]> {
   return rows.map((row) => row.event_id);
 }
 
-/** Deliveries a second on Redis, to one endpoint of the owner that answers at once; every one is recorded. */
+/** Returns the deliveries per second on Redis, to one endpoint that answers immediately. Every delivery is recorded. */
 export async function deliveryRate(bench: Bench, sink: Sink): Promise<number> {
   const count = deliveriesOf(bench);
   await sink.reset();
@@ -42,7 +42,7 @@ export async function deliveryRate(bench: Bench, sink: Sink): Promise<number> {
     warn: () => undefined,
   });
   try {
-    // It takes no job before it is connected.
+    // The queue accepts no job before it is connected.
     await queue.pingFor(CONNECT_MS);
     const ids = await commitEvents(bench, count);
     const startAt = now();
@@ -54,7 +54,7 @@ export async function deliveryRate(bench: Bench, sink: Sink): Promise<number> {
   }
 }
 
-/** What BullMQ itself does: a job, a signed POST, nothing recorded. */
+/** Returns the rate of BullMQ alone: a job and a signed POST, nothing recorded. */
 export async function bullmqRate(bench: Bench, sink: Sink, count = deliveriesOf(bench)): Promise<number> {
   await sink.reset();
   const url = new URL(redisUrlOf(bench));
@@ -90,7 +90,7 @@ export async function bullmqRate(bench: Bench, sink: Sink, count = deliveriesOf(
   return (count * 1000) / (endAt - startAt);
 }
 
-/** Milliseconds from sending a create of this tenant to the first request at the receiver. */
+/** Returns the milliseconds from a create of this tenant to the first request at the receiver. */
 export async function createToReceiver(bench: Bench, sink: Sink, tenantId: string): Promise<number> {
   await sink.reset();
   const envelope: unknown = JSON.parse(envelopeText(randomUUID(), randomUUID()));
@@ -108,7 +108,7 @@ async function latenciesOf(times: number, measure: () => Promise<number>): Promi
   return latencies;
 }
 
-/** The way of an event to its receiver. */
+/** Measures deliveries of events. */
 export async function deliveries(bench: Bench): Promise<Outcome> {
   const { effort } = bench;
   redisUrlOf(bench);

@@ -7,7 +7,7 @@ import type { Bench } from './scenario.ts';
 const OFFICERS_OF_100_KB = 800;
 const SNAPSHOTS = 1000;
 
-/** Milliseconds that `work` takes, as the mean of many runs in `budgetMs`. */
+/** Returns the milliseconds that `work` takes, as the mean of many runs in `budgetMs`. */
 function time(budgetMs: number, work: () => unknown): number {
   const startAt = performance.now();
   let runs = 0;
@@ -18,7 +18,7 @@ function time(budgetMs: number, work: () => unknown): number {
   return (performance.now() - startAt) / runs;
 }
 
-/** A company with its officers: 800 of them make about 100 KB. Every eighth one has another role when it is `changed`. */
+/** Returns a company with officers; 800 of them are about 100 KB. If `changed`, every eighth officer has another role. */
 export function largeEnvelope(officers: number, { changed }: { changed: boolean }): JsonValue {
   return {
     attributes: {
@@ -33,7 +33,7 @@ export function largeEnvelope(officers: number, { changed }: { changed: boolean 
   };
 }
 
-/** The work on documents alone, in process: no network, no database. */
+/** Measures the work on documents in process, without network and database. */
 export async function documents({ effort }: Bench): Promise<Outcome> {
   const budgetMs = effort.quick ? 250 : 1500;
   const from = JSON.stringify(largeEnvelope(OFFICERS_OF_100_KB, { changed: false }));

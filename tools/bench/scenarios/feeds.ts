@@ -6,7 +6,7 @@ import { rowsRead } from './rows-read.ts';
 import { type Bench } from './scenario.ts';
 import { seedSubjects, seedTenant, settle } from './seed.ts';
 
-/** Items of a page. */
+/** The number of items per page. */
 export const PAGE = 100;
 const INTERVAL_MS = 50;
 const READ_TABLES = [
@@ -15,7 +15,7 @@ const READ_TABLES = [
 ];
 const count = (size: number): string => size.toLocaleString('en');
 
-/** Feeds of tenants of their own with so many entries each; gives a page in the middle of each. */
+/** Creates a tenant with a feed of each size. Returns a page in the middle of each feed. */
 export async function seedFeeds(bench: Bench, sizes: Readonly<Record<string, number>>): Promise<Map<string, string>> {
   const { sql } = bench.stage;
   const paths = new Map<string, string>();
@@ -40,7 +40,7 @@ export async function seedFeeds(bench: Bench, sizes: Readonly<Record<string, num
   return paths;
 }
 
-/** What a page of a feed reads as that grows. */
+/** Measures the rows that a page of a feed reads as the feed grows. */
 export async function feedGrowth(bench: Bench, probe: Server): Promise<Required<Pick<Outcome, 'lines' | 'curves'>>> {
   const sizes = bench.effort.quick ? [1000, 10_000] : [1000, 10_000, 100_000];
   const tenantOf = (entries: number): string => `feed-${entries}`;
@@ -59,7 +59,7 @@ export async function feedGrowth(bench: Bench, probe: Server): Promise<Required<
         figure: figure([large.rows]),
         unit: 'rows',
         against: { what: `of ${count(small.entries)}`, figure: figure([small.rows]) },
-        // The lists of which a feed is made begin somewhere before the page.
+        // The lists that make up a feed begin before the page.
         target: { most: 1.25 },
       },
     ],

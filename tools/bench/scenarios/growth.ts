@@ -11,20 +11,20 @@ import { type Bench, costOf, GRANTEE, HUB, latestPath, OWNER, rateOf, type Sampl
 import { grantTo, seedGrants, seedSubjects, settle } from './seed.ts';
 
 const FLAT = { least: 0.85 };
-/** What PostgreSQL reads for a request may not grow at all; a little is what else it does meanwhile. */
+/** The rows that PostgreSQL reads for a request must not grow. The tolerance covers its other work. */
 const NO_MORE = { most: 1.1 };
 const count = (size: number): string => size.toLocaleString('en');
 
-/** How reads fare as one chain, a feed, the number of subjects and that of grants grow. */
+/** Measures reads as a chain, a feed, the number of subjects and the number of grants grow. */
 export async function growth(bench: Bench): Promise<Outcome> {
-  // One connection to PostgreSQL, so that what it counts can be told apart.
+  // With one connection, PostgreSQL's counters belong to this gateway.
   const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1' });
   try {
     const chain = await chainGrowth(bench, probe);
     const asOf = await asOfGrowth(bench, probe);
     const provenance = await provenanceGrowth(bench, probe);
     const identifiers = await identifierGrowth(bench, probe);
-    // Before the tables grow: it waits until all that there is is in the log.
+    // First, since it waits until the log contains everything.
     const feed = await feedGrowth(bench, probe);
     const tables = await tableGrowth(bench, probe);
     const all = [chain, asOf, provenance, identifiers, feed, tables];
@@ -88,12 +88,12 @@ async function chainGrowth(bench: Bench, probe: Server): Promise<Grown> {
 }
 
 const PREFIX = 'mass-';
-/** Subjects that are granted to the tenant with few grants. */
+/** The number of grants of the tenant with few grants. */
 const FEW = 40;
-/** Different subjects that are read: more than PostgreSQL keeps in its own memory of a large table. */
+/** The number of different subjects that are read, more than PostgreSQL caches of a large table. */
 const PATHS = 10_000;
 
-/** Kinds of reads, each as a share of the no-op GETs of the same minutes: one table cannot have two sizes at once. */
+/** Kinds of reads, each compared with no-op GETs of the same minutes, since a table cannot have two sizes at once. */
 const KINDS = {
   latest: 'Latest, owner',
   granted: 'Latest, by grant',
@@ -202,7 +202,7 @@ function linesOf(steps: readonly Step[]): Line[] {
   ];
 }
 
-/** Of the single reads: a page of a list is many of them. */
+/** Returns the costs of the single reads. */
 function costsOf(steps: readonly Step[]): Cost[] {
   return ends(steps).flatMap((step, index) =>
     (['latest', 'granted'] as const).map((kind) =>

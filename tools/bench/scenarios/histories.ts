@@ -11,18 +11,18 @@ import { seedSubjects, settle } from './seed.ts';
 type Grown = Required<Pick<Outcome, 'lines' | 'curves'>>;
 const count = (size: number): string => size.toLocaleString('en');
 
-/** Values of each version. */
+/** The number of values of each version. */
 export const LEAVES = 100;
-/** Of these, each version changes one in turn, so that chains of any length have values of as many versions. */
+/** Each version changes one of this many values in turn, so that chains of any length have values from as many versions. */
 const CHANGING = 9;
-/** Versions that are sent together. */
+/** The number of versions per batch. */
 const LOT = 1000;
-/** What a read of provenance and one as of a moment may ask besides what every read does. */
+/** The tables that reads of provenance and reads as of a moment may use. */
 const READ_TABLES = ['memberships', 'subjects', 'snapshots', 'grants', 'snapshot_provenance'];
 
 export const provenancePath = (subjectId: string): string => `${subjectPath(OWNER, subjectId)}/provenance?limit=${LEAVES}`;
 
-/** Chains of {@link LEAVES} values, written by a batch as a client would. */
+/** Writes chains of {@link LEAVES} values in batches, as a client would. */
 export async function seedHistories(
   { gateway, owner }: Bench,
   subjectIds: readonly string[],
@@ -41,7 +41,7 @@ export async function seedHistories(
 function versionText(subjectId: string, version: number): string {
   const now = new Date().toISOString();
   const evidence = { evidence_id: 'ev-1', evidence_type: 'registry_extract' };
-  // The last version up to this one that changed the value.
+  // The last version that changed the value, up to this one.
   const changedIn = (place: number): number =>
     place < CHANGING ? Math.max(1, version - ((version - place + CHANGING) % CHANGING)) : 1;
   const fields = Array.from({ length: LEAVES }, (_, place) => [
@@ -61,7 +61,7 @@ function versionText(subjectId: string, version: number): string {
   });
 }
 
-/** How provenance fares as the chain grows. */
+/** Measures provenance as the chain grows. */
 export async function provenanceGrowth(bench: Bench, probe: Server): Promise<Grown> {
   const lengths = bench.effort.quick ? [10, 1000] : [10, 100, 1000, 10_000];
   const nameOf = (versions: number): string => `proved-${versions}`;
@@ -115,11 +115,11 @@ export async function provenanceGrowth(bench: Bench, probe: Server): Promise<Gro
   };
 }
 
-/** By recorded time a version is found by halving: as many steps more as the number of versions has bits more. */
+/** A binary search finds a version by recorded time, so the number of steps grows with the bits of the version count. */
 const BASES = { recorded: { most: 2 }, effective: { most: 1.1 } } as const;
 type Basis = keyof typeof BASES;
 
-/** What a read as of a moment in the middle of a chain reads as that grows. */
+/** Measures the rows of a read as of a moment in the middle of a chain, as the chain grows. */
 export async function asOfGrowth(bench: Bench, probe: Server): Promise<Grown> {
   const lengths = bench.effort.quick ? [100, 10_000] : [100, 1000, 10_000, 100_000];
   const steps: { versions: number; rows: Record<Basis, number> }[] = [];

@@ -12,32 +12,32 @@ const PREFIX = 'beside-';
 const CONNECTIONS = 8;
 const READS_PER_SECOND = 200;
 const WRITES_PER_SECOND = 50;
-/** So that peers that read nothing are closed within a round. */
+/** Short, so that the gateway closes peers that read nothing within a round. */
 const WRITE_TIMEOUT_MS = '2000';
-/** What Node takes by itself in a container of 512 MiB; deploy/chart gives it 640. */
+/** Node's default heap in a container of 512 MiB; deploy/chart gives it 640. */
 const NODE_OPTIONS = '--max-old-space-size=256';
-/** Long enough for answers to come while something stands still for a second. */
+/** Long enough to receive responses even if the gateway blocks for a second. */
 const MEASURE_MS = 3000;
 
-/** "No caller can hurt another": what a bystander's p99 may become, and what the gateway may use. */
+/** The promise "No caller can hurt another": bounds for a bystander's p99 and for the gateway's resources. */
 const MOST_TIMES = 10;
 const MOST_MS = 500;
 const MOST_LOOP_MS = 100;
 const MOST_MIB = 640;
 
 type Latencies = Pick<Sample, 'p50' | 'p99'>;
-/** Of a bystander that was refused something: whatever else it measured says nothing then. */
+/** The latencies of a bystander after a refusal, which makes its measurement invalid. */
 const REFUSED: Latencies = { p50: NaN, p99: NaN };
 
-/** A bystander's latencies, and what was used meanwhile by whatever went on beside it. */
+/** The latencies of a bystander, and the resources used during the attack. */
 interface Beside extends Figures {
   reads: Latencies;
   writes: Latencies;
-  /** How often the attack was made. */
+  /** The number of attacks. */
   attacks: number;
 }
 
-/** What each attack does to another tenant's reads and writes, and to the gateway that serves both. */
+/** Measures the effect of each attack on another tenant's reads and writes, and on the gateway that serves both. */
 export async function hostile(bench: Bench): Promise<Outcome> {
   const { stage } = bench;
   const metricsPort = await reservePort();
@@ -72,7 +72,7 @@ export async function hostile(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** A bystander at a steady rate, while the attack is made again and again. */
+/** Runs a bystander at a steady rate while the attack repeats. */
 async function besideAttack(
   bench: Bench,
   { gateway, metricsPort }: { gateway: Server; metricsPort: number },

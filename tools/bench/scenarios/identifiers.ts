@@ -8,7 +8,7 @@ import { seedSubjects, seedTenant, settle } from './seed.ts';
 const READ_TABLES = ['memberships', 'subjects', 'snapshots', 'grants', 'subject_identifiers', 'subject_evidence'];
 const count = (size: number): string => size.toLocaleString('en');
 
-/** What a search by an identifier reads as there are more subjects with one. */
+/** Measures the rows that a search by identifier reads as the number of subjects with an identifier grows. */
 export async function identifierGrowth(
   bench: Bench,
   probe: Server,

@@ -6,10 +6,10 @@ import type { Bench } from './scenario.ts';
 const ORIGIN = 'log.example/bench';
 const DEADLINE_MS = 600_000;
 
-/** A log has one key, whichever part of the bench goes on with it. */
+/** All parts of the bench use the same log key. */
 let keys: ReturnType<typeof generateKeys> | undefined;
 
-/** Runs a worker that integrates and signs, for as long as something is measured. */
+/** Runs a worker that integrates and signs during a measurement. */
 export async function withLogWorker<T>(
   { stage }: Bench,
   intervalMs: number,
@@ -30,7 +30,7 @@ export async function withLogWorker<T>(
   }
 }
 
-/** Waits until nothing waits, and all of it is published. */
+/** Waits until everything is integrated and published. */
 export async function untilPublished({ stage }: Bench): Promise<void> {
   const isPublished = async (): Promise<boolean> => {
     const { rows } = await stage.sql.query<{ done: boolean }>(
@@ -42,7 +42,7 @@ export async function untilPublished({ stage }: Bench): Promise<void> {
   await waitFor(isPublished, { deadlineMs: DEADLINE_MS, what: 'the log' });
 }
 
-/** Waits until all that is published is in the feeds too: what that reads is not what an entry of the log costs. */
+/** Waits until the feeds contain everything published, so that their reads do not count as a cost of the log. */
 export async function untilFed(bench: Bench): Promise<void> {
   await untilPublished(bench);
   const isFed = async (): Promise<boolean> => {

@@ -24,11 +24,11 @@ import { seedSubjects, settle } from './seed.ts';
 
 const DEFAULT_INTERVAL_MS = 1000;
 const SHORT_INTERVAL_MS = 50;
-/** Of the log, and what its statements read beside it. */
+/** The tables of the log. */
 const TABLES = ['log_waiting', 'log_entries', 'log_tiles', 'log_tree', 'log_checkpoints'];
 const READ_TABLES = [...TABLES, 'memberships', 'subjects', 'snapshots', 'grants'];
 
-/** What the transparency log costs those who write, how soon it has what they wrote, and what its proofs cost. */
+/** Measures the cost of the transparency log for writers, its delay, and the cost of its proofs. */
 export async function log(bench: Bench): Promise<Outcome> {
   const grown = await withLogWorker(bench, SHORT_INTERVAL_MS, () => growth(bench), { DATABASE_POOL_SIZE: '2' });
   const written = await withLogWorker(bench, DEFAULT_INTERVAL_MS, async (worker) => {
@@ -47,8 +47,8 @@ export async function log(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Creates while facts leave marks and the worker integrates them, and while they leave none: their rate, and what they cost
- * all processes together until all is integrated, since a worker may have cores that nobody else wants.
+ * Measures creates with the log and without it: their rate, and the cost for all processes until everything is integrated. The
+ * cost counts because a worker may have idle cores for itself.
  */
 async function creates(bench: Bench, worker: Server): Promise<{ lines: Line[]; costs: Cost[]; rate: Figure }> {
   const { stage, effort, gateway, owner } = bench;
@@ -93,7 +93,7 @@ async function creates(bench: Bench, worker: Server): Promise<{ lines: Line[]; c
   };
 }
 
-/** How fast one worker makes entries of what has gathered, what that costs, and what it leaves in the database. */
+/** Measures how fast one worker integrates a backlog, the cost of that, and the space in the database. */
 async function integration(
   bench: Bench,
   worker: Server,
@@ -158,7 +158,7 @@ async function integration(
   };
 }
 
-/** Of the log's tables with their indexes, as autovacuum leaves them. */
+/** Returns the size of the log's tables with their indexes, after a vacuum. */
 async function bytesOf({ stage }: Bench): Promise<number> {
   await stage.sql.query(`VACUUM ${TABLES.join(', ')}`);
   const { rows } = await stage.sql.query<{ bytes: number }>(
@@ -168,7 +168,7 @@ async function bytesOf({ stage }: Bench): Promise<number> {
   return rows[0]?.bytes ?? NaN;
 }
 
-/** From the 201 of a create to a published checkpoint that has it, as somebody sees it who asks all the time. */
+/** Measures the time from the 201 of a create to a published checkpoint that includes it, with continuous polling. */
 async function published(
   bench: Bench,
   intervalMs: number,
@@ -217,12 +217,12 @@ async function published(
   return [line('p50', 0.5, most.p50), line('p99', 0.99, most.p99)];
 }
 
-/** Snapshots, and tiles, that are asked for again and again. */
+/** The number of snapshots and tiles that are requested repeatedly. */
 const POPULAR = 200;
-/** Entries that no cache of tiles holds together. */
+/** More entries than the cache of tiles can contain. */
 const ANY = 20_000;
 
-/** Proofs against reads of the same snapshots, and tiles against the framework's no-op. */
+/** Compares proofs with reads of the same snapshots, and tiles with the framework's no-op. */
 async function proofs(bench: Bench): Promise<{ lines: Line[]; costs: Cost[] }> {
   const { stage, effort, gateway, noOp, owner: headers } = bench;
   await settle(bench);
@@ -230,7 +230,7 @@ async function proofs(bench: Bench): Promise<{ lines: Line[]; costs: Cost[] }> {
     `SELECT snapshot_id, (SELECT size::float8 FROM log_tree) AS size FROM log_entries
        JOIN snapshots USING (subject_key, snapshot_version) WHERE entry_type = 1 AND tenant_id = $1
       ORDER BY random() LIMIT ${ANY}`,
-    // After other parts there are those of other tenants too, which the owner may not read.
+    // Other parts leave snapshots of other tenants, which the owner may not read.
     [OWNER],
   );
   const all = rows.map(({ snapshot_id: id }) => `/v1/tenants/${OWNER}/snapshots/${id}`);
@@ -275,10 +275,10 @@ async function proofs(bench: Bench): Promise<{ lines: Line[]; costs: Cost[] }> {
 const SMALL = 1000;
 const BATCH = 500;
 
-/** What PostgreSQL reads for a proof and for integration, in a small tree and in large ones. */
+/** Measures the rows that PostgreSQL reads for a proof and for integration, in small and large trees. */
 async function growth(bench: Bench): Promise<Line[]> {
   const sizes = bench.effort.quick ? [SMALL, 100_000] : [SMALL, 1_000_000, 10_000_000];
-  // One connection to PostgreSQL, so that what it counts can be told apart.
+  // With one connection, PostgreSQL's counters belong to this gateway.
   const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1' });
   const steps: { size: number; proof: number; entry: number }[] = [];
   try {
@@ -316,10 +316,10 @@ async function growth(bench: Bench): Promise<Line[]> {
   return [line('proof', 'a proof'), line('entry', 'an entry to be integrated,')];
 }
 
-/** Leaves of one transaction. */
+/** The number of leaves per transaction. */
 const GENERATED = 250_000;
 
-/** Lets the tree grow to this size by leaves that are of nothing: as the worker would, but for the facts. */
+/** Grows the tree to this size with leaves without facts. */
 async function generate({ stage: { sql } }: Bench, upTo: number): Promise<void> {
   for (let isLess = true; isLess; ) {
     await sql.query('BEGIN');
@@ -335,7 +335,7 @@ async function generate({ stage: { sql } }: Bench, upTo: number): Promise<void> 
              ON CONFLICT (level, tile_index) DO UPDATE SET hashes = t.hashes || excluded.hashes`,
         [added.map(({ level }) => level), added.map(({ index }) => index), added.map(({ hashes }) => Buffer.from(hashes))],
       );
-      // Of owner changes whose numbers nobody has.
+      // They are entries of owner changes that do not exist.
       await sql.query(
         `INSERT INTO log_entries (log_index, entry_type, owner_change_id, salt)
          SELECT i, 4, -i, substr(sha256(i::text::bytea), 1, 16) FROM generate_series($1::bigint, $2::bigint) i`,

@@ -7,7 +7,7 @@ import { largeEnvelope } from './documents.ts';
 import { type Bench, call, CONNECTIONS, latestPath, OWNER, sample, subjectPath } from './scenario.ts';
 import { seedSubjects, settle } from './seed.ts';
 
-/** Resident memory of the gateway: at full load for a while, and in the reads that go through much. */
+/** Measures the resident memory of the gateway at full load and during large reads. */
 export async function memory(bench: Bench): Promise<Outcome> {
   const load = await underLoad(bench);
   const lines = [...load.lines];
@@ -19,7 +19,7 @@ const SAMPLE_MS = 50;
 const MAX_POINTS = 300;
 const LIMIT_MIB = 250;
 
-/** Looks at the gateway's memory for as long as `work` takes. */
+/** Samples the gateway's memory while `work` runs. */
 async function watch(gateway: Server, work: () => Promise<unknown>): Promise<{ x: number; y: number }[]> {
   const points: { x: number; y: number }[] = [];
   const startAt = performance.now();
@@ -42,7 +42,7 @@ async function underLoad(bench: Bench): Promise<{ lines: Line[]; curves: Curve[]
   const seconds = effort.quick ? 6 : 600;
   const options = { connections: CONNECTIONS / 2, measureMs: seconds * 1000 };
   const paths = Array.from({ length: SUBJECTS }, (_, index) => latestPath(OWNER, `${PREFIX}${index + 1}`));
-  // A fresh one: what came before would be in its memory.
+  // A new process, since earlier work would count.
   const gateway = await stage.startGateway();
   const points = await watch(gateway, () =>
     Promise.all([
@@ -83,7 +83,7 @@ async function underLoad(bench: Bench): Promise<{ lines: Line[]; curves: Curve[]
   };
 }
 
-/** Lowest, median, highest: a result file need not hold thousands of samples. */
+/** Returns lowest, median and highest value, since a result file need not contain thousands of samples. */
 function summary(values: readonly number[]): number[] {
   const { median } = figure(values);
   return [Math.min(...values), median, Math.max(...values)];
@@ -145,7 +145,7 @@ async function largeReads(bench: Bench): Promise<LargeRead[]> {
   ];
 }
 
-/** Two versions of one subject, of about 900 KB each; gives its id. */
+/** Writes two versions of a subject of about 900 KB each. Returns its id. */
 async function seedLargePair(bench: Bench): Promise<string> {
   const subjectId = randomUUID();
   for (const version of [1, 2]) {
@@ -197,7 +197,7 @@ async function countLines(answer: Response): Promise<number> {
   return lines;
 }
 
-/** The same work again and again on a gateway of its own: what it takes at most, and whether it takes more each time. */
+/** Repeats the same work on a separate gateway. Measures its peak memory, and whether it grows each time. */
 async function passes(bench: Bench, { id, what, run }: LargeRead): Promise<Line[]> {
   const gateway = await bench.stage.startGateway();
   try {

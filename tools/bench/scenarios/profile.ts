@@ -8,10 +8,10 @@ import type { Server } from '../stage.ts';
 import { type Bench, OWNER, sample } from './scenario.ts';
 import { readFlows } from './reads.ts';
 
-/** From the end of the load to that of the process, at most. */
+/** The maximum time from the end of the load to the end of the process. */
 const SHUTDOWN_MS = 300;
 
-/** Where the gateway's main thread spends the time of a request. Each flow has a gateway of its own. */
+/** Profiles the gateway's main thread. Each flow has its own gateway. */
 export async function profiles(bench: Bench): Promise<Outcome> {
   const { latest, byId } = await readFlows(bench, 'profile-');
   const create = { kind: 'create', tenantId: OWNER, headers: bench.owner } as const;
@@ -47,10 +47,10 @@ async function loadOf(
   gateway: Server,
   flow: Load['flow'],
 ): Promise<{ measureMs: number; perSecond: number }> {
-  // The part that is looked at lies within the measured one, although the end of the process is not known exactly.
+  // The evaluated part is within the measured one, although the exact end of the process is unknown.
   const measureMs = bench.effort.quick ? 700 : 5000;
   try {
-    // V8 compiles what it sees often.
+    // Warms up, so that V8 compiles the code.
     await sample(bench, gateway, flow, { measureMs: bench.effort.quick ? 1500 : 5000 });
     const { perSecond } = await sample(bench, gateway, flow, { measureMs: measureMs + 2 * SHUTDOWN_MS });
     return { measureMs, perSecond };

@@ -8,12 +8,12 @@ import { grantTo, seedSubjects, settle } from './seed.ts';
 
 const SUBJECTS = 1000;
 const ALONE = { connections: 1 };
-/** Share of its own peak at which a load's tail is looked at. */
+/** The share of its peak rate at which high percentiles are measured. */
 const STEADY = 0.7;
 
 export const NO_OP_GET = { kind: 'get', expect: 200, paths: ['/no-op'], headers: {} } as const satisfies Load['flow'];
 
-/** Reads, set against the framework's no-op GET. */
+/** Compares reads with the framework's no-op GET. */
 export async function reads(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, effort } = bench;
   const pages = await pageFlows(bench);
@@ -71,7 +71,7 @@ const PROVED_VERSIONS = 10;
 const FEED = 'page-feed';
 const FEED_ENTRIES = 1000;
 
-/** Reads that answer many things. */
+/** Returns the flows that read lists. */
 async function pageFlows(bench: Bench): Promise<Record<'provenance' | 'changes', Load['flow']>> {
   const subjectIds = Array.from({ length: PROVED }, (_, index) => `page-proved-${index + 1}`);
   await seedHistories(bench, subjectIds, PROVED_VERSIONS);
@@ -83,7 +83,7 @@ async function pageFlows(bench: Bench): Promise<Record<'provenance' | 'changes',
   };
 }
 
-/** Set against a latest read: the processor time of one, and how long a caller waits who is alone. */
+/** Compares them with a read of the latest version: processor time, and the latency of a single caller. */
 function pageLines(
   id: string,
   what: string,
@@ -108,8 +108,8 @@ function pageLines(
 }
 
 /**
- * The tail at a steady rate, in alternation with that of the no-op at the same share of its own peak: what the machine
- * and the load generator add is in both.
+ * Measures high percentiles at a steady rate, in alternation with the no-op at the same share of its own peak. The machine and
+ * the load generator affect both.
  */
 async function tails(
   bench: Bench,
@@ -142,7 +142,7 @@ async function tails(
   ];
 }
 
-/** Single reads of all kinds, of subjects that are seeded for them under this prefix. */
+/** Returns the flows of single reads, with subjects that it seeds under this prefix. */
 export async function readFlows(
   bench: Bench,
   prefix: string,

@@ -3,12 +3,12 @@ import type { Server } from '../stage.ts';
 import type { Bench } from './scenario.ts';
 
 const REQUESTS = 25;
-/** A process of PostgreSQL tells what it did once a second at most, at the end of a statement. */
+/** A process of PostgreSQL reports its counters at most once per second, at the end of a statement. */
 export const TOLD_AFTER_MS = 1100;
 
 const READ_BY_REQUESTS = ['memberships', 'subjects', 'snapshots', 'grants'];
 
-/** Rows of these tables read whole and entries of their indexes, since the server began to count. */
+/** Returns the rows read by sequential scans of these tables plus the entries read of their indexes, since the last reset. */
 export async function rowsCounted({ stage }: Bench, tables: readonly string[]): Promise<number> {
   const { rows } = await stage.sql.query<{ sum: number }>(
     `SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = ANY ($1))::float8
@@ -19,8 +19,8 @@ export async function rowsCounted({ stage }: Bench, tables: readonly string[]): 
 }
 
 /**
- * Rows of tables read whole and entries of indexes, for one request of each kind: what the plans do, on any machine. The
- * probing gateway has one connection, and nobody else asks anything meanwhile.
+ * Returns the rows and index entries read by a request of each kind. They depend on the plans and not on the machine. The
+ * probing gateway has one connection, and nothing else runs.
  */
 export async function rowsRead(
   bench: Bench,
@@ -39,10 +39,10 @@ export async function rowsRead(
     const before = await rowsCounted(bench, tables);
     for (let time = 1; time < REQUESTS; time++) await ask();
     await wait(TOLD_AFTER_MS);
-    // With the last one it tells of all.
+    // The last request makes it report all of them.
     await ask();
     return ((await rowsCounted(bench, tables)) - before) / REQUESTS;
   };
-  // What an idle connection did for a load before, it tells seconds later, once: hardly in both.
+  // An idle connection reports earlier work once, seconds later, so it affects at most one of the two.
   return Math.min(await measure(), await measure());
 }

@@ -8,7 +8,7 @@ import { seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
 
 const SHARED = "sharing this machine's cores";
 
-/** How a gateway fares with few callers and with many, and what a second one and a second worker add on this machine. */
+/** Measures a gateway with few and many callers, and the gain of a second gateway and a second worker on this machine. */
 export async function scale(bench: Bench): Promise<Outcome> {
   await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
   await settle(bench);
@@ -36,9 +36,9 @@ function flowsOf({ owner }: Bench) {
   } as const;
 }
 
-/** Callers who ask again as soon as they are answered. */
+/** Numbers of callers, each of which sends its next request after a response. */
 const CALLERS = [1, 16, 64, 256];
-/** Requests a second that come whenever they come: within what a gateway does, on two cores. */
+/** Rates of independent arrivals that a gateway on two cores can serve. */
 const ARRIVALS = { read: 4_000, create: 1_500 } as const;
 const WORK = { read: 'Latest reads', create: 'Creates' } as const;
 type Kind = keyof typeof WORK;
@@ -127,7 +127,7 @@ async function twoGateways(bench: Bench): Promise<Required<Pick<Outcome, 'lines'
   }
 }
 
-/** One worker, then two, then one again: a worker that is started for each round would be measured cold. */
+/** Measures one worker, then two, then one again. A new worker per round would be cold. */
 async function twoWorkers(bench: Bench): Promise<Outcome['lines']> {
   const { stage, effort } = bench;
   redisUrlOf(bench);

@@ -5,10 +5,10 @@ import { type Figure, figure } from '../measure.ts';
 import { type Cost, Missing } from '../run.ts';
 import type { Server, Stage } from '../stage.ts';
 
-/** How long and how often; a quick run is for a first look. */
+/** Durations and repetitions. */
 export interface Effort {
   rounds: number;
-  /** Rounds before those: the first of them meet code that is not compiled yet. */
+  /** Rounds before the counted ones, to warm up the code. */
   uncounted: number;
   warmUpMs: number;
   measureMs: number;
@@ -20,14 +20,14 @@ export interface Bench {
   effort: Effort;
   gateway: Server;
   noOp: Server;
-  /** `Authorization` of the owner's principal, and of the one that reads by grants. */
+  /** The `Authorization` of the owner and of the reader by grants. */
   owner: Record<string, string>;
   grantee: Record<string, string>;
 }
 
 export const OWNER = 'acme';
 export const GRANTEE = 'beta';
-/** A tenant to which half of all grants are. */
+/** A tenant that holds half of all grants. */
 export const HUB = 'hub';
 export const CONNECTIONS = 64;
 
@@ -37,7 +37,7 @@ export function redisUrlOf({ stage }: Pick<Bench, 'stage'>): string {
   throw new Missing('There is no Redis. Put redis-server or valkey-server on PATH, or set QUEUE_URL.');
 }
 
-/** A call of the gateway; throws when the answer is no success. */
+/** Calls the gateway. Throws unless the response is a success. */
 export async function call(
   bench: Bench,
   headers: Record<string, string>,
@@ -60,18 +60,18 @@ export const subjectPath = (tenantId: string, subjectId: string): string =>
 export const latestPath = (tenantId: string, subjectId: string): string =>
   `${subjectPath(tenantId, subjectId)}/snapshots/latest`;
 
-/** What a load gave, and the processor time of each process meanwhile, in microseconds an iteration. */
+/** The figures of a load, and the processor time of each process in microseconds per iteration. */
 export interface Sample extends LoadFigures {
   gatewayUs: number;
   postgresUs: number;
   generatorUs: number;
-  /** Share of the machine's cores that these took together; what is left idles, or is somebody else's. */
+  /** The share of the machine's cores that these processes used. */
   busy: number;
 }
 
 type Options = Partial<Pick<Load, 'connections' | 'measureMs' | 'ratePerSecond'>>;
 
-/** One load on a server, or one on each of several at the same time. */
+/** Runs a load on a server, or one on each of several at the same time. */
 export async function sample(
   { stage, effort }: Bench,
   servers: Server | readonly Server[],

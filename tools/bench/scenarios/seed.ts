@@ -1,10 +1,10 @@
 import { SUBJECT_TYPE } from '../flows.ts';
 import { type Bench, call, GRANTEE, HUB, OWNER } from './scenario.ts';
 
-/** Rows of one statement. */
+/** The number of rows per statement. */
 const BATCH = 50_000;
 
-/** Canonical text of about 1.1 KB, made where it is stored. */
+/** SQL that makes a canonical envelope of about 1.1 KB. */
 const ENVELOPE = `
 CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot_id uuid, generated_at text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT '{"attributes":{"legal":{"legal_name":"Bench AG"},"text":"' || repeat('x', 640) || '"},' ||
@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot
          ',"subject":{"subject_id":"' || subject_id || '","subject_type":"${SUBJECT_TYPE}"}}'
 $$`;
 
-/** Two tenants, and a third of the second one's principal, which may use grants in both. */
+/** Creates two tenants, and a third one of the second principal, which may use grants in both of its tenants. */
 export async function seedTenants(bench: Bench): Promise<void> {
   await bench.stage.sql.query(ENVELOPE);
   await seedTenant(bench, bench.owner, OWNER);
@@ -32,8 +32,8 @@ export async function seedTenant(bench: Bench, headers: Record<string, string>, 
 }
 
 /**
- * Subjects `prefix1`, `prefix2`, … by SQL, from number `after` + 1 to `upTo`, each with a chain of `versions` snapshots
- * that holds when it is verified, recorded and made a second apart.
+ * Inserts the subjects `prefix(after + 1)` to `prefix(upTo)` by SQL, each with a valid chain of `versions` snapshots. Their
+ * recorded and effective times are a second apart.
  */
 export async function seedSubjects(
   { stage }: Bench,
@@ -66,10 +66,10 @@ export async function seedSubjects(
   }
 }
 
-/** Tenants that hold half of the grants between them. */
+/** The number of tenants that share half of the grants. */
 const CROWD = 10_000;
 
-/** Grants on the subjects `prefix(after + 1)` to `prefix(upTo)`: every second one to the hub, the others to a crowd. */
+/** Inserts grants on the subjects `prefix(after + 1)` to `prefix(upTo)`: every second one for the hub, the others for a crowd. */
 export async function seedGrants(
   { stage }: Bench,
   { prefix, upTo, after = 0 }: { prefix: string; upTo: number; after?: number },
@@ -86,7 +86,7 @@ export async function seedGrants(
   }
 }
 
-/** Grants to one tenant on the first `count` subjects with this prefix. */
+/** Inserts grants for one tenant on the first `count` subjects with this prefix. */
 export async function grantTo(
   { stage }: Bench,
   tenantId: string,
@@ -101,7 +101,7 @@ export async function grantTo(
   );
 }
 
-/** As autovacuum and a checkpoint leave the tables some time after a seed. */
+/** Vacuums the tables and runs a checkpoint, as PostgreSQL does itself some time after a seed. */
 export async function settle({ stage }: Bench): Promise<void> {
   await stage.sql.query('VACUUM ANALYZE subjects, snapshots, grants, webhook_subscriptions');
   await stage.sql.query('CHECKPOINT');

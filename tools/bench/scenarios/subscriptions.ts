@@ -5,7 +5,7 @@ import type { Bench } from './scenario.ts';
 export const EVENT_TYPE = 'identity.snapshot.created';
 const BATCH = 5_000;
 
-/** Subscriptions of a tenant to new snapshots, each at a path of its own of one endpoint; by SQL. */
+/** Inserts subscriptions of a tenant to new snapshots by SQL, each with its own path at one endpoint. */
 export async function seedSubscriptions(
   { stage }: Bench,
   { tenantId, count, port }: { tenantId: string; count: number; port: number },
@@ -30,7 +30,7 @@ export async function seedSubscriptions(
   }
 }
 
-/** Ends all subscriptions, and forgets the events that nobody has taken up. */
+/** Deletes all subscriptions and all unprocessed events. */
 export async function unsubscribeAll({ stage }: Bench): Promise<void> {
   await stage.sql.query('UPDATE webhook_subscriptions SET deleted_at = now() WHERE deleted_at IS NULL');
   await forgetEvents(stage);

@@ -7,7 +7,7 @@ import { seedSubjects } from './seed.ts';
 
 const PREFIX = 'pair-';
 
-/** The heads of the chains that clients of `propose_and_apply` go on with. */
+/** Returns the heads of the chains that clients of `propose_and_apply` extend. */
 async function headsOf({ stage }: Bench): Promise<Head[]> {
   const { rows } = await stage.sql.query<{ subject_id: string; version: number }>(
     `SELECT s.subject_id, max(n.snapshot_version) AS version FROM subjects s JOIN snapshots n USING (subject_key)
@@ -16,7 +16,7 @@ async function headsOf({ stage }: Bench): Promise<Head[]> {
   return rows.map((row) => ({ subjectId: row.subject_id, version: row.version }));
 }
 
-/** Writes, set against the framework's no-op POST of the same body, Emmett, and bare statements. */
+/** Compares writes with the framework's no-op POST of the same body, with Emmett, and with bare statements. */
 export async function writes(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, stage, effort, owner } = bench;
   const emmett = await openEmmett(stage.databaseUrl).catch((error: unknown) => {
