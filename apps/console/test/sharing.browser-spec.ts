@@ -62,7 +62,7 @@ withConsole('sharing', (scene) => {
       await route.fulfill({ response, body: text.replace('"entry":"{', '"entry":"{ ') });
     });
     await dialog.getByLabel('Fact').selectOption('changed');
-    await dialog.getByText('The proof does not hold').waitFor();
+    await dialog.getByText('The proof failed the verification').waitFor();
     await page.unroute('**/log-proof?*');
     await page.keyboard.press('Escape');
     await row.getByRole('button', { name: /^Revoke/ }).click();

@@ -46,7 +46,7 @@ withConsole('verifying without signing in', (scene) => {
     await input.setInputFiles(file('<i>forged</i>.ndjson', bundleText(head, [first ?? {}, forged, third ?? {}])));
     const refused = page.locator('[data-outcome=refused]');
     await refused.getByText('Line 3, version 2').waitFor();
-    expect(await refused.textContent()).toContain('<i>forged</i>.ndjson does not hold');
+    expect(await refused.textContent()).toContain('<i>forged</i>.ndjson failed the verification');
     expect(await refused.textContent()).toContain('the SHA-256 of the envelope is');
     expect(await refused.textContent()).toContain('The 1 versions before it hold.');
     expect(await page.getByRole('table', { name: 'Lines' }).getByRole('row').last().textContent()).toContain('Refused');
