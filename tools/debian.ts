@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 
-/** Whether packages of Debian can be installed here: as root, on Debian. */
+/** Returns whether Debian packages can be installed here: as root, on Debian. */
 export function canInstall(): boolean {
   return process.getuid?.() === 0 && fs.existsSync('/etc/debian_version');
 }
 
 /**
- * Installs packages of Debian without what they recommend, and starts none of their services. Whoever needs a program looks
- * for it afterwards: nothing is thrown here.
+ * Installs Debian packages without recommended ones, and starts none of their services. Throws nothing; callers check that
+ * the program exists.
  */
 export function installPackages(names: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // A package starts its service on a port of its own; this file keeps it from doing so while we install.
+  // During the installation, this file prevents packages from starting their services.
   const policy = '/usr/sbin/policy-rc.d';
   const ownPolicy = !fs.existsSync(policy);
   if (ownPolicy) fs.writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

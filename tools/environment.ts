@@ -3,9 +3,9 @@ import { loadDotEnv } from './dev/data-folder.ts';
 import { UserError } from './processes.ts';
 
 /**
- * Has `process.env` hold what the processes of the service read: `.env`, and the secrets that stand in files (`NAME_FILE`).
- * What is not built is built first, since the processes' own code reads the files.
- * @throws UserError in one line a secret that cannot be read, or when the build fails.
+ * Loads the environment of the service into `process.env`: `.env`, and secrets from files (`NAME_FILE`). Builds the libraries
+ * first, since their code reads the files.
+ * @throws UserError in one line if a secret cannot be read or the build fails
  */
 export async function loadEnvironment(abort?: AbortSignal): Promise<void> {
   loadDotEnv();

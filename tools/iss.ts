@@ -5,7 +5,7 @@ import { loadEnvironment } from './environment.ts';
 import { reportError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
-/** `npx iss …` in a clone: what the image has built already. Beside `npm start` it is about that one's database. */
+/** `npx iss …` in a clone: builds `iss` first. Uses the database of a running `npm start`. */
 try {
   await loadEnvironment();
   const started = readRun()?.status;

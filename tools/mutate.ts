@@ -21,7 +21,7 @@ async function runStryker(library = '', ...options: string[]): Promise<number> {
   if (!LIBRARIES.includes(library)) {
     throw new UserError(`Name a library: npm run mutate -- ${LIBRARIES.join(' | ')}`);
   }
-  // The run takes long, so everything else goes first.
+  // The run is long, so it gets the lowest priority.
   setPriority(constants.priority.PRIORITY_LOW);
   const stryker = join(repositoryRoot, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
   const child = spawn(process.execPath, [stryker, 'run', 'tools/stryker.config.mjs', ...options], {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-// `build` does not use the compiler's build mode: that keeps the state of its last run beside the output, and takes an output
-// that Nx restored from its cache for its own.
+// `build` does not use the compiler's build mode, which stores the state of its last run beside the output and would mistake an
+// output from the cache of Nx for its own.
 const COMPILE = 'node node_modules/typescript-native/bin/tsc --composite false --incremental false -p';
 
 /** Infers the projects of the repository: every folder of `apps` and `libs` with a tsconfig.json. */

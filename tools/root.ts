@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The folder of the repository, found from the working folder upwards: these files run as ES modules and, in Jest, as CommonJS. */
+/** The folder of the repository, searched upwards from the working folder, since in Jest these files run as CommonJS. */
 export const repositoryRoot = findRoot(process.cwd());
 
 function findRoot(folder: string): string {

@@ -1,5 +1,5 @@
-// Runs one of the tools, on any Node from 20 on: installs the packages when they are missing or stale, then hands over to
-// tools/<name>.ts under the pinned Node, which runs TypeScript as it is. After `folder/` the next argument names the tool.
+// Runs a tool on Node 20 or newer: installs missing or stale packages, then runs tools/<name>.ts with the pinned Node, which
+// runs TypeScript directly. After `folder/`, the next argument names the tool.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
@@ -29,11 +29,11 @@ function installIfNeeded() {
   const hash = createHash('sha256').update(readFileSync(lockFile)).digest('hex');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === hash) return;
   const installed = join(modules, '.package-lock.json');
-  // Somebody's own npm install, later than the last change of the lock file, is as good.
+  // A manual `npm install` after the last change of the lock file is sufficient.
   const upToDate = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lockFile).mtimeMs;
   if (!upToDate) {
     console.error('Installing packages (npm ci); the first time this takes a minute or two …');
-    // Standard output belongs to the tool's result, so npm's report goes to standard error.
+    // Standard output is for the tool's result, so npm's report goes to standard error.
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
     const options = { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
     const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
@@ -59,7 +59,7 @@ async function runHere() {
 }
 
 function runUnder(file) {
-  // The channel closes when this process is gone, however it went, and the tool then ends too.
+  // The channel closes when this process ends for any reason, and the tool then ends too.
   const child = spawn(file, [fileURLToPath(import.meta.url), tool, ...toolArguments], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

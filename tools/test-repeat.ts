@@ -7,8 +7,8 @@ import { failuresOf, summaryOf, type Run } from './testing/repeated-runs.ts';
 import { repositoryRoot } from './root.ts';
 
 /**
- * `npm run test:repeat -- 30`: runs `npm test` so often, every third run beside four busy loops, and prints which tests
- * failed and how often. Further arguments go to `npm test`. Exits with 1 when any test failed.
+ * `npm run test:repeat -- 30`: runs `npm test` 30 times, every third run beside four busy loops, and prints the failed tests
+ * with their number of failures. Further arguments go to `npm test`. Exits with 1 if a test failed.
  */
 const BUSY_LOOPS = 4;
 const EVERY = 3;
@@ -37,7 +37,7 @@ try {
 console.log(`\n${summaryOf(runs)}`);
 process.exitCode = runs.length === times && runs.every(({ failures }) => failures.length === 0) ? 0 : 1;
 
-/** Runs `npm test` once, with its output kept back unless the run fails. */
+/** Runs `npm test` once. Prints its output only if the run fails. */
 async function runOnce(number: number): Promise<Run> {
   const isBusy = number % EVERY === 0;
   const loops = isBusy ? Array.from({ length: BUSY_LOOPS }, startBusyLoop) : [];
@@ -64,7 +64,7 @@ async function runOnce(number: number): Promise<Run> {
   }
 }
 
-/** Starts a process that uses a whole core, and ends when this one has ended. */
+/** Starts a process that uses a whole core until this process ends. */
 function startBusyLoop(): ChildProcess {
   const loop =
     'let end = false; process.on("disconnect", () => (end = true)); (function spin() { for (const until = Date.now() + 100; Date.now() < until; ); if (!end) setImmediate(spin); })()';

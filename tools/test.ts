@@ -9,8 +9,8 @@ import { startTestServices } from './testing/services.ts';
 const MINUTES = Number(process.env['TEST_MINUTES'] ?? 20);
 
 /**
- * `npm test`: every promise of the product once, on one PostgreSQL and one Redis. With `--all` (`npm run test:all`) also the
- * suites that cost much: `*.full-spec.ts` and `*.browser-spec.ts`. Other arguments go to Jest.
+ * `npm test`: tests every promise of the product once, on one PostgreSQL and one Redis. `--all` (`npm run test:all`) includes the
+ * expensive suites, `*.full-spec.ts` and `*.browser-spec.ts`. Other arguments go to Jest.
  */
 const [all, words] = [process.argv.includes('--all'), process.argv.slice(2).filter((word) => word !== '--all')];
 const stop = new AbortController();
@@ -33,14 +33,14 @@ try {
 async function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
   const runsAll = all || words.some((word) => /full-spec|browser-spec/.test(word));
-  // Jest gets a process group of its own, since its workers would outlive it.
+  // Jest gets its own process group, since its workers would outlive it.
   const child = spawn(process.execPath, [jest, ...words], {
     cwd: repositoryRoot,
     env: {
       ...process.env,
       // Vite leaves `production` here after it has built the console.
       NODE_ENV: 'test',
-      // Suites allocate much and keep little: a larger young generation saves a tenth of the processor time.
+      // Suites allocate much and keep little, so a larger young generation saves a tenth of the processor time.
       NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --max-semi-space-size=64`.trim(),
       ISS_TEST_ALL: String(runsAll),
       // All workers load the same packages; one of them compiles each.

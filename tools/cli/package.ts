@@ -4,12 +4,12 @@ import { build, type Metafile } from 'esbuild';
 import { repositoryRoot } from '../root.ts';
 
 const CLI = join(repositoryRoot, 'apps/cli');
-/** Commander's. */
+/** The oldest version that Commander supports. */
 const OLDEST_NODE = '22.12';
 
 /**
- * Makes the package of `iss` in a folder, as it is published: one file, which needs no other package, and the licences of what
- * is in it. The commands that work on a database are left out: they are for operators, who have them in the image.
+ * Makes the published package of `iss` in a folder: one file that needs no other package, and the licences of its contents. The
+ * commands that work on a database are only in the image, for operators.
  */
 export async function makePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -19,7 +19,7 @@ export async function makePackage(folder: string): Promise<void> {
     entryPoints: [join(CLI, 'src/main.ts')],
     outfile: file,
     bundle: true,
-    // Of this format the modules of Node are loaded by whoever needs them, which halves the start.
+    // This format loads the modules of Node on demand, which halves the start time.
     format: 'cjs',
     platform: 'node',
     target: `node${OLDEST_NODE}`,

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../root.ts';
 
-/** What the client knows of the API's shapes. */
+/** The client's types of the API. */
 export const GENERATED_TYPES = join(repositoryRoot, 'libs/client/src/generated/types.ts');
 
-/** The schemas of `openapi.json` as TypeScript. Paths are left out: the client's methods are written by hand. */
+/** Returns the schemas of `openapi.json` as TypeScript, without the paths: the client's methods are written by hand. */
 export async function generateTypes(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'iss-types-'));
   try {

@@ -7,8 +7,7 @@ const CLIENT = join(repositoryRoot, 'libs/client');
 const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
 
 /**
- * Makes the package in a folder, as it is published: one file an entry, which needs no other package, and the types beside it.
- * The types are those that `tsc -b` made.
+ * Makes the published package in a folder: one file per entry that needs no other package, and the types from `tsc -b`.
  */
 export async function makePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -29,7 +28,7 @@ export async function makePackage(folder: string): Promise<void> {
     const from = join(CLIENT, 'dist', types);
     const to = join(folder, types);
     mkdirSync(dirname(to), { recursive: true });
-    // Compilers of before 5.7 know no such endings in declarations.
+    // Compilers before 5.7 do not accept these endings in declarations.
     const text = readFileSync(from, 'utf8').replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
     writeFileSync(to, text.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
   }
@@ -53,7 +52,7 @@ export async function makePackage(folder: string): Promise<void> {
   cpSync(join(CLIENT, 'README.md'), join(folder, 'README.md'));
 }
 
-/** The declarations that the entries' lead to. @throws Error for one that leads out of the package */
+/** Returns the declarations that the entries import. @throws Error for an import from outside the package */
 function reachableTypes(): Set<string> {
   const dist = join(CLIENT, 'dist');
   const reached = new Set<string>();

@@ -8,8 +8,8 @@ export const CONSOLE_FOLDER = join(repositoryRoot, 'apps', 'console');
 export const CONSOLE_DIST = join(CONSOLE_FOLDER, 'dist');
 
 /**
- * Builds the console into `apps/console/dist`, each file beside its gzip and brotli forms, which the gateway serves as they
- * are. Types are the compiler's business. @throws UserError when the sources don't build
+ * Builds the console into `apps/console/dist`. Each file has a gzip and a brotli form, which the gateway serves unchanged. Does
+ * not check types. @throws UserError if the build fails
  */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('vite');

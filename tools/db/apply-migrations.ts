@@ -1,8 +1,8 @@
 import { UserError } from '../processes.ts';
 
 /**
- * What `iss migrate` does, for those who have built the command.
- * @throws UserError in one line when the database can't be reached or refuses.
+ * Runs `iss migrate`, which must be built.
+ * @throws UserError in one line if the database can't be reached or refuses.
  */
 export async function applyMigrations(
   databaseUrl: string,

@@ -1,3 +1,3 @@
-/** `npm run doctor`: `iss doctor`, which says what has to be done. `-- --gateways 3 --workers 2` is handed on. */
+/** `npm run doctor`: runs `iss doctor`, and passes options on, such as `-- --gateways 3 --workers 2`. */
 process.argv.splice(2, 0, 'doctor');
 await import('../iss.ts');

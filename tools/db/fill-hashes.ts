@@ -1,7 +1,7 @@
 import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
-/** `npm run tool -- db/fill-hashes`: after an import of snapshots without hashes, as the owner of the tables. */
+/** `npm run tool -- db/fill-hashes`: adds the hashes after an import without hashes. Runs as the owner of the tables. */
 try {
   await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];

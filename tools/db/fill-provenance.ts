@@ -1,7 +1,7 @@
 import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
-/** `npm run tool -- db/fill-provenance`: for versions that were written before their provenance was kept, as the owner of the tables. */
+/** `npm run tool -- db/fill-provenance`: adds the provenance of versions from earlier releases. Runs as the owner of the tables. */
 try {
   await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];

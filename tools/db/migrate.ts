@@ -2,7 +2,7 @@ import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 import { applyMigrations } from './apply-migrations.ts';
 
-/** `npm run db:migrate`: for deployments, before the new version starts; in an image it is `migrate`. */
+/** `npm run db:migrate`: migrates the database before a new version starts; in an image the command is `migrate`. */
 try {
   await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];

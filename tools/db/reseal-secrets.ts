@@ -2,21 +2,21 @@ import type { ResealedSecrets, SealedSecrets, SealedSecretStore } from '@iss/per
 import { keyIdOf, type SecretBox } from '@iss/platform';
 
 export interface KeyRotation {
-  /** Subscriptions of which a secret was sealed anew, or one was dropped whose grace is over. */
+  /** Subscriptions with a secret that was resealed, or dropped because its grace period had ended. */
   resealed: number;
-  /** Subscriptions that had nothing to change. */
+  /** Subscriptions without a change. */
   current: number;
-  /** Ids of subscriptions with a secret that does not open: their tenants have to rotate it. */
+  /** Ids of subscriptions with a secret that cannot be opened. Their tenants must rotate it. */
   unopened: string[];
-  /** Ids of keys in the ring under which no webhook secret stands any more. */
+  /** Ids of keys in the ring that seal no webhook secret any more. */
   unusedKeyIds: string[];
 }
 
 const PAGE = 500;
 
 /**
- * Seals every webhook secret that is not under the first key of the ring anew, under that key. Apps that have the whole
- * ring go on meanwhile: a secret that is rotated in between stays as it is then, and is looked at again.
+ * Reseals every webhook secret with the first key of the ring. Apps with the whole ring can keep running: if a secret is
+ * rotated meanwhile, the rotated one is kept and checked again.
  */
 export async function resealSecrets(
   store: Pick<SealedSecretStore, 'page' | 'reseal'>,
@@ -61,7 +61,7 @@ function isCurrent(sealed: SealedSecrets, { currentKeyId }: SecretBox): boolean 
   return !sealed.hasExpiredSecret && textsOf(sealed).every((text) => keyIdOf(text) === currentKeyId);
 }
 
-/** @throws SecretBoxError when one of them does not open. */
+/** @throws SecretBoxError if one of them cannot be opened */
 function resealOf(sealed: SealedSecrets, secretBox: SecretBox): ResealedSecrets {
   const { subscriptionId, secret, previousSecret } = sealed;
   const reseal = (text: string): string => secretBox.seal(secretBox.open(text, subscriptionId), subscriptionId);

@@ -1,7 +1,7 @@
 import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
-/** `npm run tool -- db/rotate-keys`: after a new key was put first in SECRETS_KEYS and both apps were restarted with it. */
+/** `npm run tool -- db/rotate-keys`: reseals secrets. Put the new key first in SECRETS_KEYS and restart both apps before. */
 try {
   await loadEnvironment();
   const [{ openDatabase, SealedSecretStore }, { APP_ROLES, EnvError, sharedEnv }, { resealSecrets }] =

@@ -17,7 +17,7 @@ import {
 
 export const chartFolder = join(repositoryRoot, 'deploy/chart');
 
-/** Kubernetes and Helm read YAML of before 1.2, where `off` without quotes is a truth value. */
+/** Kubernetes and Helm read YAML 1.1, in which an unquoted `off` is a boolean. */
 export const YAML = { version: '1.1' } as const;
 
 export interface Manifest {
@@ -38,8 +38,8 @@ export interface Rendered {
 }
 
 /**
- * What `helm template` makes of the chart with these values laid over its own. Throws where a template fails, with the
- * sentence that `required` or `fail` has for it. The values are not checked here: see `values.schema.json`.
+ * Renders the chart as `helm template` does, with these values over its own. If a template fails, throws the message of its
+ * `required` or `fail`. Does not check the values; `values.schema.json` does.
  */
 export function renderChart(release: Release, values: Fields): Rendered {
   const definitions: Definitions = new Map();
@@ -51,7 +51,7 @@ export function renderChart(release: Release, values: Fields): Rendered {
   const chart = fields(parse(readFileSync(join(chartFolder, 'Chart.yaml'), 'utf8'), YAML));
   const context: Fields = {
     Values: overlaid(defaultValues(), values),
-    // Helm names the members of Chart.yaml by Go's names.
+    // Helm uses Go's names for the members of Chart.yaml.
     Chart: Object.fromEntries(
       Object.entries(chart).map(([name, value]) => [name[0]?.toUpperCase() + name.slice(1), value]),
     ),
@@ -82,7 +82,7 @@ export function renderChart(release: Release, values: Fields): Rendered {
 
 export const defaultValues = (): Fields => fields(parse(readFileSync(join(chartFolder, 'values.yaml'), 'utf8'), YAML));
 
-/** As Helm lays values over those of the chart: maps by member, all else in one piece, null takes a member away. */
+/** Merges values as Helm does: maps by member, other values as a whole; null removes a member. */
 export function overlaid(below: Fields, above: Fields): Fields {
   const result: Record<string, Value> = {};
   for (const name of new Set([...Object.keys(below), ...Object.keys(above)])) {
@@ -114,7 +114,7 @@ function isManifest(value: unknown): value is Manifest {
 const isFields = (value: Value | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !isList(value);
 
-/** Anything that YAML holds is a value of templates. */
+/** Every value of a YAML file can be a value of templates. */
 function fields(parsed: unknown): Fields {
   const value = toValue(parsed);
   if (!isFields(value)) throw new Error('a map is wanted');
@@ -140,7 +140,7 @@ function whole(value: Value | undefined): bigint {
   throw new Error('a number is wanted');
 }
 
-/** Two values of one type; Go refuses to compare others. */
+/** Compares two values of one type. Go refuses to compare others. */
 function isEqual(left: Value | undefined, right: Value | undefined): boolean {
   if (left !== null && right !== null && typeof left !== typeof right)
     throw new Error('incompatible types for comparison');
@@ -152,7 +152,7 @@ const indent = (spaces: Value | undefined, given: Value | undefined): string => 
   return padding + text(given).replaceAll('\n', `\n${padding}`);
 };
 
-/** Of Go's own, of sprig's and of Helm's functions those that the chart uses. */
+/** The functions of Go, sprig and Helm that the chart uses. */
 const FUNCTIONS: Record<string, Callable> = {
   eq: (left, ...rights) => rights.some((right) => isEqual(left, right)),
   not: (value = null) => !isTrue(value),

@@ -1,6 +1,6 @@
 /**
- * Go's text/template, as far as the chart uses it: text, `{{- -}}`, comments, pipelines, variables, `if`, `with`, `range`,
- * `define`. What is not here is refused by name, never passed over, so that a template cannot mean something else to Helm.
+ * The part of Go's text/template that the chart uses: text, `{{- -}}`, comments, pipelines, variables, `if`, `with`, `range`,
+ * `define`. Everything else is refused by name, so that a template cannot mean something else to Helm.
  * Source: https://pkg.go.dev/text/template.
  */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | Fields | Callable;
@@ -25,12 +25,12 @@ type Step =
 
 export type Definitions = Map<string, Step[]>;
 
-/** Parses one file; what it defines goes into `definitions`. Throws with file and line. */
+/** Parses a file and adds its definitions to `definitions`. Errors name file and line. */
 export function parseTemplate(file: string, source: string, definitions: Definitions): Step[] {
   return new Parser(file, source, definitions).file();
 }
 
-/** What a parsed template writes. `functions` know the templates too, by `include`. */
+/** Returns the output of a parsed template. `functions` contains `include` for other templates. */
 export function execute(steps: readonly Step[], dot: Value, functions: Record<string, Callable>): string {
   return new Execution(functions).run(steps, dot, new Scope(null, new Map([['$', dot]])));
 }
@@ -62,7 +62,7 @@ class Parser {
     return steps;
   }
 
-  /** Texts and actions in turn, trimmed as the actions say. */
+  /** Splits a template into texts and actions, and trims the texts. */
   #split(source: string): (string | Action)[] {
     const pieces: (string | Action)[] = [];
     const action = /\{\{(-(?=\s))?\s*(\/\*[^]*?\*\/|(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^"`}]|\}(?!\}))*?)\s*?(\s-)?\}\}/g;
@@ -94,14 +94,14 @@ class Parser {
       const from = TOKEN.lastIndex;
       const match = TOKEN.exec(text);
       if (match === null) throw new Error(`${this.#file}:${line}: cannot read ${text.slice(from)}`);
-      // A field directly behind a closing bracket belongs to it; behind a space it would be an argument.
+      // A field directly after a closing bracket belongs to it; after a space it would be an argument.
       const word = match[0].trim();
       words.push(words.at(-1) === ')' && match[0] === word && word.startsWith('.') ? `)${word}` : word);
     }
     return words;
   }
 
-  /** Up to the `end` or `else` that belongs to somebody else, which is given back. */
+  /** Parses steps up to the `end` or `else` of the enclosing block, and returns that too. */
   #steps(): { steps: Step[]; end: Action | null } {
     const steps: Step[] = [];
     while (this.#at < this.#pieces.length) {
@@ -199,7 +199,7 @@ class Parser {
   #word(action: Action, word: string): Operand {
     if (word.startsWith('"')) return { kind: 'literal', value: String(JSON.parse(word)) };
     if (word.startsWith('`')) return { kind: 'literal', value: word.slice(1, -1) };
-    // What a template writes as a whole number is Go's int; a figure of the values is a float64.
+    // A whole number in a template is Go's int; a number in the values is a float64.
     if (/^-?\d+$/.test(word)) return { kind: 'literal', value: BigInt(word) };
     if (word === 'true' || word === 'false') return { kind: 'literal', value: word === 'true' };
     if (word === 'nil') return { kind: 'literal', value: null };
@@ -308,7 +308,7 @@ class Execution {
     return value;
   }
 
-  /** `and` and `or` stop at the first that decides, as Go's do. */
+  /** `and` and `or` stop at the first deciding operand, as in Go. */
   #call(name: string, rest: Operand[], given: () => Value[], dot: Value, scope: Scope, piped: Value[]): Value {
     if (name === 'and' || name === 'or') {
       let last: Value = null;
@@ -337,7 +337,7 @@ class Execution {
   }
 }
 
-/** A field that is not there is nothing; a field of nothing is an error, as in Go. */
+/** Reads a path of fields. A missing field is null; a field of null is an error, as in Go. */
 function walk(from: Value, fields: readonly string[]): Value {
   return fields.reduce<Value>((value, name) => {
     if (value === null) throw new Error(`nil pointer evaluating interface {}.${name}`);
@@ -349,13 +349,13 @@ function walk(from: Value, fields: readonly string[]): Value {
 
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 
-/** Go's truth: false, 0, nothing, and what is empty are not true. */
+/** Returns Go's truth: false, 0, null and empty values are false. */
 export function isTrue(value: Value): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
 }
 
-/** What `range` goes through: lists in their order, fields by name. */
+/** Returns the entries for `range`: lists in order, fields by name. */
 function entriesOf(value: Value): [Value, Value][] {
   if (value === null) return [];
   if (isList(value)) return value.map((item, index) => [BigInt(index), item]);
@@ -365,7 +365,7 @@ function entriesOf(value: Value): [Value, Value][] {
     .map((name) => [name, value[name] ?? null]);
 }
 
-/** As Go prints a value; of nothing Helm leaves nothing. */
+/** Prints a value as Go does; null is empty, as in Helm. */
 export function printed(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'number' && (Math.abs(value) >= 1e6 || !Number.isInteger(value))) {

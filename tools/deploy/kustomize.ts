@@ -8,12 +8,12 @@ import type { Fields } from './go-template.ts';
 export const kustomizeFolder = join(repositoryRoot, 'deploy/kustomize');
 const observabilityFolder = join(repositoryRoot, 'deploy/observability');
 
-/** The release that the committed manifests are. */
+/** The release of the committed manifests. */
 export const RELEASE = { name: 'identity-state-service', namespace: 'identity-state-service' };
 
 export const kustomizeValues = (): Fields => parse(readFileSync(join(kustomizeFolder, 'values.yaml'), 'utf8'), YAML);
 
-/** What Kustomize applies together: each folder, which manifests it has, and whether it stands by itself. */
+/** The folders of Kustomize, with their manifests and kinds. */
 const FOLDERS: readonly { path: string; isOf: (manifest: Manifest) => boolean; kind: 'Kustomization' | 'Component' }[] =
   [
     { path: 'migration', kind: 'Kustomization', isOf: isHook },
@@ -31,7 +31,7 @@ function isHook({ metadata }: Manifest): boolean {
   return metadata.annotations?.['helm.sh/hook'] !== undefined;
 }
 
-/** The files that Kustomize reads, by their paths below deploy/kustomize: what the chart makes of these values. */
+/** Renders the chart with these values. Returns Kustomize's files by path below deploy/kustomize. */
 export function kustomizeFiles(values: Fields): Map<string, string> {
   const files = new Map<string, string>();
   const { manifests } = renderChart(RELEASE, values);
@@ -60,7 +60,7 @@ export function kustomizeFiles(values: Fields): Map<string, string> {
 
 const MADE = '# Made from deploy/chart by npm run generate -- manifests; not to be edited.\n';
 
-/** With the component KEDA says how many workers there are; the base stands without it. */
+/** With this component, KEDA sets the number of workers. The base does not need it. */
 const SCALED = {
   target: { kind: '(Deployment|StatefulSet)', labelSelector: 'app.kubernetes.io/component=worker' },
   patch: '[{ "op": "remove", "path": "/spec/replicas" }]',
@@ -74,7 +74,7 @@ function withReplicas(manifest: Manifest, all: readonly Manifest[]): Manifest {
   return { ...manifest, spec: { replicas: scaled.minReplicaCount, ...Object(spec) } };
 }
 
-/** Kustomize knows no hooks, and is not Helm. */
+/** Removes Helm's annotations and its `managed-by` label. */
 function withoutHelm(manifest: Manifest): Manifest {
   const isHelms = (name: string): boolean => name.startsWith('helm.sh/') || name === 'app.kubernetes.io/managed-by';
   const isLeft = (name: string, value: unknown): boolean =>
@@ -82,7 +82,7 @@ function withoutHelm(manifest: Manifest): Manifest {
   return JSON.parse(JSON.stringify(manifest, (name, value: unknown) => (isLeft(name, value) ? value : undefined)));
 }
 
-/** What the chart carries of deploy/observability, by path below the chart: Helm reads no file outside of it. */
+/** Returns the chart's copies of deploy/observability by path below the chart, since Helm reads no file outside it. */
 export function chartFiles(): Map<string, string> {
   const files = ['alerts.yaml', ...globSync('*.dashboard.json', { cwd: observabilityFolder }).sort()];
   return new Map(

@@ -1,5 +1,5 @@
-// `npm run generate -- manifests` writes what stands in deploy/ twice: Kustomize's manifests, and what the chart has of other files.
-// `npm run generate -- manifests --values FILE --out FOLDER` writes Kustomize's manifests for values of one's own, without Helm.
+// `npm run generate -- manifests` writes the generated files in deploy/: Kustomize's manifests, and the chart's copies of other files.
+// `npm run generate -- manifests --values FILE --out FOLDER` writes Kustomize's manifests for your own values, without Helm.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -8,23 +8,23 @@ import type { Fields } from './go-template.ts';
 
 export const schemaFile = join(chartFolder, 'values.schema.json');
 
-/** Variables that `config` may not set: `npm start` alone reads them, or a value of its own sets them. */
+/** Variables that `config` may not set: only `npm start` reads them, or a separate value sets them. */
 const NOT_IN_CONFIG = [
   /^(DATA_DIR|IDP_PORT|INBOX_PORT|SEED|WITNESS_PORT|WORKER_METRICS_PORT|LEGACY_TENANT_OWNER|AUTH_MODE)$/,
   /^(APP_ENV|MAX_GATEWAYS|MAX_WORKERS|PORT|WORKER_PORT|METRICS_PORT|SHUTDOWN_TIMEOUT_MS|DRAIN_DELAY_MS|QUEUE_BACKEND|OIDC_ISSUER|OIDC_PROJECT_ID)$/,
   /^(TRUSTED_PROXIES|LOG|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT|OTEL_EXPORTER_OTLP_ENDPOINT)$/,
 ];
 
-/** What Node itself reads. */
+/** Variables that Node itself reads. */
 export const OF_NODE = ['NODE_OPTIONS', 'NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
 
-/** The schema of the chart's values as it has to be: names of variables are those of .env.example. */
+/** Returns the schema of the chart's values, with the names of variables from .env.example. */
 export function valuesSchema(): string {
   const schema: { definitions: { variables: { propertyNames: { enum: string[] } } } } = JSON.parse(
     readFileSync(schemaFile, 'utf8'),
   );
   const known = Object.keys(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')));
-  // What may stand in a file is a secret.
+  // A variable that can be read from a file is a secret.
   const isSecret = (name: string): boolean =>
     known.includes(`${name.replace(/_FILE$/, '')}_FILE`) && known.includes(name.replace(/_FILE$/, ''));
   schema.definitions.variables.propertyNames.enum = [
@@ -34,16 +34,16 @@ export function valuesSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** By the text of the schema, which `npm run generate -- manifests` writes and then asks. */
+/** Compiled schemas by text, since `npm run generate -- manifests` writes the schema before it uses it. */
 const checks = new Map<string, ValidateFunction>();
 
-/** What is wrong with values, a line each, as Helm would refuse them. */
+/** Returns the faults for which Helm would refuse the values, one per line. */
 export function faultsOf(values: Fields): string[] {
   const schema = readFileSync(schemaFile, 'utf8');
   const check = checks.get(schema) ?? new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema));
   checks.set(schema, check);
   if (check(overlaid(defaultValues(), values)) === true) return [];
-  // What is wrong with a name is said once, where the name stands.
+  // A fault of a name is reported once, at the name.
   return (check.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(faultOf);
 }
 

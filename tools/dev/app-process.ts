@@ -8,7 +8,7 @@ const MAX_QUICK_ENDS = 3;
 
 export interface AppSettings {
   name: string;
-  /** Below the repository. */
+  /** Relative to the repository. */
   entry: string;
   args?: readonly string[];
   env: NodeJS.ProcessEnv;
@@ -17,20 +17,20 @@ export interface AppSettings {
 
 export interface AppProcess {
   readonly process: OwnedProcess;
-  /** Why it ended, in as few lines as its log allows. */
+  /** Returns the reason of its end, in few lines. */
   faultOf(reason: string): UserError;
 }
 
-/** One of the apps, kept running as a deployment would. */
+/** An app that is restarted when it ends, as in a deployment. */
 export interface App {
-  /** Settles when the app is not to be had: it ended before `settle`, or keeps ending soon after its start. */
+  /** Rejects if the app ends before `settle`, or repeatedly ends soon after its start. */
   readonly failed: Promise<never>;
-  /** From now on an app that ends is started again. */
+  /** From now on, the app is restarted when it ends. */
   settle(): void;
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Starts an app. Until `settle` its end is a failed start, since the likely reason is its environment. */
+/** Starts an app. Before `settle`, its end is a failed start, probably because of its environment. */
 export async function startApp(settings: AppSettings): Promise<App> {
   let current = await spawnApp(settings, 'w');
   let isSettled = false;
@@ -40,7 +40,7 @@ export async function startApp(settings: AppSettings): Promise<App> {
     for (let quickEnds = 0; ;) {
       const startedAt = Date.now();
       const reason = await current.process.ended;
-      // Whoever stops it does not wait for its failure.
+      // A requested stop is not a failure.
       if (isStopping) return new Promise<never>(() => undefined);
       quickEnds = Date.now() - startedAt < QUICK_END_MS ? quickEnds + 1 : 0;
       if (!isSettled || quickEnds === MAX_QUICK_ENDS) throw current.faultOf(reason);
@@ -85,7 +85,7 @@ async function spawnApp({ name, entry, args = [], env, logFile }: AppSettings, f
   }
 }
 
-/** The apps say JSON lines. Node itself, and what ends it, says plain ones. */
+/** Returns the error lines of a log. Apps log JSON; Node itself prints plain lines. */
 function faultLines(log: string): string[] {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
   const faults = lines.flatMap((line) => {

@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { commandOf, isAlive, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
-/** What `npm run -s status` prints. */
+/** The output of `npm run -s status`. */
 export interface RunStatus {
   base_url: string;
   docs_url: string;
@@ -16,27 +16,27 @@ export interface RunStatus {
   database_url: string;
   queue_url: string;
   inbox_url: string;
-  /** Prefix of the transparency log's checkpoint and tiles. */
+  /** The prefix of the transparency log's checkpoint and tiles. */
   log_url: string;
   log_vkey: string;
-  /** Submission and monitoring prefix of the witness beside the service; empty where others are named. */
+  /** The submission and monitoring prefix of the local witness; empty if variables name others. */
   witness_url: string;
   witness_vkey: string;
-  /** Who signs the log and who must have cosigned it (C2SP tlog-policy); empty: there is none. */
+  /** The policy with the log's key and the required witnesses (C2SP tlog-policy); empty without a log. */
   log_policy_file: string;
 }
 
-/** `run.json`: what is running now, for `status`, `token` and `reset`. */
+/** The contents of `run.json`: the current run, for `status`, `token` and `reset`. */
 export interface Run {
   pid: number;
   /** Absent until everything answers. */
   status?: RunStatus;
   audience: string;
-  /** Whether the issuer is ours, so that `token` may sign in its name. */
+  /** True if the issuer is our own, so that `token` can sign for it. */
   own_issuer: boolean;
 }
 
-/** Made once, so that what was sealed or signed before a restart stays good after it. */
+/** Created once, so that sealed and signed data stay valid after a restart. */
 export interface DevelopmentSecrets {
   secrets_keys: string;
   snapshot_id_secret: string;
@@ -45,20 +45,20 @@ export interface DevelopmentSecrets {
   signing_key: JWK;
 }
 
-/** The transparency log's own key, beside the name that it signs for. */
+/** The transparency log's key and name. */
 export interface LogKey {
   origin: string;
   signing_key: string;
   vkey: string;
 }
 
-/** Reads `.env` in the root, if there is one; variables that are set already win. */
+/** Reads `.env` in the root, if it exists. Variables that are already set win. */
 export function loadDotEnv(): void {
   const file = join(repositoryRoot, '.env');
   if (existsSync(file)) process.loadEnvFile(file);
 }
 
-/** DATA_DIR, made if need be. Others may pass through: the embedded PostgreSQL doesn't run as root. */
+/** Returns DATA_DIR and creates it if necessary. Other users may pass through, since the embedded PostgreSQL doesn't run as root. */
 export function openDataFolder(): string {
   const folder = dataFolderPath();
   if (!existsSync(folder)) {
@@ -73,7 +73,7 @@ export function dataFolderPath(): string {
   return resolve(repositoryRoot, process.env['DATA_DIR'] || '.data');
 }
 
-/** The run that goes on with this data folder, if any. */
+/** Returns the current run with this data folder, if any. */
 export function readRun(): Run | undefined {
   const file = join(dataFolderPath(), 'run.json');
   if (!existsSync(file)) return undefined;
@@ -81,7 +81,7 @@ export function readRun(): Run | undefined {
   return isAlive(run.pid) && commandOf(run.pid).includes('dev/start') ? run : undefined;
 }
 
-/** The run that answers requests now. @throws UserError when there is none. */
+/** Returns the run that answers requests. @throws UserError if there is none */
 export function requireRun(): Run & { status: RunStatus } {
   const run = readRun();
   if (run === undefined) throw new UserError('Nothing is running with this DATA_DIR: npm start starts the service.');
@@ -113,7 +113,7 @@ export async function openSecrets(folder: string): Promise<DevelopmentSecrets> {
   return secrets;
 }
 
-/** Made once: whoever kept a checkpoint verifies the next one with the same key. Needs the built library. */
+/** Reads the log's key, or creates it once, so that kept checkpoints stay verifiable. Needs the built library. */
 export async function openLogKey(folder: string): Promise<LogKey> {
   const file = join(folder, 'log-key.json');
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
@@ -125,7 +125,7 @@ export async function openLogKey(folder: string): Promise<LogKey> {
   return key;
 }
 
-/** Readers see the old text or the new one, never a part. */
+/** Replaces a file atomically. */
 function writeWhole(file: string, content: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);

@@ -8,7 +8,7 @@ import { DEVELOPERS } from './world/people.ts';
 
 export const SWAGGER_CLIENT_ID = 'swagger-ui';
 export const CONSOLE_CLIENT_ID = 'console';
-/** What `iss login` signs in as. */
+/** The client id of `iss login`. */
 const CLI_CLIENT_ID = 'iss';
 export const PRINCIPAL_TYPE_CLAIM = 'principal_type';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -26,8 +26,8 @@ export interface IdentityProviderSettings {
 }
 
 /**
- * An OpenID Connect provider for development: authorization code with PKCE, a sign-in page that believes every name, and
- * signed access tokens. Sign-ins under way are kept in memory only, so a restart forgets them; the key is the caller's.
+ * Starts an OpenID Connect provider for development: authorization code with PKCE, a sign-in page that accepts every name, and
+ * signed access tokens. Unfinished sign-ins are in memory only, so a restart drops them. The caller provides the key.
  */
 export async function startIdentityProvider(settings: IdentityProviderSettings): Promise<{ stop(): Promise<void> }> {
   const mount = `/${settings.projectId}`;
@@ -46,7 +46,7 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
     if (url.startsWith(`${mount}/sign-in/`)) return answerSignIn(provider, request, response);
     if (!url.startsWith(`${mount}/`))
       return sendHtml(response, 404, page('Not found', `<p>The issuer is ${escapeHtml(issuer)}.</p>`));
-    // oidc-provider tells from these two where it is mounted.
+    // oidc-provider derives its mount path from these two.
     Object.assign(request, { originalUrl: url, url: url.slice(mount.length) });
     return handle(request, response);
   };
@@ -61,7 +61,7 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
   return { stop: () => stopServers(servers) };
 }
 
-/** An access token as the provider itself would issue it, without a browser. */
+/** Returns an access token as the provider would issue it, without a browser. */
 export async function mintToken(options: {
   issuer: string;
   audience: string;
@@ -129,7 +129,7 @@ function configuration(
 ): Record<string, unknown> {
   const resource = `${issuer}/api`;
   const resources = [resource, ...settings.gatewayOrigins];
-  // A developer who signs in again wants to be somebody else. A page that is loaded again (`prompt=none`) stays who it is.
+  // A developer who signs in again wants another user. A reloaded page (`prompt=none`) keeps its user.
   const askAlways = new policy.Check(
     'ask_always',
     'The sign-in page is always shown',
@@ -160,7 +160,7 @@ function configuration(
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT],
         response_types: ['code'],
-        // Of a native application any port of loopback is right.
+        // A native application may use any loopback port.
         redirect_uris: ['http://127.0.0.1/callback'],
       },
     ],
@@ -194,7 +194,7 @@ function configuration(
         defaultResource: () => resource,
         useGrantedResource: () => true,
         getResourceServerInfo: (_context: unknown, indicator: string) => {
-          // The gateway alone gets tokens. A stranger that names this issuer is refused (RFC 8707, section 2).
+          // Tokens are issued only for the gateway. Another service that names this issuer is refused (RFC 8707, section 2).
           if (!resources.includes(indicator)) throw new errors.InvalidTarget();
           return {
             scope: 'openid profile',
@@ -226,7 +226,7 @@ function configuration(
   };
 }
 
-/** The pages of the device flow: asking for the code, and whether it is the one on the device. `form` is the provider's, whole. */
+/** The pages of the device flow: one asks for the code, one asks to confirm it. The provider supplies the whole `form`. */
 function deviceFlow(): Record<string, unknown> {
   const formWithButton = (form: string, id: string): string =>
     `${form}<button type="submit" form="${id}">Continue</button>`;
@@ -252,7 +252,7 @@ function deviceFlow(): Record<string, unknown> {
   };
 }
 
-/** The package's notices say that memory is not for production and that it does not know this Node yet: no news here. */
+/** Suppresses the notices of the package about its memory store and the version of Node. */
 async function withoutNotices<T>(create: () => Promise<T>): Promise<T> {
   const { info, warn } = console;
   console.info = console.warn = () => undefined;

@@ -4,25 +4,27 @@ import { listenOnLoopback, readBody, readBytes, sendHtml, sendJson, stopServers 
 import { escapeHtml, page } from './page.ts';
 
 const KEPT = 200;
-/** A hook whose name begins so has trouble: it answers 500, whatever comes. */
+/** A hook whose name begins with this always answers 500. */
 const FAILING = 'fails-';
 
 export interface InboxDelivery {
   hook: string;
   received_at: string;
-  /** Whether the signature fits; null while no secret is known for the hook. */
+  /** Whether the signature is valid; null while the secret of the hook is unknown. */
   verified: boolean | null;
-  /** Why not, if not. */
+  /** The reason of a failed verification. */
   reason?: string;
   headers: IncomingHttpHeaders;
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed JSON, or else the text. */
   body: unknown;
 }
 
 /**
- * The webhook inbox: `POST /hooks/{name}` receives and verifies, `GET /` shows, `GET /deliveries` gives them as JSON,
- * newest first. A hook whose name begins with `fails-` answers 500. `PUT /hooks/{name}/secret` `{secret}` makes a subscription's secret known; secrets are kept in
- * `secretsFile`, deliveries (the last 200) in memory only. Loopback only.
+ * Starts the webhook inbox, on loopback only.
+ *
+ * - `POST /hooks/{name}` receives and verifies a delivery. A hook whose name begins with `fails-` answers 500.
+ * - `PUT /hooks/{name}/secret` `{secret}` sets the secret of a hook. Secrets are stored in `secretsFile`.
+ * - `GET /` shows the last 200 deliveries as a page, `GET /deliveries` as JSON, newest first. They are in memory only.
  */
 export async function startInbox(settings: { port: number; secretsFile: string }): Promise<{ stop(): Promise<void> }> {
   const { verifyWebhook } = await import('@iss/domain');
@@ -71,7 +73,7 @@ export async function startInbox(settings: { port: number; secretsFile: string }
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '/', headers } = request;
-    // A page elsewhere whose host name points at this machine would carry that name.
+    // Refuses pages of other sites whose host name points at this machine (DNS rebinding).
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? ''))
       return sendJson(response, 403, { error: 'Unknown host' });
     const { pathname } = new URL(url, 'http://localhost');

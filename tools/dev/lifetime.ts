@@ -3,19 +3,19 @@ import { commandOf, reportError } from '../processes.ts';
 
 const HARD_DEADLINE_MS = 30_000;
 
-/** Thrown inside a start that was told to stop. */
+/** Thrown during a start after a request to stop. */
 export class Interrupted extends Error {}
 
-/** Runs what is to be stopped again, and stops it in the opposite order whatever ended the run. */
+/** Runs services and stops them in reverse order, whatever ends the run. */
 export class Lifetime {
   readonly abort = new AbortController();
   private readonly stops: (() => Promise<unknown> | void)[] = [];
 
   constructor() {
     const stop = () => this.abort.abort();
-    // Ctrl-C reaches us twice, from the terminal and through npm, so that a repetition means nothing.
+    // Ctrl-C arrives twice, from the terminal and through npm, so a repetition has no meaning.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-    // run.mjs or npm may be killed in a way that lets nothing through.
+    // If run.mjs or npm is killed, no signal arrives.
     if (process.channel) process.once('disconnect', stop);
     if (process.env['npm_lifecycle_event'] !== undefined && !process.channel) {
       const npm = npmProcess();
@@ -27,12 +27,12 @@ export class Lifetime {
     this.stops.push(stop);
   }
 
-  /** Between two steps of a start. @throws Interrupted when the run is to end. */
+  /** Called between two steps of a start. @throws Interrupted if the run must end */
   checkpoint(): void {
     if (this.abort.signal.aborted) throw new Interrupted();
   }
 
-  /** Settles when the run is to end. */
+  /** Resolves when the run must end. */
   stopRequested(): Promise<void> {
     const { signal } = this.abort;
     return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export class Lifetime {
     });
   }
 
-  /** Runs `body`, then stops everything, then ends the process: with 0 after a signal, else with 1. */
+  /** Runs `body`, then stops everything and ends the process: with 0 after a signal, otherwise with 1. */
   async run(body: () => Promise<void>): Promise<never> {
     let exitCode = 0;
     try {
@@ -49,7 +49,7 @@ export class Lifetime {
     } catch (error) {
       if (!this.abort.signal.aborted) exitCode = reportError(error);
     }
-    // What is still there then is ended by the watchdogs, which see us go.
+    // Watchdogs end the remaining processes when this one exits.
     setTimeout(() => process.exit(1), HARD_DEADLINE_MS).unref();
     for (const stop of this.stops.reverse()) {
       try {
@@ -62,12 +62,12 @@ export class Lifetime {
   }
 }
 
-/** npm is our parent, or the parent of the shell that it runs scripts with and that some systems keep in between. */
+/** Returns the process of npm: our parent, or the parent of the shell in between on some systems. */
 function npmProcess(): number {
   const parent = process.ppid;
   if (!commandOf(parent).includes('tools/run.mjs')) return parent;
   try {
-    // The fields after the command's name, which is in parentheses and may hold anything: state, parent, …
+    // The fields after the command's name in parentheses, which can contain anything: state, parent, …
     const [, grandparent] = readFileSync(`/proc/${parent}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return Number(grandparent);
   } catch {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
-/** Listens on 127.0.0.1 and, where there is one, on ::1: `localhost` is either, depending on the machine. */
+/** Listens on 127.0.0.1 and, if available, on ::1, since `localhost` can be either. */
 export async function listenOnLoopback(port: number, create: () => Server): Promise<Server[]> {
   const servers: Server[] = [];
   for (const host of ['127.0.0.1', '::1']) {
@@ -27,7 +27,7 @@ export async function stopServers(servers: Server[]): Promise<void> {
   );
 }
 
-/** The raw bytes of a request's body, as text in latin1 would not do: signatures are over bytes. */
+/** Reads the raw bytes of a request's body, which signatures cover. */
 export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

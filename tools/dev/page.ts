@@ -2,7 +2,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A small page; `content` is HTML whose variable parts the caller has escaped. */
+/** Returns a small page. `content` is HTML whose variable parts the caller has escaped. */
 export function page(title: string, content: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">

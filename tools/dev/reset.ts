@@ -5,7 +5,7 @@ import { reportError, UserError } from '../processes.ts';
 import { dataFolderPath, loadDotEnv, readRun } from './data-folder.ts';
 import { LOG_FILES } from './transparency-log.ts';
 
-/** `npm run reset`: forgets all local data. Takes away only what the tools put into DATA_DIR, whatever it names. */
+/** `npm run reset`: deletes all local data. Deletes only files in DATA_DIR that the tools created. */
 try {
   loadDotEnv();
   const folder = dataFolderPath();

@@ -2,30 +2,27 @@ import { Caller, subscribeInbox, textOf } from './world/caller.ts';
 import { ACME_EVENT_TYPES, seedRest } from './world/rest.ts';
 
 const SUBJECT = 'organization/acme-corp';
-/** Of versions 1 and 2: the ids of the documented examples, so that what Swagger UI fills in is there. */
+/** The ids of versions 1 and 2, from the documented examples, so that the values which Swagger UI fills in exist. */
 const SNAPSHOT_IDS = ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e'] as const;
 
 export interface SeedSettings {
-  /** Of a gateway, without `/v1`. */
+  /** The URL of a gateway, without `/v1`. */
   baseUrl: string;
-  /** Of an inbox as `startInbox` brings it; absent: nobody subscribes to anything. */
+  /** The URL of an inbox from `startInbox`. Without it, there are no subscriptions. */
   inboxUrl?: string;
   /** `oidc:{project}#{user}`. */
   principalIdOf(user: string): string;
-  /** An access token of this user. What is a machine is said to be one in its tenant: its token need not say so. */
+  /** Returns an access token of a user. It need not state the principal type, since the member records do. */
   token(user: string): Promise<string>;
 }
 
-/** Tries a step; a fault of it is told, and the next one is tried. */
+/** Runs a step and records its failure. */
 export type Attempt = (what: string, step: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Fills an empty service, through its own API, with the world that `npm start` opens on; tests fill their own with it. The
- * small world comes first (`seedSmallWorld`), so that its places in the log are what documents say. The rest is in `world/`:
- * companies, people and other subjects with their histories (`companies.ts`, `others.ts`), a third tenant `gamma` (owner
- * carol), members of every role (`people.ts`), and what the three do with one another (`dealings.ts`). Subjects, names, ids
- * of imported versions and what changes in each are the same every time; times count back from today. Where all users are
- * one and the same principal there is the small world only. Gives one line for each thing that could not be done.
+ * Fills an empty service through its API with the world of `npm start` (docs/world.md). The small world comes first, so that
+ * its log indexes are those in the documents. If all users are the same principal, there is only the small world. Returns a
+ * line for each step that failed.
  */
 export async function seedWorld(settings: SeedSettings): Promise<string[]> {
   const faults = await seedSmallWorld(settings);
@@ -35,8 +32,8 @@ export async function seedWorld(settings: SeedSettings): Promise<string[]> {
 }
 
 /**
- * `acme` (owner alice) with a subject of three versions and a subscription to the inbox, `beta` (owner bob) with a grant on
- * the subject. Gives one line for each thing that could not be done.
+ * Creates `acme` (owner alice) with a subject of three versions and a subscription to the inbox, and `beta` (owner bob) with a
+ * grant on the subject. Returns a line for each step that failed.
  */
 export async function seedSmallWorld({ baseUrl, inboxUrl, principalIdOf, token }: SeedSettings): Promise<string[]> {
   const faults: string[] = [];
@@ -87,7 +84,7 @@ function attemptInto(faults: string[]): Attempt {
   };
 }
 
-/** What `acme` knew before it came here: imported version by version. */
+/** Returns the first two versions of the subject. */
 function history(): unknown[] {
   const now = new Date().toISOString();
   const common = {

@@ -3,9 +3,9 @@ import { UserError } from '../processes.ts';
 const SEEDS = { true: 'world', small: 'small world', false: 'nothing' } as const;
 export type Seed = (typeof SEEDS)[keyof typeof SEEDS];
 
-/** What `npm start` reads from the environment itself; everything else is the apps' business. */
+/** The settings that `npm start` itself reads from the environment. The apps read the others. */
 export interface StartSettings {
-  /** `local` or `development`: what is missing is filled in. Elsewhere everything must be given. */
+  /** True for `local` and `development`, where missing settings get defaults. */
   local: boolean;
   ports: {
     gateway: number;
@@ -18,14 +18,14 @@ export interface StartSettings {
   };
   databaseUrl: string | undefined;
   queueUrl: string | undefined;
-  /** Absent: ours. */
+  /** Absent for our own issuer. */
   foreignIssuer: string | undefined;
   projectId: string;
   audience: string;
   seed: Seed;
 }
 
-/** @throws UserError naming the variable that is wrong. */
+/** @throws UserError that names the invalid variable */
 export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   const local = ['local', 'development'].includes(env['APP_ENV'] || 'local');
   const databaseUrl = env['DATABASE_URL'] || undefined;
@@ -59,7 +59,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   };
 }
 
-/** The ports that this run listens on, by the variable that moves each. */
+/** Returns the ports of this run with the variables that set them. */
 export function portsByVariable({ ports, foreignIssuer }: StartSettings): [string, number][] {
   const identityProvider: [string, number][] =
     foreignIssuer === undefined ? [['IDP_PORT', ports.identityProvider]] : [];

@@ -35,7 +35,7 @@ const WORLD = [
   'gamma (owner carol; gustav), an auditor: 3 subjects, and a grant on all of acme',
 ];
 
-/** `npm start`: the whole service on this machine, until SIGINT or SIGTERM. */
+/** `npm start`: runs the whole service on this machine until SIGINT or SIGTERM. */
 const lifetime = new Lifetime();
 await lifetime.run(async () => {
   const begin = Date.now();
@@ -136,13 +136,13 @@ async function requireFreePlace(settings: StartSettings): Promise<void> {
     if (twin !== undefined)
       throw new UserError(`${twin} and ${variable} are the same port, ${port}: set one of them to another.`);
     seen.set(port, variable);
-    // Some systems let a port be shared between one address and all addresses.
+    // On some systems, one address and all addresses can share a port.
     const free = (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'));
     if (!free) throw new UserError(`Port ${port} is taken: set ${variable} to another one.`);
   }
 }
 
-/** The database of the embedded server and its owner, who is no superuser, as in a deployment. */
+/** Creates the database of the embedded server and its owner, who is not a superuser, as in a deployment. */
 async function openDatabase(server: PostgresServer | undefined, password: string): Promise<string> {
   if (server === undefined) throw new Error('There is no embedded server');
   const client = new Client({ connectionString: server.url });
@@ -160,7 +160,7 @@ async function openDatabase(server: PostgresServer | undefined, password: string
   return Object.assign(url, { username: 'iss', password, pathname: `/${DATABASE}` }).toString();
 }
 
-/** Whether nobody has made a tenant yet, but the gateway itself for the legacy paths. */
+/** Returns whether no tenant exists, except the one that the gateway creates for the legacy paths. */
 async function isEmpty(databaseUrl: string): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -174,12 +174,12 @@ async function isEmpty(databaseUrl: string): Promise<boolean> {
   }
 }
 
-/** The principal of a development user; without authentication everyone is the same one. */
+/** Returns the principal of a development user. Without authentication, all users are the same principal. */
 function developer({ projectId }: StartSettings, user: string): string {
   return process.env['AUTH_MODE'] === 'disabled' ? 'oidc:local#dev' : `oidc:${projectId}#${user}`;
 }
 
-/** What the user has set wins; secrets that are made up belong to this machine only. */
+/** Returns the environment of the apps. Variables of the user win over generated secrets. */
 function appEnvironment(
   settings: StartSettings,
   secrets: dataFolder.DevelopmentSecrets,
@@ -215,7 +215,7 @@ function appEnvironment(
   };
 }
 
-/** `METRICS_PORT` and the login are each app's own, so that here, where both have one environment, each is told its. */
+/** Starts both apps. They share an environment, except for `METRICS_PORT` and the login. */
 async function startApps(
   folder: string,
   { ports }: StartSettings,
@@ -235,7 +235,7 @@ async function startApps(
   return apps;
 }
 
-/** Fails as soon as something ends for good that was not told to. */
+/** Rejects when an app or the database ends unexpectedly. */
 function watch(apps: App[], server: PostgresServer | undefined): Promise<never> {
   const ends = apps.map((app) => app.failed);
   if (server !== undefined) {

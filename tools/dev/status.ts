@@ -1,7 +1,7 @@
 import { reportError } from '../processes.ts';
 import { loadDotEnv, requireRun } from './data-folder.ts';
 
-/** `npm run -s status`: where everything is, as JSON. */
+/** `npm run -s status`: prints the addresses of the service as JSON. */
 try {
   loadDotEnv();
   console.log(JSON.stringify(requireRun().status, null, 2));

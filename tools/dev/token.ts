@@ -6,7 +6,7 @@ import { mintToken } from './identity-provider.ts';
 const USAGE = 'Usage: npm run -s token -- NAME [--type human|service_account|ai_agent] [--expires SECONDS]';
 const TYPES = ['human', 'service_account', 'ai_agent'];
 
-/** `npm run -s token -- NAME`: an access token for that development user, and nothing else, on standard output. */
+/** `npm run -s token -- NAME`: prints an access token of a development user. */
 try {
   loadDotEnv();
   const { user, principalType, expiresInSeconds } = readArguments();
@@ -22,14 +22,14 @@ function readArguments(): { user: string; principalType: string; expiresInSecond
   const { values, positionals } = parse();
   const { type: principalType = 'human', expires = '3600' } = values;
   const [user] = positionals;
-  // Negative: a token that has expired, to try out what the service says.
+  // A negative number makes an expired token, to try out the response of the service.
   const valid =
     user !== undefined && positionals.length === 1 && TYPES.includes(principalType) && /^-?\d{1,9}$/.test(expires);
   if (!valid) throw new UserError(USAGE);
   return { user, principalType, expiresInSeconds: Number(expires) };
 }
 
-/** `--expires -100` as `--expires=-100`: standing alone, the parser would take a negative number for an option. */
+/** Joins `--expires -100` to `--expires=-100`, since the parser would read a separate negative number as an option. */
 function joinSigned(argument: string, at: number, all: readonly string[]): string[] {
   if (at > 0 && all[at - 1] === '--expires') return [];
   return argument === '--expires' ? [`--expires=${all[at + 1] ?? ''}`] : [argument];

@@ -8,7 +8,7 @@ import type { StartSettings } from './settings.ts';
 
 const START_DEADLINE_MS = 30_000;
 
-/** The files of the log and of its witness in the data folder, for whoever takes them away again. */
+/** The files of the log and of its witness in the data folder, which `npm run reset` deletes. */
 export const LOG_FILES = [
   'log-key.json',
   'log-checkpoint',
@@ -19,26 +19,25 @@ export const LOG_FILES = [
   'witness-state-journal',
 ];
 
-/** The log of this machine as it is signed, witnessed and verified. Empty texts: there is none. */
+/** The log of this machine, its witness and its policy. Texts are empty if there is none. */
 export interface DevelopmentLog {
-  /** For the worker. */
+  /** The environment of the worker. */
   env: NodeJS.ProcessEnv;
   vkey: string;
-  /** Absent where the deployment names its own, or none. */
+  /** Absent if variables name other witnesses, or none. */
   witness?: { url: string; vkey: string; start: () => Promise<App> };
   policyFile: string;
 }
 
 /**
- * Keys, policy and witness of a log of this machine's own; elsewhere, and where variables name others, the deployment's. Needs
- * what is built.
+ * Returns the keys, policy and witness of the log: those of the environment, or else local ones. Needs the built libraries.
  */
 export async function openDevelopmentLog(folder: string, settings: StartSettings): Promise<DevelopmentLog> {
   const { createSigner } = await import('@iss/tlog');
   const own = settings.local ? await openLogKey(folder) : undefined;
   const signingKeys = given('LOG_SIGNING_KEY')?.split(',') ?? (own === undefined ? [] : [own.signing_key]);
   const all = [...signingKeys, ...(given('LOG_PQ_SIGNING_KEY')?.split(',') ?? [])];
-  // What is wrong with a key that was given the worker says in its own words.
+  // The worker reports faults of a given key itself.
   const vkeys = (await Promise.allSettled(all.map((key) => createSigner(key.trim())))).flatMap((signer) =>
     signer.status === 'fulfilled' ? [signer.value.verifierKey] : [],
   );
@@ -53,8 +52,8 @@ export async function openDevelopmentLog(folder: string, settings: StartSettings
   writeFileSync(
     file,
     [
-      '# Who signs the log of this machine, and who witnesses it (C2SP tlog-policy).',
-      '# A witness beside the service shows how it works; one that counts belongs to somebody else.',
+      '# The key and the witness of the log on this machine (C2SP tlog-policy).',
+      '# This local witness is a demonstration. A real witness belongs to an independent party.',
       ...vkeys.map((key) => `log ${key} ${logUrl}`),
       `witness local ${witness.vkey} ${witness.url}`,
       'quorum local',
@@ -69,7 +68,7 @@ export async function openDevelopmentLog(folder: string, settings: StartSettings
   };
 }
 
-/** Resolves when the witness answers: the worker asks it before it signs for the first time. */
+/** Resolves when the witness answers, since the worker calls it before it signs for the first time. */
 export async function witnessAnswers(url: string, app: App): Promise<void> {
   const answers = waitFor(async () => (await fetch(url)).status > 0, {
     deadlineMs: START_DEADLINE_MS,
@@ -91,7 +90,7 @@ function ownKey(key: LogKey | undefined, folder: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Its key is made once: a policy that somebody kept stays true. */
+/** Prepares the witness. Its key is created once, so that kept policies stay valid. */
 async function openWitness(folder: string, port: number): Promise<{ url: string; vkey: string }> {
   const { createSigner, generateKeys } = await import('@iss/tlog');
   const file = join(folder, 'witness-key');
@@ -104,7 +103,7 @@ async function openWitness(folder: string, port: number): Promise<{ url: string;
   return { url: `http://127.0.0.1:${port}`, vkey: verifierKey };
 }
 
-/** Whose log it witnesses stands in the policy too. */
+/** Starts the witness. The policy names the log. */
 function startWitness(folder: string, port: number, policyFile: string): Promise<App> {
   const options = {
     key: join(folder, 'witness-key'),

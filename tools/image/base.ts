@@ -6,17 +6,17 @@ import { reportError } from '../processes.ts';
 import { engineNamed, run } from './engines.ts';
 import { imageSource } from './source.ts';
 
-/** What Node links to, what tells scanners which release this is, and nothing else: no shell, no package manager. */
+/** The libraries that Node links to, and the files that identify the release to scanners. No shell, no package manager. */
 const PACKAGES = ['base-files', 'libc6', 'libstdc++6', 'libatomic1'];
 
-/** Where there is no dpkg, scanners for vulnerabilities look here for what is installed. */
+/** Without dpkg, vulnerability scanners read the installed packages from these files. */
 const LIST_PACKAGES = `
   mkdir -p "$1/var/lib/dpkg/status.d"
   for package in "$1"/var/cache/apt/archives/*.deb; do
     dpkg-deb --field "$package" > "$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
   done`;
 
-/** The names of accounts are for people: processes run by number. */
+/** Account names for human readers. Processes run by number. */
 const FILES = {
   'etc/passwd': 'root:x:0:0:root:/:/sbin/nologin\nnode:x:1000:1000:node:/:/sbin/nologin\n',
   'etc/group': 'root:x:0:\nnode:x:1000:\n',
@@ -24,8 +24,8 @@ const FILES = {
 };
 
 /**
- * `npm run tool -- image/base`: a base image for where no registry can be reached, from Debian's packages (by mmdebstrap) and the
- * Node.js that npm installed by the lock file.
+ * `npm run tool -- image/base`: builds a base image without access to a registry, from Debian packages (mmdebstrap) and the
+ * Node.js that npm installed from the lock file.
  */
 try {
   const { values } = parseArgs({

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { UserError } from '../processes.ts';
 
-/** One image that is to be built. */
+/** An image to build. */
 export interface Build {
   /** Its name and tag. */
   name: string;
   base: string;
-  /** The build context: what becomes `/app`. */
+  /** The build context, which becomes `/app`. */
   tree: string;
   dockerfile: string;
   version: string;
@@ -16,11 +16,11 @@ export interface Build {
 
 /** A program that builds images. */
 export interface Engine {
-  /** The digest of the image: the same for the same content. */
+  /** Builds an image and returns its digest, which depends only on the content. */
   build(build: Build): string;
-  /** Of all layers, as they lie on a disk. */
+  /** Returns the size of all layers on a disk. */
   bytes(name: string): number;
-  /** Writes it to a file that other engines and registries read. */
+  /** Writes the image to a file that other engines and registries can read. */
   save(name: string, file: string): void;
   /** Makes an image of a root file system in a tar archive. */
   importBase(name: string, archive: string, created: Date): void;
@@ -33,7 +33,7 @@ function argumentsOf({ base, version, revision, created }: Build): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
 }
 
-/** RFC 3339, in whole seconds. */
+/** Formats a time as RFC 3339 in whole seconds. */
 function timeOf(created: Date): string {
   return created.toISOString().replace('.000Z', 'Z');
 }
@@ -96,7 +96,7 @@ const docker: Engine = {
 
 export const ENGINES: Readonly<Record<'buildah' | 'docker', Engine>> = { buildah, docker };
 
-/** The engine of that name; without one the first that is installed and answers. @throws UserError where there is none. */
+/** Returns the engine with this name, or else the first that is installed and answers. @throws UserError if there is none */
 export function engineNamed(name: string | undefined): Engine {
   const found = Object.entries(ENGINES).find(([own]) => (name === undefined ? answers(own) : own === name));
   if (found === undefined) {
@@ -113,7 +113,7 @@ function answers(engine: string): boolean {
   return spawnSync(engine, ['info'], { stdio: 'ignore' }).status === 0;
 }
 
-/** What the program prints. @throws UserError with its last words. */
+/** Runs a program and returns its output. @throws UserError with its last lines */
 export function run(program: string, words: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
     encoding: 'utf8',
@@ -124,7 +124,7 @@ export function run(program: string, words: readonly string[]): string {
   throw new UserError(`${program} ${words[0]} failed: ${lines.slice(-3).join(' | ')}`);
 }
 
-/** `236 MB`, as buildah prints it. */
+/** Parses a size as buildah prints it: `236 MB`. */
 function bytesOf(text: string): number {
   const [, amount, unit = ''] = /^([\d.]+) ?(\w+)$/.exec(text) ?? [];
   const factor = { B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9 }[unit];

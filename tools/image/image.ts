@@ -8,10 +8,10 @@ import { engineNamed } from './engines.ts';
 import { imageSource } from './source.ts';
 import { stageTree } from './tree.ts';
 
-/** Contract of the image: what is larger has something in it that it should not have. */
+/** The maximum size. A larger image contains something that it should not. */
 const MAX_BYTES = 300e6;
 
-/** `npm run image`: stages the tree, builds the image from it and says what it is; docs/operations/images.md. */
+/** `npm run image`: stages the tree, builds the image and prints its digest and size (docs/operations/images.md). */
 try {
   const { values } = parseArgs({
     options: {
@@ -56,7 +56,7 @@ try {
   process.exitCode = reportError(error);
 }
 
-/** A tag of a registry may be another image tomorrow. One that was made here has no digest of a registry. */
+/** Requires a digest for a base from a registry, since its tag can change. A local base has no digest of a registry. */
 function pinned(base = ''): string {
   if (/@sha256:[0-9a-f]{64}$/.test(base) || base.startsWith('localhost/')) return base;
   throw new UserError(

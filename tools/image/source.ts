@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
-/** What an image is made of. */
+/** The source of an image. */
 export interface ImageSource {
   version: string;
-  /** The commit; with `-changed` behind it where files differ from it. */
+  /** The commit, with the suffix `-changed` if files differ from it. */
   revision: string;
-  /** The commit's time, or what SOURCE_DATE_EPOCH says: what everything in the image is dated with. */
+  /** The time of the commit, or SOURCE_DATE_EPOCH. All files in the image have it. */
   created: Date;
 }
 
-/** @throws UserError outside of a git repository, where SOURCE_DATE_EPOCH and `revision` have to say it. */
+/** @throws UserError outside a git repository without SOURCE_DATE_EPOCH and `revision` */
 export function imageSource(revision: string | undefined): ImageSource {
   const { version }: { version: string } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
   const epoch = process.env['SOURCE_DATE_EPOCH'] || git('log', '-1', '--format=%ct');

@@ -7,14 +7,14 @@ import { CONSOLE_DIST } from '../console/console.ts';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
-/** A file system tree that holds what an image adds to its base, below `/app`. */
+/** The file system tree that an image adds to its base, below `/app`. */
 export interface Tree {
-  /** Of all files together. */
+  /** The size of all files. */
   bytes: number;
   files: number;
 }
 
-/** The packages of `package-lock.json`, by their folders. */
+/** The packages of `package-lock.json`, by folder. */
 interface Lock {
   packages: Record<string, LockedPackage>;
 }
@@ -26,10 +26,10 @@ interface LockedPackage {
   devOptional?: boolean;
 }
 
-/** Of packages: types, maps, sources of either, documentation, and what their authors need; licences stay. */
+/** Files of packages to omit: types, maps, their sources, documentation, and files for their authors. Licences stay. */
 const LEFT_OUT_FILES = /(\.map|\.[cm]?ts|\.tsbuildinfo|\.flow|\.md|\.markdown|\.1)$|^\./i;
 const LICENCES = /^(licen[cs]e|notice|copying|third.?party)/i;
-/** Folders of packages that only their authors need; deeper ones may be what they sound like and belong to the package. */
+/** Folders of packages that only their authors need. Deeper folders with these names can be part of the package. */
 const LEFT_OUT_FOLDERS = [
   'test',
   'tests',
@@ -43,17 +43,17 @@ const LEFT_OUT_FOLDERS = [
   'specs',
 ];
 
-/** Files of the image that no build makes. */
+/** Files of the image that no build creates. */
 const OTHER_FILES = {
   'docker/entry.cjs': 'entry.cjs',
   LICENSE: 'LICENSE',
 };
 
 /**
- * Stages what goes into the image, from what was built and what npm installed by the lock file: no tests, types, maps or
- * development packages, and a bill of materials, `sbom.cdx.json`. Every file has the time `created` and rights that do not
- * depend on who stages it, so that the same commit gives the same tree.
- * @throws UserError when what is installed differs from the lock file.
+ * Stages the tree of the image from the build output and the packages that npm installed: no tests, types, maps or development
+ * packages, and a bill of materials, `sbom.cdx.json`. Every file has the time `created` and fixed permissions, so that the same
+ * commit always gives the same tree.
+ * @throws UserError if the installed packages differ from the lock file
  */
 export function stageTree(folder: string, created: Date): Tree {
   fs.rmSync(folder, { recursive: true, force: true });
@@ -71,7 +71,7 @@ export function stageTree(folder: string, created: Date): Tree {
   return settle(folder, created);
 }
 
-/** The apps and the libraries that they are made of, each with the name of its package. */
+/** Returns the apps and libraries in the image, each with the name of its package. */
 function ownRooms(): [string, string][] {
   return fs
     .globSync('{apps,libs}/*/package.json', { cwd: repositoryRoot })
@@ -83,7 +83,7 @@ function ownRooms(): [string, string][] {
     .filter(([, name]) => name.startsWith('@iss/') || name === '@identity-state/client');
 }
 
-/** One of our own: what was compiled from a source that is still there, and what it reads at run time. */
+/** Stages an app or a library: the output of existing sources, and the files that it reads at run time. */
 function stageRoom(room: string, name: string, folder: string): void {
   const source = join(repositoryRoot, room);
   const target = join(folder, room);
@@ -109,7 +109,7 @@ function stagePackage(path: string, version: string | undefined, folder: string)
   copyPackage(source, join(folder, path), ['node_modules', ...LEFT_OUT_FOLDERS]);
 }
 
-/** `leftOut` names folders on this level; a package holds no links. */
+/** Copies a package without the folders `leftOut` on its first level. */
 function copyPackage(from: string, to: string, leftOut: readonly string[]): void {
   const entries = fs.readdirSync(from, { withFileTypes: true });
   const kept = entries.filter(({ name }) => LICENCES.test(name) || !LEFT_OUT_FILES.test(name));
@@ -129,7 +129,7 @@ function readLock(): Lock {
   return JSON.parse(fs.readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8'));
 }
 
-/** What the processes need: neither what only development needs nor what may be missing. */
+/** Returns the packages that the processes need, without development and optional ones. */
 function productionPackages({ packages }: Lock): [string, LockedPackage][] {
   return Object.entries(packages).filter(
     ([path, { link, dev, optional, devOptional }]) =>
@@ -137,7 +137,7 @@ function productionPackages({ packages }: Lock): [string, LockedPackage][] {
   );
 }
 
-/** CycloneDX, as npm writes it of a project that has these packages only: its `--omit` forgets what development shares. */
+/** Returns npm's CycloneDX file for a project with only these packages, since `--omit` also drops packages shared with development. */
 function billOfMaterials(lock: Lock, created: Date): string {
   const folder = fs.mkdtempSync(join(tmpdir(), 'iss-sbom-'));
   try {
@@ -158,7 +158,7 @@ function billOfMaterials(lock: Lock, created: Date): string {
       cwd: folder,
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
-      // Not what the npm that runs this tells its scripts.
+      // Without the variables that npm sets for its scripts.
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     });
     if (npm.status !== 0) throw new UserError(`npm sbom failed: ${npm.stderr || npm.error?.message}`);
@@ -179,7 +179,7 @@ interface BillOfMaterials {
   metadata: { timestamp: string; tools: { vendor: string; name: string; version?: string }[]; component: object };
 }
 
-/** Without what differs from run to run and from npm to npm: its number is made of what it says. */
+/** Removes everything that differs between runs and versions of npm. The serial number is derived from the content. */
 function settledBill(bill: BillOfMaterials, created: Date): string {
   const { metadata } = bill;
   const settled = {
@@ -193,12 +193,12 @@ function settledBill(bill: BillOfMaterials, created: Date): string {
   };
   const text = (serialNumber: string): string => `${JSON.stringify({ ...settled, serialNumber }, null, 2)}\n`;
   const digest = createHash('sha256').update(text('')).digest('hex');
-  // A UUID of version 8: made by a rule of our own (RFC 9562, section 5.8).
+  // A UUID of version 8, with our own content (RFC 9562, section 5.8).
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`];
   return text(`urn:uuid:${[...parts, digest.slice(20, 32)].join('-')}`);
 }
 
-/** Gives everything its time and its rights, folders after what is in them. */
+/** Sets the time and permissions of all files, of folders after their contents. */
 function settle(folder: string, created: Date): Tree {
   const tree = { bytes: 0, files: 0 };
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {

@@ -8,7 +8,7 @@ import { repositoryRoot } from '../root.ts';
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
-/** A file, or an image in a registry, by what its bytes hash to. */
+/** A file, or an image in a registry, with the hash of its bytes. */
 interface Subject {
   name: string;
   digest: { sha256: string };
@@ -24,7 +24,7 @@ interface Envelope {
 const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 const keyIdOf = (key: KeyObject): string => sha256(createPublicKey(key).export({ type: 'spki', format: 'der' }));
 
-/** Returns the bytes that DSSE signs: payload and type, so that no payload is taken for one of another type. */
+/** Returns the bytes that DSSE signs. They include the type, so that a payload cannot be used as another type. */
 function signedBytes(payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload]);
 }
@@ -35,7 +35,7 @@ function subjectOf(given: string): Subject {
   return { name: basename(given), digest: { sha256: sha256(readFileSync(given)) } };
 }
 
-/** SLSA provenance (https://slsa.dev/spec/v1.0/provenance): of which commit, lock file and base the subjects were made. */
+/** Returns SLSA provenance (https://slsa.dev/spec/v1.0/provenance) with the commit, lock file and base of the subjects. */
 function statementOf(subject: readonly Subject[], base: string | undefined): object {
   const { version, revision, created } = imageSource(undefined);
   const lockFile = sha256(readFileSync(join(repositoryRoot, 'package-lock.json')));
@@ -63,7 +63,7 @@ function statementOf(subject: readonly Subject[], base: string | undefined): obj
   };
 }
 
-/** Throws UserError unless the key signed the envelope, and the envelope names every subject. */
+/** @throws UserError unless the key signed the envelope and the envelope names every subject */
 function check(envelope: Envelope, key: KeyObject, subjects: readonly Subject[]): void {
   const payload = Buffer.from(envelope.payload, 'base64');
   const isSigned = envelope.signatures.some(({ sig }) =>
@@ -77,7 +77,7 @@ function check(envelope: Envelope, key: KeyObject, subjects: readonly Subject[])
   }
 }
 
-/** `npm run tool -- release/attest`: signs what is released with an Ed25519 key, or verifies it; docs/operations/images.md. */
+/** `npm run tool -- release/attest`: signs a release with an Ed25519 key, or verifies it (docs/operations/images.md). */
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

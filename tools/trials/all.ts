@@ -6,9 +6,9 @@ import { type Verdict, verdictsIn } from './frame/verdict.ts';
 import { TRIALS } from './trials.ts';
 
 /**
- * `npm run trial -- all`: installs what the trials need of Debian's packages (`--no-install`: says only what is missing), runs
- * every one that ends within minutes, one after the other, and prints a table. Names behind `--` choose among them.
- * Exit code 1 where one is broken or could not be run.
+ * `npm run trial -- all`: installs the Debian packages that the trials need (`--no-install` only lists the missing ones), runs
+ * each trial that ends within minutes, and prints a table. Names after `--` select trials. Exits with 1 if a trial fails or
+ * cannot run.
  */
 interface Outcome {
   readonly name: string;

@@ -10,13 +10,12 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- clock-skew`: gateways and workers whose clocks are ten minutes ahead of PostgreSQL's and ten minutes behind it
- * (libfaketime), one kind after the other, while a writer writes through all gateways. Times of rows are PostgreSQL's, so that
- * nothing but a warning may come of it.
+ * `npm run trial -- clock-skew`: runs gateways, then workers, with clocks ten minutes ahead of and behind PostgreSQL's
+ * (libfaketime), while a writer writes through all gateways. PostgreSQL sets the times of rows, so only warnings may result.
  */
 const SKEWS = ['+600', '-600'] as const;
 const TOLD_MS = 30_000;
-/** From the acknowledgement to the receiver, with workers that judge by their own clock nothing but how long they wait. */
+/** The deadline from the acknowledgement to the receiver. Workers use their own clock only for durations. */
 const DELIVERED_WITHIN_MS = 15_000;
 
 await runTrial('clock-skew', async (trial) => {
@@ -30,7 +29,7 @@ await runTrial('clock-skew', async (trial) => {
   const faked = (skew: string): Record<string, string> => ({
     LD_PRELOAD: join(dirname(programOf('faketime')), 'libfaketimeMT.so.1'),
     FAKETIME: `${skew}s`,
-    // Timers go by this one, and no skew moves it.
+    // Timers use the monotonic clock, which has no skew.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   });
 
@@ -52,7 +51,7 @@ await runTrial('clock-skew', async (trial) => {
   const writer = LedgerWriter.start(trial, service, { writers: 6 });
   await writer.waitForMore(300);
 
-  // Then the workers: first one that is right beside those that are not, then those alone.
+  // Then the workers: first the skewed ones with a correct one, then only the skewed ones.
   for (const skew of SKEWS) await judgeReadiness('webhook-worker', skew);
   await writer.waitForMore(300);
   const [right] = service.workers.splice(0, 1);

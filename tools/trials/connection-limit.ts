@@ -8,9 +8,9 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- connection-limit`: PostgreSQL takes no more connections (SQLSTATE 53300). First somebody else holds all that are
- * left while a writer writes through what the service has; then a process starts, and all connections are cut, so
- * that the service has to get new ones where there are too few.
+ * `npm run trial -- connection-limit`: PostgreSQL accepts no more connections (SQLSTATE 53300). First, another client takes all
+ * free connections while a writer uses those of the service. Then a process starts and all connections are cut, so that the
+ * service needs new ones when there are too few.
  */
 const MAX_CONNECTIONS = 40;
 const HELD_MS = 8_000;

@@ -11,14 +11,14 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- disk-full`: PostgreSQL on a small file system in memory, which is filled to the last block while a writer
- * writes, and emptied again. Takes root, who may mount one.
+ * `npm run trial -- disk-full`: runs PostgreSQL on a small file system in memory, which is filled completely while a writer
+ * writes, and emptied again. Needs root to mount it.
  */
 const SIZE = '700m';
 const BEFORE_MS = 2_000;
 const FULL_MS = 15_000;
 
-/** Takes all that is free, in pieces that get smaller. */
+/** Fills all free space with ever smaller pieces. */
 function fill(file: string, folder: string): void {
   const handle = openSync(file, 'w');
   try {
@@ -67,7 +67,7 @@ await runTrial('disk-full', async (trial) => {
   let restarts = 0;
   while (Date.now() < fullFromMs + FULL_MS) {
     fill(ballast, disk);
-    // Without room for its write-ahead log PostgreSQL ends itself, and what watches over it starts it again.
+    // Without space for its write-ahead log PostgreSQL exits, and its supervisor restarts it.
     if (!server.running) {
       await server.start().then(
         () => restarts++,

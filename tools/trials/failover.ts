@@ -7,13 +7,13 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
- * while a writer writes. The gateway and the worker know both hosts. Before, `iss audit` reads the standby.
+ * `npm run trial -- failover`: kills the primary of a PostgreSQL with a synchronous standby (kill -9) and promotes the standby
+ * while a writer writes. The gateway and the worker know both hosts. Before that, `iss audit` reads the standby.
  */
 const WRITERS = 8;
 const BEFORE_MS = 3_000;
 const AFTER_MS = 5_000;
-/** What the service may take beyond the database. */
+/** The maximum gap that the service adds to the gap of the database. */
 const OWN_GAP_MS = 1_000;
 
 await runTrial('failover', async (trial) => {

@@ -11,7 +11,7 @@ import { type Trial, runTrial } from './frame/trial.ts';
 const NAME = 'localhost/trial-image:1';
 const READY_MS = 60_000;
 
-/** Of what `npm run image` prints, the line that begins with this word. */
+/** Returns the line in the output of `npm run image` that begins with a word. */
 function lineOf(printed: string, word: string): string {
   const line = printed.split('\n').find((line) => line.startsWith(`${word} `));
   if (line === undefined) throw new Error(`No line begins with ${word}: ${printed}`);
@@ -22,21 +22,21 @@ function lastLineOf(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-/** What an image says of how it is run. */
+/** The run configuration of an image. */
 interface ImageConfig {
   Entrypoint: string[];
   Env: string[];
   WorkingDir: string;
 }
 
-/** Buildah with a store of the trial's own, which ends with it. */
+/** Buildah with a separate store, which is deleted with the trial. */
 class Images {
   private readonly env: NodeJS.ProcessEnv;
 
   constructor(trial: Trial) {
     const settings = trial.path('storage.conf');
     const [graphroot, runroot] = [trial.path('storage'), trial.path('storage-run')];
-    // Works in a container as well; what is stored lies there whole, not in layers.
+    // `vfs` also works in a container. It stores whole images, not layers.
     writeFileSync(settings, `[storage]\ndriver = "vfs"\ngraphroot = "${graphroot}"\nrunroot = "${runroot}"\n`);
     this.env = {
       ...process.env,
@@ -46,7 +46,7 @@ class Images {
     };
   }
 
-  /** What one of our tools prints. */
+  /** Returns the output of one of our tools. */
   tool(name: string, ...words: string[]): string {
     return execFileSync(process.execPath, [join(repositoryRoot, 'tools/run.mjs'), name, ...words], {
       cwd: repositoryRoot,
@@ -55,7 +55,7 @@ class Images {
     });
   }
 
-  /** A container of the image with these secrets; its programs are run by bubblewrap. */
+  /** Starts a container of the image with these secrets. Bubblewrap runs its programs. */
   start(secrets: string): Container {
     const inspected: { OCIv1: { config: ImageConfig } } = JSON.parse(this.buildah('inspect', '--type', 'image', NAME));
     const { config } = inspected.OCIv1;
@@ -79,7 +79,7 @@ class Container {
     this.config = config;
   }
 
-  /** What bubblewrap is told to run the image's command with these words. */
+  /** Returns the arguments with which bubblewrap runs the image's command. */
   args(words: readonly string[], environment: Readonly<Record<string, string>>): string[] {
     const own = this.config.Env.map((line): [string, string] => {
       const [name = '', ...value] = line.split('=');
@@ -96,7 +96,7 @@ class Container {
     ];
   }
 
-  /** Of a command that comes to its end. */
+  /** Runs a command to its end. */
   ends(
     words: readonly string[],
     environment: Readonly<Record<string, string>>,
@@ -107,7 +107,7 @@ class Container {
   }
 }
 
-/** With a database and the roles that docker/postgres-roles.sh makes in a new cluster. */
+/** Starts PostgreSQL with a database and the roles that docker/postgres-roles.sh creates. */
 async function startPostgres(trial: Trial, secrets: string): Promise<TrialPostgres> {
   const server = await TrialPostgres.create(trial, 'postgres');
   await server.start();
@@ -130,7 +130,7 @@ async function startRedis(trial: Trial, secrets: string): Promise<number> {
   return port;
 }
 
-/** The secrets as they are mounted, with the addresses of this trial's servers in them. */
+/** Copies the secrets for the container, with the addresses of this trial's servers. */
 function copyForContainer(secrets: string, folder: string, addresses: Readonly<Record<string, string>>): string {
   mkdirSync(folder);
   for (const name of ['database_owner_url', 'database_url', 'queue_url', 'secrets_keys']) {
@@ -142,8 +142,8 @@ function copyForContainer(secrets: string, folder: string, addresses: Readonly<R
 }
 
 /**
- * `npm run trial -- image`: a base of Debian's packages, the image on it, twice, and what Compose would run of it: its file system
- * read-only, as user 1000, with secrets in files, roles that are no superusers and a Redis that asks for its password.
+ * `npm run trial -- image`: builds a base from Debian packages and twice the image on it, then runs it as Compose would: with a
+ * read-only file system, as user 1000, with secrets in files, roles without superuser rights and a Redis with a password.
  */
 await runTrial('image', async (trial) => {
   const images = new Images(trial);

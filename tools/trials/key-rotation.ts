@@ -11,11 +11,14 @@ import { iss, runTool, TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- key-rotation`: every key is replaced while a writer writes: the ring that seals secrets, by the steps of
- * docs/operations/keys.md; the log's signing key, which is announced first, with both signing for a while; the identity provider's, from one moment to the next.
+ * `npm run trial -- key-rotation`: replaces every key while a writer writes.
+ *
+ * - The ring that seals secrets, by the steps of docs/operations/keys.md.
+ * - The log's signing key, which is announced first. Both keys sign for a while.
+ * - The key of the identity provider, without a transition.
  */
 const STEP = 100;
-/** For how long a gateway does not ask its issuer again, and somewhat more. */
+/** Slightly longer than the time for which a gateway does not fetch keys again. */
 const COOLDOWN_MS = 11_000;
 
 await runTrial('key-rotation', async (trial) => {
@@ -46,7 +49,7 @@ await runTrial('key-rotation', async (trial) => {
   const writer = LedgerWriter.start(trial, service);
   await writer.waitForMore(STEP);
 
-  /** Each process is replaced by one with this environment, one after the other. */
+  /** Replaces the processes one after the other by ones with this environment. */
   const roll = async (environment: Record<string, string>): Promise<void> => {
     service.environment = { ...service.environment, ...environment };
     for (const [app, list] of [
@@ -62,7 +65,7 @@ await runTrial('key-rotation', async (trial) => {
     await writer.waitForMore(STEP);
   };
 
-  // The ring: the new one last, then first; sealed anew; the old one dropped.
+  // The ring: add the new key last, move it to the front, reseal, remove the old key.
   await roll({ SECRETS_KEYS: `${oldKey},${newKey}` });
   await roll({ SECRETS_KEYS: `${newKey},${oldKey}` });
   const resealed = runTool('db/rotate-keys', {
@@ -78,7 +81,7 @@ await runTrial('key-rotation', async (trial) => {
   await roll({ SECRETS_KEYS: newKey });
   trial.judge(writer.statuses.size === 1, `the ring is replaced under load: ${writer.summary}`);
 
-  // The log's key: it signs nothing until it is announced; both sign, then the new one alone; the old one is ended.
+  // The log's key: the new one signs nothing until it is announced. Then both sign, then only the new one. The old one is ended.
   const file = trial.path('log-2.key');
   const made = iss('log-key', '--origin', service.origin, '--out', file);
   const newVkey = made.stdout.trim();
@@ -108,7 +111,7 @@ await runTrial('key-rotation', async (trial) => {
   const ended = iss('log-key', 'end', service.vkey, '--database-url', server.url());
   trial.judge(ended.status === 0, `iss log-key end: ${`${ended.stdout}${ended.stderr}`.trim()}`);
 
-  // The issuer's key, from one moment to the next. A gateway that has just asked for keys asks again after its cooldown.
+  // The issuer's key changes without a transition. A gateway that has just fetched keys fetches them again after its cooldown.
   const fetchedBefore = issuer.keySetRequests;
   await issuer.rotate();
   token = await issuer.mint('alice');

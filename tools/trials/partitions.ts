@@ -13,17 +13,20 @@ import { addSubjects, ASKED, type Asked, median, type Round, StatementLoop } fro
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- partitions`: `snapshots` in 16 hash partitions by subject. First an installation is moved while it runs, by the steps of
- * `tools/trials/partitions/*.sql`, beside a writer and a receiver; then it is measured what that costs, in rounds that take turns:
- * as it is, in partitions with the statements of the service, and with those that find an id in `snapshot_ids`.
- * `-- --subjects 1000000`: in how many the measurement takes place.
+ * `npm run trial -- partitions`: puts `snapshots` into 16 hash partitions by subject.
+ *
+ * - First it moves a running installation by the steps in `tools/trials/partitions/*.sql`, with a writer and a receiver.
+ * - Then it measures three layouts in alternating rounds: without partitions, with partitions and the statements of the service,
+ *   and with statements that find an id in `snapshot_ids`.
+ *
+ * `-- --subjects 1000000` sets the number of subjects of the measurement.
  */
 const SUBJECTS = 300_000;
-/** Of the installation that is moved, before the writer's. */
+/** The number of subjects of the moved installation, without those of the writer. */
 const MOVED = 20_000;
 const ROUNDS = 5;
 const ROUND_MS = 1_500;
-/** No write may wait for longer while the tables are exchanged. */
+/** The maximum wait of a write while the tables are exchanged. */
 const GAP_MS = 3_000;
 const SETTINGS: PostgresSettings = { shared_buffers: '512MB', max_wal_size: '8GB', autovacuum: 'off' };
 
@@ -33,12 +36,12 @@ const subjects = Number(values.subjects ?? SUBJECTS);
 const step = (name: string): string =>
   readFileSync(join(repositoryRoot, 'tools/trials/partitions', `${name}.sql`), 'utf8');
 
-/** What an audit says of a schema that the migrations did not leave so. */
+/** A line of an audit about a difference from the migrated schema. */
 const OF_SCHEMA = /^ +(trigger|constraint) \w+ of snapshots\w*: /;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Again until it gets its locks, as the steps say. */
+/** Repeats a step until it gets its locks. */
 async function runStep(owner: Client, name: string): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -51,7 +54,7 @@ async function runStep(owner: Client, name: string): Promise<number> {
   }
 }
 
-/** Moves a database, and gives how many batches were copied. */
+/** Moves a database. Returns the number of copied batches. */
 async function move(owner: Client): Promise<number> {
   await runStep(owner, '1-prepare');
   let batches = 0;
@@ -77,14 +80,14 @@ async function withOwner<T>(url: string, work: (owner: Client) => Promise<T>): P
   }
 }
 
-/** An installation is moved while it runs. */
+/** Moves an installation while it runs. */
 async function moveBesideWriter(trial: Trial, server: TrialPostgres): Promise<void> {
   await server.query('CREATE DATABASE iss', [], 'postgres');
   const redis = await startOwnRedis();
   trial.atEnd(() => redis.stop());
   await applyMigrations(server.url(), redis.url);
   await addSubjects(server.url(), MOVED);
-  // For the log, which the writer's are in as well.
+  // Marks them for the log, as the writer's are.
   await server.query(`INSERT INTO log_waiting (entry_type, subject_key, snapshot_version)
                       SELECT 1, subject_key, snapshot_version FROM snapshots`);
   const service = await TrialService.start(trial, { databaseUrl: server.url(), queueUrl: redis.url });
@@ -128,7 +131,7 @@ async function moveBesideWriter(trial: Trial, server: TrialPostgres): Promise<vo
   trial.judge(twice === 'snapshots_snapshot_id_key', `a second snapshot of one id is refused by ${twice}`);
   await service.waitForLog(server.url());
   const audit = service.audit(server.url());
-  // That the schema is another one it says, and has to.
+  // The audit must report the changed schema.
   const ofRows = audit.stdout.split('\n').filter((line) => /^ {2}/.test(line) && !OF_SCHEMA.test(line));
   trial.judge(
     audit.status !== 2 && ofRows.length === 0 && audit.stdout.includes('0 facts wait'),
@@ -137,7 +140,7 @@ async function moveBesideWriter(trial: Trial, server: TrialPostgres): Promise<vo
   await service.stopAll();
 }
 
-/** How the service would find an id where partitions have no index on it. */
+/** Rewrites a statement to find an id in `snapshot_ids`, since partitions have no index on it. */
 function byIds(text: string): string {
   return text
     .replace(
@@ -155,7 +158,7 @@ function byIds(text: string): string {
 const LAYOUTS = ['one table', 'partitions', 'partitions, by ids'] as const;
 type Layout = (typeof LAYOUTS)[number];
 
-/** What the layouts cost, on one server. */
+/** Measures the cost of the layouts on one server. */
 async function measure(trial: Trial, server: TrialPostgres): Promise<void> {
   const databases: Record<Layout, string> = {
     'one table': 'plain',
@@ -184,7 +187,7 @@ async function measure(trial: Trial, server: TrialPostgres): Promise<void> {
     for (const asked of ASKED) {
       for (const [layout, loop] of loops) {
         const made = await loop.round(asked, ROUND_MS);
-        // The first one fills caches.
+        // The first round fills caches.
         if (round > 0) rounds.set(`${asked} ${layout}`, [...(rounds.get(`${asked} ${layout}`) ?? []), made]);
       }
     }

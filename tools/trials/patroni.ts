@@ -11,14 +11,14 @@ import { TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- patroni`: three PostgreSQL servers that Patroni manages over etcd, with synchronous replication, and HAProxy
- * before them, which asks Patroni where the leader is: the whole as an installation has it, on loopback. While a writer writes:
- * the leader's PostgreSQL and its Patroni are killed (kill -9), then a switchover is asked for, then the leader hangs.
+ * `npm run trial -- patroni`: runs three PostgreSQL servers with synchronous replication, managed by Patroni over etcd, behind
+ * HAProxy, which asks Patroni for the leader, all on loopback. While a writer writes, it kills the leader's PostgreSQL and
+ * Patroni (kill -9), then requests a switchover, then makes the leader hang.
  */
 const NODES = ['a', 'b', 'c'] as const;
 const BEFORE_MS = 3_000;
 const READY_MS = 120_000;
-/** Patroni finds a leader gone when its key expires. */
+/** Patroni replaces a leader when its key expires. */
 const TTL_SECONDS = 20;
 
 interface Node {
@@ -48,7 +48,7 @@ async function prepareNode(trial: Trial, name: string, etcdPort: number): Promis
   const [port, restPort] = [await reservePort(), await reservePort()];
   const home = folderForPostgres(trial.path(`node-${name}`));
   const file = trial.path(`patroni-${name}.yml`);
-  // YAML takes JSON.
+  // JSON is valid YAML.
   const settings = {
     scope: 'trial',
     name,
@@ -126,7 +126,7 @@ ${servers.join('\n')}
   return port;
 }
 
-/** Who leads, by the nodes' own word. */
+/** Returns the node that reports itself as the leader. */
 async function leaderOf(nodes: readonly Node[]): Promise<Node | undefined> {
   for (const node of nodes) {
     const isLeader = await fetch(`http://127.0.0.1:${node.restPort}/primary`, { signal: AbortSignal.timeout(2_000) })
@@ -137,7 +137,7 @@ async function leaderOf(nodes: readonly Node[]): Promise<Node | undefined> {
   return undefined;
 }
 
-/** All nodes run, and one of them is the synchronous standby. */
+/** Waits until all nodes run and one of them is the synchronous standby. Returns the leader. */
 async function waitForCluster(nodes: readonly Node[]): Promise<Node> {
   return waitFor(
     async () => {
@@ -167,7 +167,7 @@ await runTrial('patroni', async (trial) => {
   const etcdPort = await startEtcd(trial);
   const nodes: Node[] = [];
   for (const name of NODES) nodes.push(await prepareNode(trial, name, etcdPort));
-  // The first one makes the cluster; the others copy it.
+  // The first node creates the cluster; the others copy it.
   await nodes[0]?.start();
   await waitFor(() => leaderOf(nodes), { deadlineMs: READY_MS, what: 'the first leader' });
   await Promise.all(nodes.slice(1).map((node) => node.start()));
@@ -249,6 +249,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // A backend that has ended meanwhile.
+    // The backend has ended meanwhile.
   }
 }

@@ -16,14 +16,13 @@ import { runTool, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- pgbouncer [-- PATH]`: gateway and worker through PgBouncer, in session mode, and in transaction mode where it
- * is 1.21 or newer; with the login's settings as the page of operations has them, which are read from there, and
- * without. PATH is that of another PgBouncer than Debian's.
+ * `npm run trial -- pgbouncer [-- PATH]`: runs gateway and worker through PgBouncer, in session mode and, from 1.21 on, in
+ * transaction mode. The login has the settings from the operations page, or none. PATH selects another PgBouncer than Debian's.
  */
 const WRITE_MS = 6_000;
 const LOGINS = { gateway: 'iss_gateway_login', worker: 'iss_worker_login' } as const;
 type Login = keyof typeof LOGINS;
-/** More than there are statements. */
+/** More than the number of statements. */
 const PREPARED = 500;
 const PAGE = join(repositoryRoot, 'docs/operations/high-availability.md');
 
@@ -41,7 +40,7 @@ function versionOf(program: string): [number, number] {
 const login = (port: number, database: string, app: Login = 'gateway'): string =>
   `postgres://${LOGINS[app]}:${PASSWORD}@127.0.0.1:${port}/${database}`;
 
-/** What the page tells whoever sets up the login. */
+/** Returns the commands of the page that set up the login. */
 function recipe(): string {
   const lines = [...readFileSync(PAGE, 'utf8').matchAll(/^ALTER ROLE iss_gateway_login SET .*;$/gm)].map(
     ([line]) => line,
@@ -84,7 +83,7 @@ async function startPooler(trial: Trial, postgres: TrialPostgres, mode: Mode): P
   return port;
 }
 
-/** What a gateway says that does not start; null: it was still there after half a minute. */
+/** Returns the message of a gateway that does not start; null if it still runs after half a minute. */
 function refusal(environment: TrialService['environment']): string | null {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -121,7 +120,7 @@ await runTrial('pgbouncer', async (trial) => {
       await postgres.query(`GRANT iss_${app} TO ${LOGINS[app]}`, [], 'postgres');
     const port = await startPooler(trial, postgres, mode);
     const url = login(port, database);
-    // Those of before keep what they were made with.
+    // Existing server connections keep their old settings.
     const endServers = (): Promise<unknown> =>
       postgres.query(
         `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename IN ('${Object.values(LOGINS).join("', '")}')`,
@@ -181,7 +180,7 @@ await runTrial('pgbouncer', async (trial) => {
     }
     trial.judge(service.faults.length === 0, `${mode}, processes that ended: ${service.faults.join('; ') || 'none'}`);
     await service.stopAll();
-    // The next service has a log of its own.
+    // The next service has its own log.
     for (const file of globSync('{log.key,*.checkpoint}', { cwd: trial.folder })) rmSync(trial.path(file));
   };
 

@@ -10,24 +10,24 @@ import { TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- redis`: a primary, its replica and three Sentinels, then a Cluster: killed, demoted, hanging and emptied while
- * clients write. Nobody may wait for Redis, everything has to be delivered, and Redis to be used again afterwards.
+ * `npm run trial -- redis`: kills, demotes, hangs and empties a primary with a replica and three Sentinels, then a Cluster, while
+ * clients write. No write may wait for Redis, every event must be delivered, and Redis must be used again afterwards.
  */
 const WRITERS = 4;
 const PAUSE_MS = 10;
 const HANG_MS = 8_000;
 const SEEN_MS = 1_100;
 const SETTLED_MS = 2_000;
-/** A write may wait for the queue not at all, so for no longer than this busy machine makes it. */
+/** No write may wait for the queue. This tolerance is for a busy machine. */
 const MAX_GAP_MS = 1_500;
 const MAX_GROWTH_MIB = 100;
 
-/** Memory of a process, in MiB. */
+/** Returns the resident memory of a process in MiB. */
 function residentMib(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
-/** What processes said of their readiness, while it lasts. */
+/** Records the readiness of processes. */
 class Watch {
   readonly statuses = new Set<number>();
   readonly queue = new Set<string>();
@@ -57,7 +57,7 @@ class Watch {
   }
 }
 
-/** Waits until every process says that the queue is well. */
+/** Waits until every process reports the queue as available. */
 async function untilUsed(service: TrialService): Promise<void> {
   for (const process of [...service.gateways, ...service.workers]) {
     const isWell = async (): Promise<boolean> =>
@@ -66,7 +66,7 @@ async function untilUsed(service: TrialService): Promise<void> {
   }
 }
 
-/** One fault under load. Judges what the writer and the probes saw of it. */
+/** Causes a fault under load, and judges the effect on the writer and the probes. */
 async function suffer(
   trial: Trial,
   service: TrialService,
@@ -78,7 +78,7 @@ async function suffer(
   const fromMs = Date.now();
   await fault();
   const struckMs = Date.now();
-  // Readiness is what was seen within the last second.
+  // Readiness can be one second old.
   await pause(SEEN_MS);
   await untilUsed(service);
   const usedMs = Date.now();
@@ -111,7 +111,7 @@ await runTrial('redis', async (trial) => {
     await waitFor(isAnother, { deadlineMs: 60_000, what: 'the Sentinels to name another primary' });
     return sentinels.primary();
   };
-  /** Waits until there is somebody to promote. */
+  /** Waits until there is a replica to promote. */
   const followed = async (primary: OwnRedis): Promise<void> => {
     const isFollowed = async (): Promise<boolean> =>
       String(await command(primary, 'info', 'replication')).includes('state=online');
@@ -153,7 +153,7 @@ await runTrial('redis', async (trial) => {
     `memory: ${processes.map(({ name }, index) => `${name} ${(before[index] ?? 0).toFixed(0)} MiB and ${(grown[index] ?? 0).toFixed(0)} more`).join(', ')}`,
   );
 
-  // The same database, with another queue: what the first one knew is gone.
+  // The same database with a new, empty queue.
   service.environment = { ...service.environment, QUEUE_URL: cluster.queueUrl };
   await Promise.all([service.startOne('api-gateway'), service.startOne('webhook-worker')]);
   const former = [...service.gateways.splice(0, 1), ...service.workers.splice(0, 1)];

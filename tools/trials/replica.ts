@@ -10,20 +10,20 @@ import { TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- replica`: a streaming standby as `DATABASE_REPLICA_URL`, beside a writer and four readers who export a long
- * history again and again. The standby's replay is paused while versions are written and erased, it hangs, it is killed, and last it
- * is promoted and writes a history of its own.
+ * `npm run trial -- replica`: uses a streaming standby as `DATABASE_REPLICA_URL`, with a writer and four readers that export a
+ * long history repeatedly. The standby's replay is paused while versions are written and erased. Then the standby hangs, is
+ * killed, and finally is promoted and writes its own history.
  */
 const VERSIONS = 400;
 const PADDING = 2_000;
 const READERS = 4;
-/** A hanging standby is given up after half a second, and found to hang within two. */
+/** The gateway gives up a hanging standby after half a second, and detects it within two. */
 const LONGEST_MS = 3_000;
 const ERASED = 'Zacharias Geheim';
 const OUTCOMES = ['answered', 'behind', 'differs', 'failed', 'away'] as const;
 type Outcomes = Record<(typeof OUTCOMES)[number], number>;
 
-/** Exports a subject until it is stopped, and keeps what was wrong. */
+/** Exports a subject until it is stopped, and records faults. */
 class Readers {
   count = 0;
   longestMs = 0;
@@ -86,7 +86,7 @@ function since(before: Outcomes, after: Outcomes): string {
     .join(', ');
 }
 
-/** Rows of `snapshots` that this server's statements have fetched. */
+/** Returns the rows of `snapshots` that this server's statements have fetched. */
 async function fetched(server: TrialPostgres): Promise<number> {
   const [row] = await server.query<{ rows: string }>(
     `SELECT idx_tup_fetch::text AS rows FROM pg_stat_user_tables WHERE relname = 'snapshots'`,
@@ -94,10 +94,10 @@ async function fetched(server: TrialPostgres): Promise<number> {
   return Number(row?.rows);
 }
 
-/** Idle backends tell what they did after ten seconds at the latest. */
+/** Idle backends report their statistics within ten seconds. */
 const TOLD_MS = 11_000;
 
-/** How many rows of `snapshots` a server fetches for one export. */
+/** Returns the rows of `snapshots` that a server fetches for an export. */
 async function rowsOfExport(server: TrialPostgres, service: TrialService, path: string, url?: string): Promise<number> {
   await pause(TOLD_MS);
   const before = await fetched(server);
@@ -115,7 +115,7 @@ async function subjectWith(primary: TrialPostgres, versions: number): Promise<st
   return subjectId;
 }
 
-/** Writes a version of a subject, whose name is `name`. */
+/** Writes a version of a subject with this name. */
 async function write(
   service: TrialService,
   subjectId: string,
@@ -149,7 +149,7 @@ await runTrial('replica', async (trial: Trial) => {
   });
   await service.startOne('webhook-worker', { METRICS_PORT: '0' });
   const alone = await service.startOne('api-gateway', { DATABASE_REPLICA_URL: '', METRICS_PORT: '0' });
-  // What follows goes to the gateway with the replica unless it says otherwise.
+  // From here on, requests go to the gateway with the replica by default.
   service.gateways.pop();
   const [gateway] = service.gateways;
   if (gateway === undefined) throw new Error('No gateway was started');
@@ -222,7 +222,7 @@ await runTrial('replica', async (trial: Trial) => {
   await standby.stop('SIGKILL');
   const killed = await during(() => readers.waitForMore(20));
   trial.judge(killed.answered === 0 || killed.away > 0, `killed: ${killed.text}`);
-  // Readiness says what was seen last: it has to have seen this before it can be asked for the next thing.
+  // Readiness reports the last observation, so this one must appear before the next fault.
   await waitFor(() => isReady('degraded'), { deadlineMs: 30_000, what: 'the replica to be missed' });
   await standby.start();
   await waitFor(() => isReady('ok'), { deadlineMs: 30_000, what: 'the replica to be seen again' });

@@ -11,15 +11,15 @@ import { iss, TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- restore`: a dump is restored, with the role of the applications and without it; then a database is taken
- * back to a moment in the middle of the writing (PITR), while a witness and a receiver know more. Everything is done by the very
- * lines of docs/operations/restore.md.
+ * `npm run trial -- restore`: restores a dump, with and without the role of the applications. Then it restores a database to a
+ * point in time during the writing (PITR), while a witness and a receiver know later versions. It runs the commands of
+ * docs/operations/restore.md.
  */
 const PAGE = 'docs/operations/restore.md';
 const NEW_ORIGIN = 'trial/log-2';
 const [OLD_PASSWORD, NEW_PASSWORD] = ['before', 'afterwards'];
 
-/** As the applications log in: as nobody who owns anything. */
+/** Returns the URL of the applications' login, which owns no table. */
 const appUrl = (server: TrialPostgres, password: string): string =>
   `postgres://iss_service:${password}@127.0.0.1:${server.port}/iss`;
 
@@ -38,7 +38,7 @@ async function startPrimary(trial: Trial): Promise<TrialPostgres> {
   return server;
 }
 
-/** Restores the dump into a server of its own, by the page, and gives what the audit says. */
+/** Restores the dump into a separate server by the page, and returns the output of the audit. */
 async function restoreDump(trial: Trial, operator: Operator, name: string, withRole: boolean): Promise<TrialPostgres> {
   const server = await TrialPostgres.create(trial, name);
   await server.start();
@@ -79,7 +79,7 @@ await runTrial('restore', async (trial) => {
   writeFileSync(policy, policyOf(service.vkey));
   service.environment = { ...service.environment, LOG_POLICY_FILE: policy };
   const worker = await service.startOne('webhook-worker');
-  // It is one that nobody can stop, and runs on to the end.
+  // Removed from the list, so that this worker runs to the end of the trial.
   service.workers.pop();
   const operator = new Operator(trial, { OLD_URL: primary.url(), OLD_VKEY: service.vkey, NEW_ORIGIN, NEW_PASSWORD });
   writeFileSync(operator.file('policy'), policyOf(service.vkey));
@@ -100,7 +100,7 @@ await runTrial('restore', async (trial) => {
   const writer = LedgerWriter.start(trial, service);
   await writer.waitForMore(200);
 
-  // A dump in the middle of the writing.
+  // A dump during the writing.
   const dumpedAtMs = Date.now();
   const dump = operator.run('pg_dump -Fc -d "$OLD_URL" -f iss.dump');
   if (dump.status !== 0) throw new Error(dump.stderr);
@@ -115,7 +115,7 @@ await runTrial('restore', async (trial) => {
     await restored.stop();
   }
 
-  // The moment to which it is taken back; then a revocation, and more of everything.
+  // The point in time to restore; then a revocation and more writes.
   await service.waitForLog(primary.url()).catch(() => undefined);
   const momentMs = Date.now();
   const [moment] = await primary.query<{ at: string }>('SELECT clock_timestamp()::text AS at');
@@ -241,7 +241,7 @@ await runTrial('restore', async (trial) => {
     `told to the receiver and gone: ${linesOf('gone').length}, each of them named`,
   );
 
-  // 5. What gave something away again is taken away anew.
+  // 5. Restored grants that had been revoked are revoked again.
   service.environment = { ...service.environment, DATABASE_URL: appUrl(restored, NEW_PASSWORD) };
   const gateway = await service.startOne('api-gateway');
   const [live] = await restored.query<{ isLive: boolean }>(

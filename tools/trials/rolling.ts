@@ -12,18 +12,18 @@ import { TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- rolling`: two gateways behind HAProxy, which looks at their readiness. One after the other is told to stop
- * (SIGTERM) and started anew, ten times over, while clients that keep their connections write and read: nobody may notice.
+ * `npm run trial -- rolling`: runs two gateways behind HAProxy, which checks their readiness. Ten times, one after the other is
+ * stopped (SIGTERM) and restarted, while clients with open connections write and read. No client may see a failure.
  */
 const ROLLS = 10;
 const CLIENTS = 4;
 const PAUSE_MS = 20;
-/** HAProxy asks every second and wants two failures; and a second. */
+/** HAProxy checks every second and needs two failures; one second is added. */
 const DRAIN_DELAY_MS = 3_000;
 
 interface Balancer {
   readonly url: string;
-  /** What HAProxy thinks of each gateway: `UP`, `DOWN`, … */
+  /** Returns the state of each gateway in HAProxy: `UP`, `DOWN`, … */
   states(): Promise<string[]>;
 }
 
@@ -71,7 +71,7 @@ async function waitForAll(balancer: Balancer): Promise<void> {
   await waitFor(areUp, { deadlineMs: 30_000, what: 'HAProxy to see both gateways' });
 }
 
-/** Reads what was written last, on connections that it keeps. */
+/** Reads the last written version on open connections. */
 class Reader {
   readonly statuses = new Map<number, number>();
   connections = 0;
@@ -101,7 +101,7 @@ class Reader {
     }
   }
 
-  /** Status 0: no whole answer. */
+  /** Returns the status; 0 without a complete response. */
   private ask(url: string): Promise<number> {
     return new Promise((resolve) => {
       const request = get(url, { agent: this.agent }, (answer) => {

@@ -10,14 +10,14 @@ import { startTestServices } from '../testing/services.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { runTrial } from './frame/trial.ts';
 
-/** Real ones, as npm has them; only this trial needs them, and they are large. */
+/** The runtimes as npm packages. They are large, and only this trial needs them. */
 const RUNTIMES = { deno: '2.9.6', bun: '1.4.5', workerd: '1.20261117.1' };
 const COMPATIBILITY_DATE = '2026-11-01';
 const RUN_MS = 60_000;
 
 /**
- * `npm run trial -- runtimes`: the client's package is installed beside Deno, Bun and workerd (what Cloudflare's edge workers are). The
- * tour's program runs in the first two as it stands; a worker does the same in the third.
+ * `npm run trial -- runtimes`: installs the client's package with Deno, Bun and workerd (the runtime of Cloudflare's edge
+ * workers). The first two run the program of the tour unchanged; a worker does the same in the third.
  */
 await runTrial('runtimes', async (trial) => {
   trial.atEnd(await startTestServices());
@@ -63,7 +63,7 @@ await runTrial('runtimes', async (trial) => {
   });
   const port = await reservePort();
   const binding = (name: string, text: string): string => `(name = "${name}", text = ${JSON.stringify(text)})`;
-  // The issuer's token outlives the trial; workerd reaches loopback only where it is told to.
+  // The issuer's token outlives the trial; workerd reaches only configured loopback addresses.
   writeFileSync(
     trial.path('worker.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";

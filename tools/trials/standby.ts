@@ -6,16 +6,16 @@ import { TrialService } from './frame/service.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- standby`: the synchronous standby is killed while writers write, and stays away for 50 seconds: commits wait
- * for it, which no timeout of PostgreSQL's ends. Then it comes back; at last the primary is killed and the standby promoted.
+ * `npm run trial -- standby`: kills the synchronous standby for 50 seconds while writers write. Commits wait for it, and no
+ * timeout of PostgreSQL ends that. Then the standby returns. Finally the primary is killed and the standby promoted.
  */
 const WRITERS = 40;
 const BEFORE_MS = 3_000;
 const AWAY_MS = 50_000;
 const POOL_SIZE = 10;
-/** Those of the service that just ended, or look. */
+/** The tolerance for server connections that are ending or that only check. */
 const SPARE = 4;
-/** To wait for a connection, and for a statement alone. */
+/** The maximum wait for a connection plus a statement. */
 const LONGEST_ANSWER_MS = 20_000;
 
 await runTrial('standby', async (trial) => {

@@ -5,16 +5,15 @@ import { addSubjects, ASKED, median, type Round, StatementLoop } from './frame/s
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- subjects`: creates and reads in databases of 10,000, 1,000,000 and 10,000,000 subjects on one server, in
- * rounds that take turns, so that what else the machine does weighs on all of them alike. `-- --subjects 1000000` is the
- * largest of them.
+ * `npm run trial -- subjects`: measures creates and reads in databases of 10,000, 1,000,000 and 10,000,000 subjects on one
+ * server, in alternating rounds, so that other work on the machine affects all alike. `-- --subjects 1000000` sets the largest.
  */
 const SIZES = [10_000, 1_000_000, 10_000_000];
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
 /**
- * Each time that there are ten times as many, a statement may take so much more processor time: indexes are deeper, and what no longer fits
- * into PostgreSQL's memory is fetched from the system's.
+ * The factor by which the processor time of a statement may grow for ten times as many subjects. Indexes are deeper, and pages
+ * that exceed PostgreSQL's memory come from the cache of the system.
  */
 const FLAT = 1.5;
 
@@ -54,7 +53,7 @@ await runTrial('subjects', async (trial) => {
     for (const asked of ASKED) {
       for (const { subjects, loop } of databases) {
         const made = await loop.round(asked, ROUND_MS);
-        // The first one fills caches.
+        // The first round fills caches.
         const key = `${asked} ${subjects}`;
         if (round > 0) rounds.set(key, [...(rounds.get(key) ?? []), made]);
       }

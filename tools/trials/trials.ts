@@ -2,11 +2,11 @@ import type { DebianPackage } from './frame/packages.ts';
 
 export interface TrialPlan {
   readonly packages: readonly DebianPackage[];
-  /** `hours`: not among those that `npm run trial -- all` runs. */
+  /** `npm run trial -- all` leaves out trials that take `hours`. */
   readonly takes: 'minutes' | 'hours';
 }
 
-/** Every trial, by its file in this folder; `npm run trial -- <name>` runs it, and docs/trials.md says what it does. */
+/** Every trial by its file in this folder. `npm run trial -- <name>` runs it, and docs/trials.md describes it. */
 export const TRIALS = {
   restore: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   patroni: {

@@ -14,17 +14,16 @@ import { type Answered, TENANT, TrialService } from './frame/service.ts';
 import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- upgrade [-- COMMIT]`: the release before (its commit is in `previous-release`) is built and started; while
- * writers and readers go on the database is migrated, this release is started beside it, and the old one is stopped.
- * Nobody may notice.
+ * `npm run trial -- upgrade [-- COMMIT]`: builds and starts the previous release (its commit is in `previous-release`). While
+ * writers and readers run, it migrates the database, starts this release and stops the old one. No request may fail.
  */
 const PHASE_MS = 5_000;
 const USERS = 3;
-/** Of connections that the old gateways' callers keep. */
+/** The quiet time of connections that callers of the old gateways keep. */
 const QUIET_MS = 1_000;
 const GRANTEE = 'partner';
 
-/** The sources of a commit in a folder of the trial, with the packages that are installed here, built by its own tools. */
+/** Checks out a commit into a folder of the trial, and builds it with its own tools and the installed packages. */
 function checkOut(trial: Trial, commit: string): string {
   const folder = trial.path('previous');
   mkdirSync(folder);
@@ -32,7 +31,7 @@ function checkOut(trial: Trial, commit: string): string {
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
   const [here, there] = [join(repositoryRoot, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(join(there, '@iss'), { recursive: true });
-  // Its own libraries, and not those of this release under the same names.
+  // Links its own libraries, not those of this release with the same names.
   for (const name of readdirSync(here).filter((entry) => !entry.startsWith('.') && entry !== '@iss')) {
     symlinkSync(realpathSync(join(here, name)), join(there, name));
   }
@@ -44,7 +43,7 @@ function checkOut(trial: Trial, commit: string): string {
   return folder;
 }
 
-/** Migrates as that release does, which builds it first. */
+/** Migrates with that release, which also builds it. */
 function migrateBy(folder: string, databaseUrl: string, queueUrl: string): void {
   const { status, stderr } = spawnSync(process.execPath, [join(folder, 'tools/db/migrate.ts')], {
     cwd: folder,
@@ -54,7 +53,7 @@ function migrateBy(folder: string, databaseUrl: string, queueUrl: string): void 
   if (status !== 0) throw new Error(`The release before does not build or migrate: ${stderr}`);
 }
 
-/** Whoever does what both releases can, again and again, and keeps what was not answered as it should be. */
+/** Repeats requests that both releases support, and records unexpected responses. */
 class User {
   readonly failures: string[] = [];
   requests = 0;
@@ -68,7 +67,7 @@ class User {
     while (!isOver()) await this.turn().catch((error: unknown) => this.failures.push(String(error)));
   }
 
-  /** A subject from its first version to a revoked grant. */
+  /** Runs through the life of a subject, from its first version to a revoked grant. */
   private async turn(): Promise<void> {
     const subjectId = randomUUID();
     const subject = `/v1/tenants/${TENANT}/subjects/organization/${subjectId}`;

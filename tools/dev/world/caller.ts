@@ -1,9 +1,9 @@
 const TIMEOUT_MS = 30_000;
 
-/** A JSON object of an answer. */
+/** A JSON object of a response. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** One user at the API; every call must succeed. */
+/** A user of the API, whose calls must all succeed. */
 export class Caller {
   private readonly baseUrl: string;
   private readonly token: string;
@@ -33,7 +33,7 @@ export class Caller {
     return this.call('DELETE', path);
   }
 
-  /** Sends a line for each value, and gives the lines of the answer. */
+  /** Sends a line for each value. Returns the lines of the response. */
   async stream(path: string, values: readonly unknown[]): Promise<Answer[]> {
     const body = values.map((value) => `${JSON.stringify(value)}\n`).join('');
     const text = await this.send('POST', path, 'application/x-ndjson', body);
@@ -69,7 +69,7 @@ export class Caller {
   }
 }
 
-/** Subscribes a hook of the inbox to events of a tenant, and lets it verify them; gives the subscription's id. */
+/** Subscribes a hook of the inbox to events of a tenant, and gives it the secret. Returns the subscription's id. */
 export async function subscribeInbox(
   caller: Caller,
   inboxUrl: string,
@@ -84,9 +84,9 @@ export async function subscribeInbox(
   return textOf(subscription, 'subscription_id');
 }
 
-/** A member of an answer that has to be a text. */
+/** Returns a member that must be a text. @throws Error if it is not */
 export function textOf(value: unknown, member: string): string {
   const text: unknown = Object(value)[member];
-  if (typeof text !== 'string') throw new Error(`${member} is no text in ${JSON.stringify(value).slice(0, 200)}`);
+  if (typeof text !== 'string') throw new Error(`${member} is not a text in ${JSON.stringify(value).slice(0, 200)}`);
   return text;
 }

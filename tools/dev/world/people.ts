@@ -1,22 +1,21 @@
 export const ROLES = ['tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner'] as const;
 
-/** What a user is in a tenant of the seeded world. */
+/** The membership of a user in a tenant of the world. */
 export interface Membership {
   user: string;
   tenant: 'acme' | 'beta' | 'gamma';
   role: (typeof ROLES)[number];
-  /** Absent: a human. */
+  /** Absent for a human. */
   type?: 'service_account' | 'ai_agent';
-  /** Whether it reads by the tenant's grants. */
+  /** It may use grants of the tenant. */
   readsByGrants?: true;
-  /** It is no member any more. */
   removed?: true;
 }
 
-/** The founders, who own their tenants. */
+/** The founders and owners of the tenants. */
 export const OWNERS = { acme: 'alice', beta: 'bob', gamma: 'carol' } as const;
 
-/** Who acts for the tenants besides their founders. */
+/** The members of the tenants, without the founders. */
 export const MEMBERSHIPS: readonly Membership[] = [
   { user: 'dora', tenant: 'acme', role: 'tenant_admin', readsByGrants: true },
   { user: 'erik', tenant: 'acme', role: 'tenant_editor' },
@@ -26,15 +25,14 @@ export const MEMBERSHIPS: readonly Membership[] = [
   { user: 'acme-reviewer', tenant: 'acme', role: 'tenant_proposer', type: 'ai_agent' },
   { user: 'hugo', tenant: 'acme', role: 'tenant_editor', removed: true },
   { user: 'ines', tenant: 'beta', role: 'tenant_editor', readsByGrants: true },
-  // Reads what beta owns, and by its grants nothing.
+  // Reads beta's own subjects, but not by grants.
   { user: 'jonas', tenant: 'beta', role: 'tenant_reader' },
   { user: 'beta-archive', tenant: 'beta', role: 'tenant_editor', type: 'service_account' },
   { user: 'gamma-archive', tenant: 'gamma', role: 'tenant_editor', type: 'service_account' },
-  // In two tenants.
   { user: 'gustav', tenant: 'gamma', role: 'tenant_reader', readsByGrants: true },
 ];
 
-/** Whom the sign-in page of the development identity provider offers, with what each is. */
+/** The users on the sign-in page of the development identity provider, with their roles. */
 export const DEVELOPERS: readonly (readonly [user: string, what: string])[] = [
   ...Object.entries(OWNERS).map(([tenant, user]) => [user, `owner of ${tenant}`] as const),
   ...['dora', 'erik', 'frida', 'gustav', 'ines', 'jonas'].map((name) => {

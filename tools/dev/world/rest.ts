@@ -7,21 +7,20 @@ import { lineageOf, snapshotIdOf } from './lineage.ts';
 import { otherStories } from './others.ts';
 import { MEMBERSHIPS, OWNERS } from './people.ts';
 
-/** What the subscription of the small world is to. */
+/** The event types of the subscription in the small world. */
 export const ACME_EVENT_TYPES = ['identity.snapshot.created', 'refresh_request.created', 'refresh_request.fulfilled'];
 
 const LOGGED_MS = 15_000;
-/** Versions of a subject that are there before anything is done with it. */
+/** The number of versions of a subject that are imported first. */
 const LONG = 50;
 
-/** A tenant, and the envelopes that it imports. */
 type Import = readonly [tenant: string, lines: readonly unknown[]];
 
-/** All of the seeded world but the small one, which has to be there. */
+/** Seeds the whole world after the small one. */
 export async function seedRest(settings: SeedSettings, attempt: Attempt): Promise<void> {
   const world = new World(settings, attempt);
   await world.addMembers();
-  // Within an object: a promise would be waited for.
+  // An object, since `await` would wait for a plain promise.
   const { rest } = await world.importHistories();
   await world.subscribe();
   await world.grant();
@@ -30,7 +29,7 @@ export async function seedRest(settings: SeedSettings, attempt: Attempt): Promis
 }
 
 class World {
-  /** The latest version of each subject that was imported. */
+  /** The latest version of each imported subject. */
   private readonly heads = new Map<string, number>();
   private readonly settings: SeedSettings;
   private readonly attempt: Attempt;
@@ -58,8 +57,8 @@ class World {
   }
 
   /**
-   * Histories come as archives do, in a stream for each tenant. Nobody is told of what is past: `acme`'s subscription takes
-   * no versions meanwhile. Gives what is still under way when all subjects are there: the later versions of long histories.
+   * Imports the histories in a stream per tenant. Meanwhile, `acme`'s subscription gets no versions, since they are past.
+   * Resolves when all subjects exist. `rest` is the remaining import of long histories.
    */
   async importHistories(): Promise<{ rest: Promise<void> }> {
     await this.setEventTypes(ACME_EVENT_TYPES.filter((type) => type !== 'identity.snapshot.created'));
@@ -94,7 +93,7 @@ class World {
     );
   }
 
-  /** In one request for each grantor. */
+  /** Creates the grants in one request per grantor. */
   async grant(): Promise<void> {
     await this.all(
       Object.entries(OWNERS),
@@ -221,7 +220,7 @@ class World {
         const { tenant, subject, versions, reason, reference, confirmedBy } = erasure;
         const owner = await this.as(OWNERS[tenant]);
         const path = pathOf(tenant, subject);
-        // What is not in the log yet can not be erased; it is there a moment after it was written.
+        // A version can only be erased once the log contains it.
         const asked = await waitFor(() => owner.post(`${path}/erasure`, { versions, reason, reference }), {
           deadlineMs: LOGGED_MS,
           what: 'its versions to be in the transparency log',
@@ -232,7 +231,7 @@ class World {
     );
   }
 
-  /** A version that somebody just wrote, with its evidence. */
+  /** Writes a version with new evidence. */
   private async change(
     writer: Caller,
     tenant: TenantId,
@@ -297,7 +296,7 @@ class World {
     return encodeURIComponent(this.settings.principalIdOf(user));
   }
 
-  /** All at once, each with a fault of its own. */
+  /** Runs all steps at once, each with its own failure. */
   private async all<T>(
     rows: readonly T[],
     what: (row: T) => string,

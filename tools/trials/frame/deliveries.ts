@@ -6,25 +6,25 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { TENANT, type TrialService } from './service.ts';
 import type { Trial } from './trial.ts';
 
-/** A delivery as it arrived. */
+/** A received delivery. */
 export interface Delivered {
   readonly eventId: string;
   readonly snapshotId: string;
-  /** The newest checkpoint of the log, which the sender shows with it; empty where it shows none. */
+  /** The newest checkpoint of the log, which the delivery contains; empty if it contains none. */
   readonly checkpoint: string;
   readonly signature: string;
-  /** The very bytes that the signature is over. */
+  /** The bytes that the signature covers. */
   readonly body: Buffer;
   readonly atMs: number;
 }
 
 /**
- * A receiver of every `identity.snapshot.created` of the trial's tenant. Each delivery is noted in memory, and in the file `deliveries`
- * of the trial before it is answered.
+ * Receives every `identity.snapshot.created` of the trial's tenant. Before it answers, it records each delivery in memory and in
+ * the trial's file `deliveries`.
  */
 export class DeliveryRecorder {
   readonly delivered: Delivered[] = [];
-  /** What the deliveries are signed with. */
+  /** The secret that signs the deliveries. */
   secret = '';
   subscriptionId = '';
   readonly url: string;
@@ -70,12 +70,12 @@ export class DeliveryRecorder {
     return recorder;
   }
 
-  /** The ids of all snapshots that were told of. */
+  /** The ids of the snapshots in all deliveries. */
   get snapshotIds(): Set<string> {
     return new Set(this.delivered.map(({ snapshotId }) => snapshotId));
   }
 
-  /** Judges that every one of these has been told of, which it waits for. */
+  /** Waits for the deliveries of these snapshots, and judges that they are complete. */
   async judge(trial: Trial, stored: ReadonlySet<string>, deadlineMs = 60_000): Promise<void> {
     const missing = (): number => {
       const known = this.snapshotIds;

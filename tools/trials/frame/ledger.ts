@@ -7,45 +7,45 @@ import { query } from './postgres.ts';
 import { TENANT, type Answered, type TrialService } from './service.ts';
 import type { Trial } from './trial.ts';
 
-/** A snapshot that was answered with 201. */
+/** A snapshot whose write was answered with 201. */
 export interface Acknowledged {
   readonly snapshotId: string;
   readonly subjectId: string;
   readonly version: number;
   readonly envelopeHash: string;
-  /** When it was asked for and answered, in milliseconds of the trial's own clock since 1970. */
+  /** The times of request and response, in milliseconds of the trial's own clock since 1970. */
   readonly askedAtMs: number;
   readonly atMs: number;
 }
 
 export interface WriterOptions {
   readonly writers?: number;
-  /** Between two requests of one writer. */
+  /** The pause between two requests of a writer. */
   readonly pauseMs?: number;
-  /** Where they go; the gateways in turn unless said otherwise. */
+  /** The address of the requests; by default the gateways in turn. */
   readonly url?: string;
 }
 
-/** What became of the ledger's snapshots in a database. */
+/** The comparison of the ledger with a database. */
 export interface Comparison {
   readonly stored: ReadonlySet<string>;
-  /** Acknowledged, and not there. */
+  /** Acknowledged, but missing. */
   readonly lost: readonly Acknowledged[];
-  /** There with another hash, or with an envelope that does not hash to it. */
+  /** Stored with another hash, or with an envelope that does not match its hash. */
   readonly altered: readonly Acknowledged[];
 }
 
 /**
- * Writes until it is stopped: new subjects, and a second version of every other one. What is acknowledged is noted in memory and
- * in the file `ledger` of the trial, a line each, before the next is written.
+ * Writes until it is stopped: new subjects, and a second version of every second one. Before the next write, it records each
+ * acknowledged one in memory and as a line in the trial's file `ledger`.
  */
 export class LedgerWriter {
   readonly acknowledged: Acknowledged[] = [];
-  /** How many answers of each status; 0: none. */
+  /** The number of responses by status; 0 is no response. */
   readonly statuses = new Map<number, number>();
-  /** The first answer of each status that is not 201. */
+  /** The first response of each status except 201. */
   readonly refusals = new Map<number, string>();
-  /** How long the slowest answer took that is not 201. */
+  /** The time of the slowest response except 201. */
   longestRefusalMs = 0;
   private readonly trial: Trial;
   private readonly service: TrialService;
@@ -69,13 +69,13 @@ export class LedgerWriter {
     await this.ended;
   }
 
-  /** Waits until `count` more have been acknowledged. */
+  /** Waits until `count` more writes are acknowledged. */
   async waitForMore(count: number, deadlineMs = 60_000): Promise<void> {
     const goal = this.acknowledged.length + count;
     await waitFor(() => this.acknowledged.length >= goal, { deadlineMs, what: `${count} more acknowledged writes` });
   }
 
-  /** Waits for one that was asked for after this moment, and gives when it was answered. */
+  /** Waits for an acknowledged write that was sent after this moment. Returns the time of its response. */
   async firstAfter(ms: number, deadlineMs = 60_000): Promise<number> {
     const { atMs } = await waitFor(() => this.acknowledged.find(({ askedAtMs }) => askedAtMs >= ms), {
       deadlineMs,
@@ -84,7 +84,7 @@ export class LedgerWriter {
     return atMs;
   }
 
-  /** The longest time between two acknowledged writes, of those after `fromMs`. */
+  /** Returns the longest time between two acknowledged writes after `fromMs`. */
   longestGapMs(fromMs = 0): number {
     const times = this.acknowledged
       .map(({ atMs }) => atMs)
@@ -99,7 +99,7 @@ export class LedgerWriter {
     return sorted.map(([status, count]) => `${status === 0 ? 'no answer' : status}: ${count}`).join(', ');
   }
 
-  /** Compares with what a database holds: each by its id, with its hash, which is computed anew. */
+  /** Compares the ledger with a database by id, and recomputes each hash. */
   async compareWith(databaseUrl: string): Promise<Comparison> {
     const rows = await query<{ id: string; hash: string; envelope: string }>(
       databaseUrl,
@@ -155,7 +155,7 @@ export class LedgerWriter {
   }
 }
 
-/** Judges that nothing acknowledged was lost or altered, and tells how the writer was answered. */
+/** Judges that no acknowledged write was lost or altered, and prints the responses of the writer. */
 export async function judgeLedger(trial: Trial, writer: LedgerWriter, databaseUrl: string): Promise<Comparison> {
   const comparison = await writer.compareWith(databaseUrl);
   const { lost, altered } = comparison;
@@ -167,7 +167,7 @@ export async function judgeLedger(trial: Trial, writer: LedgerWriter, databaseUr
   return comparison;
 }
 
-/** A subject's version, as its owner writes it. */
+/** Returns the envelope of a subject's version. */
 export function envelopeOf(subjectId: string, version = 1): object {
   const at = new Date().toISOString();
   return {

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { canInstall, installPackages } from '../../debian.ts';
 import { UserError } from '../../processes.ts';
 
-/** The packages of Debian that trials need, and a program by which each is known to be there. */
+/** The Debian packages that trials need, each with a file that shows that it is installed. */
 const PROGRAMS = {
   postgresql: '/usr/lib/postgresql/*/bin/postgres',
   pgbouncer: '/usr/sbin/pgbouncer',
@@ -19,7 +19,7 @@ const PROGRAMS = {
 } as const satisfies Record<string, string>;
 export type DebianPackage = keyof typeof PROGRAMS;
 
-/** The file by which a package is known, of its newest version. @throws UserError that says how to get the package */
+/** Returns that file of the newest installed version. @throws UserError with the way to install the package */
 export function programOf(name: DebianPackage): string {
   const [file] = globSync(PROGRAMS[name]).sort().reverse();
   if (file === undefined) throw new UserError(howToGet([name]));
@@ -34,13 +34,13 @@ export function howToGet(missing: readonly DebianPackage[]): string {
   return `Missing: apt-get install -y --no-install-recommends ${missing.join(' ')}`;
 }
 
-/** @throws UserError that says how to get what is missing */
+/** @throws UserError with the way to install missing packages */
 export function requirePackages(names: readonly DebianPackage[]): void {
   const missing = missingPackages(names);
   if (missing.length > 0) throw new UserError(howToGet(missing));
 }
 
-/** Installs what is missing, and says so. Gives what is missing still. */
+/** Installs missing packages and prints them. Returns those that are still missing. */
 export function installMissing(names: readonly DebianPackage[]): DebianPackage[] {
   const missing = missingPackages(names);
   if (missing.length === 0 || !canInstall()) return missing;

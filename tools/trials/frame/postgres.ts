@@ -8,19 +8,19 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { programOf } from './packages.ts';
 import type { Trial } from './trial.ts';
 
-/** Of the superuser `postgres` of every server of this trial. */
+/** The password of the superuser `postgres` on every server of this trial. */
 export const PASSWORD = randomBytes(12).toString('hex');
 const START_MS = 60_000;
 const STOP_MS = 30_000;
 
-/** Root may not run PostgreSQL: then it is the account that Debian's package made. */
+/** Returns the account of PostgreSQL. Root may not run it, so for root it is the account of Debian's package. */
 export function postgresAccount(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Makes a folder that belongs to the account of PostgreSQL; one that is there is given to it, with what is in it. */
+/** Creates a folder that belongs to the account of PostgreSQL, or changes the owner of an existing one and its contents. */
 export function folderForPostgres(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { uid, gid } = postgresAccount();
@@ -28,12 +28,12 @@ export function folderForPostgres(folder: string): string {
   return folder;
 }
 
-/** The path of a program of Debian's PostgreSQL. */
+/** Returns the path of a program of Debian's PostgreSQL. */
 export function postgresProgram(name: string): string {
   return join(dirname(programOf('postgresql')), name);
 }
 
-/** Runs a program of Debian's PostgreSQL to its end and gives what it printed. @throws Error with what it complained of */
+/** Runs a program of Debian's PostgreSQL and returns its output. @throws Error with its error output */
 export function runPostgresProgram(name: string, args: readonly string[]): string {
   const env = { PATH: process.env['PATH'], LC_ALL: 'C', PGPASSWORD: PASSWORD };
   const options = { env, cwd: '/', encoding: 'utf8', maxBuffer: 2 ** 30, ...postgresAccount() } as const;
@@ -42,12 +42,12 @@ export function runPostgresProgram(name: string, args: readonly string[]): strin
   return stdout;
 }
 
-/** The URL of a database of a server of this trial, as its superuser. */
+/** Returns the superuser's URL of a database on a server of this trial. */
 export function urlOf(port: number | string, database = 'iss'): string {
   return `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`;
 }
 
-/** One statement or several on a connection of its own. */
+/** Runs one or several statements on a new connection. */
 export async function query<Row extends QueryResultRow>(
   url: string,
   text: string,
@@ -65,7 +65,7 @@ export async function query<Row extends QueryResultRow>(
 
 export type PostgresSettings = Readonly<Record<string, string>>;
 
-/** A server of Debian's PostgreSQL that a trial stops, kills and starts; always on the same port. */
+/** A server of Debian's PostgreSQL that a trial stops, kills and restarts on the same port. */
 export class TrialPostgres {
   readonly folder: string;
   readonly port: number;
@@ -82,7 +82,7 @@ export class TrialPostgres {
     this.settings = settings;
   }
 
-  /** A new cluster in `<folder>` (`<name>` in the trial's unless said otherwise), not started yet. */
+  /** Creates a cluster in `folder`, by default `name` in the trial's folder. Does not start it. */
   static async create(
     trial: Trial,
     name: string,
@@ -99,7 +99,7 @@ export class TrialPostgres {
     return new TrialPostgres(trial, name, folder, await reservePort(), settings);
   }
 
-  /** A primary that answers a commit when its standby has it as well, with the database of the service. */
+  /** Starts a primary with the database of the service, and a synchronous standby. */
   static async synchronousPair(trial: Trial): Promise<{ primary: TrialPostgres; standby: TrialPostgres }> {
     const primary = await TrialPostgres.create(trial, 'primary');
     await primary.start();
@@ -118,7 +118,7 @@ export class TrialPostgres {
     await waitFor(isSynchronous, { deadlineMs: 30_000, what: 'the synchronous standby' });
   }
 
-  /** Of a folder that holds a cluster already, such as a base backup. */
+  /** Uses a folder with an existing cluster, such as a base backup. */
   static async adopt(
     trial: Trial,
     name: string,
@@ -128,7 +128,7 @@ export class TrialPostgres {
     return new TrialPostgres(trial, name, folder, await reservePort(), settings);
   }
 
-  /** A copy that streams from this one; not started yet. Its `application_name` is its name. */
+  /** Creates a streaming standby whose `application_name` is its name. Does not start it. */
   async standby(name: string, settings: PostgresSettings = {}): Promise<TrialPostgres> {
     const folder = folderForPostgres(this.trial.path(name));
     const source = `host=127.0.0.1 port=${this.port} user=postgres application_name=${name}`;
@@ -148,7 +148,7 @@ export class TrialPostgres {
     return this.server?.running === true;
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     const settings = {
       listen_addresses: '127.0.0.1',
@@ -169,7 +169,7 @@ export class TrialPostgres {
     if (!server.running) throw new Error(`${this.name} does not start: ${this.log().slice(-1_000)}`);
   }
 
-  /** `SIGINT` as PostgreSQL's fast mode, `SIGQUIT` as its immediate one, `SIGKILL` as when the machine is gone. */
+  /** `SIGINT` is PostgreSQL's fast mode, `SIGQUIT` its immediate mode; `SIGKILL` is like a lost machine. */
   async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     const { server } = this;
     if (server?.running !== true) return;
@@ -178,13 +178,13 @@ export class TrialPostgres {
     await waitFor(() => ended, { deadlineMs: STOP_MS, what: `the end of ${this.name}` });
   }
 
-  /** As a machine that hangs: connections stay, nothing is answered. */
+  /** Stops or continues all processes, as on a hanging machine: connections stay open, nothing is answered. */
   pause(isPaused: boolean): void {
     for (const pid of this.processes()) {
       try {
         process.kill(pid, isPaused ? 'SIGSTOP' : 'SIGCONT');
       } catch {
-        // A backend that ended meanwhile.
+        // The backend has ended meanwhile.
       }
     }
   }
@@ -193,7 +193,7 @@ export class TrialPostgres {
     runPostgresProgram('pg_ctl', ['-D', this.folder, '-w', 'promote']);
   }
 
-  /** Lines for postgresql.conf; they act when it starts, or by `pg_reload_conf()`. */
+  /** Appends settings to postgresql.conf. They take effect at the start or after `pg_reload_conf()`. */
   configure(settings: PostgresSettings): void {
     const lines = Object.entries(settings).map(([key, value]) => `${key} = '${value.replaceAll("'", "''")}'\n`);
     appendFileSync(join(this.folder, 'postgresql.conf'), lines.join(''));
@@ -210,7 +210,7 @@ export class TrialPostgres {
     return [pid, ...stdout.trim().split(/\s+/).filter(Boolean).map(Number)];
   }
 
-  /** The eighth line of postmaster.pid, which `pg_ctl --wait` reads too. */
+  /** Reads the eighth line of postmaster.pid, as `pg_ctl --wait` does. */
   private status(): string {
     const file = join(this.folder, 'postmaster.pid');
     if (!existsSync(file)) return '';

@@ -6,7 +6,7 @@ import { postgresProgram } from './postgres.ts';
 import type { Ended } from './service.ts';
 import type { Trial } from './trial.ts';
 
-/** The shell lines of a section of a page of docs, block by block, as they stand there. */
+/** Returns the shell blocks in a section of a page. */
 export function blocksOf(page: string, heading: string): string[] {
   const text = readFileSync(join(repositoryRoot, page), 'utf8');
   const start = text.indexOf(`\n## ${heading}\n`);
@@ -17,7 +17,7 @@ export function blocksOf(page: string, heading: string): string[] {
   );
 }
 
-/** A shell in a folder, in which `iss`, `npm run` and the programs of PostgreSQL are found, as an operator has them. */
+/** An operator's shell in a folder, with `iss`, `npm run` and the programs of PostgreSQL. */
 export class Operator {
   readonly folder: string;
   private environment: Record<string, string>;
@@ -29,7 +29,7 @@ export class Operator {
     chmodSync(this.folder, 0o777);
     const shim = (name: string, line: string): void =>
       writeFileSync(join(programs, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-    // As in an image: `npx iss` of a clone would go to the clone's folder.
+    // As in an image, since `npx iss` of a clone would change to the clone's folder.
     shim('iss', `exec '${process.execPath}' '${join(repositoryRoot, 'apps/cli/dist/main.js')}' "$@"`);
     shim('npm', `cd '${repositoryRoot}' && PATH="$OPERATORS_PATH" exec npm "$@"`);
     this.environment = {
@@ -39,7 +39,7 @@ export class Operator {
     };
   }
 
-  /** Variables that the lines use. */
+  /** Sets variables that the blocks use. */
   set(environment: Record<string, string>): void {
     this.environment = { ...this.environment, ...environment };
   }
@@ -48,14 +48,14 @@ export class Operator {
     return join(this.folder, name);
   }
 
-  /** Does what a block says, and stops at its first failure. */
+  /** Runs a block, and stops at its first failure. */
   run(block: string): Ended {
     const { status, stdout, stderr } = spawnSync('/bin/bash', ['-euo', 'pipefail', '-c', block], {
       cwd: this.folder,
       env: this.environment,
       encoding: 'utf8',
       maxBuffer: 2 ** 28,
-      // With a socket there bash would take itself for a login from afar.
+      // With a socket as standard input, bash would assume a remote login.
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return { status, stdout, stderr };

@@ -20,7 +20,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs `iss` as an operator does, and tells how it ended. */
+/** Runs `iss` as an operator does, and returns its exit code and output. */
 export function iss(...args: string[]): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, [ISS, ...args], {
     encoding: 'utf8',
@@ -29,7 +29,7 @@ export function iss(...args: string[]): Ended {
   return { status, stdout, stderr };
 }
 
-/** Runs one of the commands of package.json that are a tool, such as `db/migrate`, with this environment. */
+/** Runs a tool, such as `db/migrate`, with this environment. */
 export function runTool(name: string, env: Environment): Ended {
   const args = [join(repositoryRoot, 'tools/run.mjs'), name];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -44,40 +44,40 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
-  /** Absent: the queue stands on PostgreSQL. */
+  /** Absent for a queue in PostgreSQL. */
   readonly queueUrl?: string;
-  /** Of whoever owns the tables, where that is not the one of `databaseUrl`. */
+  /** The URL of the owner of the tables, if it is not the login of `databaseUrl`. */
   readonly ownerUrl?: string;
-  /** Of workers, where they have a login of their own. */
+  /** The URL of the workers, if they have their own login. */
   readonly workerUrl?: string;
   readonly gateways?: number;
   readonly workers?: number;
   readonly environment?: Environment;
-  /** A folder with another build, which has migrated the database: its processes are started. */
+  /** The folder of another build, which has migrated the database and whose processes are started. */
   readonly build?: string;
-  /** Header lines of every request; none while no token is asked for. */
+  /** Headers of every request; absent without authentication. */
   readonly headers?: () => Promise<Record<string, string>>;
 }
 
-/** How a request ended; status 0: without an answer. */
+/** The result of a request; status 0 is no response. */
 export interface Answered {
   readonly status: number;
   readonly body: string;
 }
 
 /**
- * Gateways and workers as they are deployed, on a database that a trial has, with a transparency log that is signed. Without
- * a token, unless `environment` says otherwise.
+ * Gateways and workers as they are deployed, on the database of a trial, with a signed transparency log. By default without
+ * authentication; `environment` can change that.
  */
 export class TrialService {
   readonly origin = 'trial/log';
   /** The log's verifier key. */
   readonly vkey: string;
-  /** Of every process that is started from now on. */
+  /** The environment of every process that is started from now on. */
   environment: Environment;
   readonly gateways: ProductProcess[] = [];
   readonly workers: ProductProcess[] = [];
-  /** Ends that nobody asked for. */
+  /** Unexpected ends of processes. */
   readonly faults: string[] = [];
   private readonly trial: Trial;
   private readonly headers: () => Promise<Record<string, string>>;
@@ -107,7 +107,7 @@ export class TrialService {
     };
   }
 
-  /** Migrates the database, starts everything and makes the tenant that writers write into. */
+  /** Migrates the database, starts everything and creates the tenant of the writers. */
   static async start(trial: Trial, options: ServiceOptions): Promise<TrialService> {
     const service = new TrialService(trial, options);
     const { build } = options;
@@ -123,7 +123,7 @@ export class TrialService {
     return service;
   }
 
-  /** One process more. It ends with the trial; of a `build` in another folder, where one is given. */
+  /** Starts another process, which ends with the trial. `build` is the folder of another build. */
   async startOne(app: AppName, environment: Environment = {}, build = repositoryRoot): Promise<ProductProcess> {
     const name = `${app}-${++this.count}`;
     let hasStarted = false;
@@ -142,7 +142,7 @@ export class TrialService {
     return started;
   }
 
-  /** Stops all processes, with SIGTERM. They are forgotten: others are started with {@link startOne}. */
+  /** Stops and removes all processes with SIGTERM. {@link startOne} starts others. */
   async stopAll(): Promise<void> {
     const all = [...this.gateways.splice(0), ...this.workers.splice(0)];
     await Promise.all(all.map((one) => one.stop(STOP_MS)));
@@ -152,12 +152,12 @@ export class TrialService {
     return this.trial.path(`${name}.log`);
   }
 
-  /** `LOG_CHECKPOINT_FILE` of a worker. */
+  /** Returns `LOG_CHECKPOINT_FILE` of a worker. */
   checkpointFile(name: string): string {
     return this.trial.path(`${name}.checkpoint`);
   }
 
-  /** To the gateways in turn, or to the address that is given. Never throws. */
+  /** Sends a request to the gateways in turn, or to the given address. Never throws. */
   async request(method: string, path: string, body?: object, url = this.nextGateway()): Promise<Answered> {
     try {
       const answer = await fetch(`${url}${path}`, {
@@ -173,12 +173,12 @@ export class TrialService {
     }
   }
 
-  /** Of a process, whatever its status. */
+  /** Returns the readiness of a process, whatever its status. */
   readiness(of: ProductProcess): Promise<Answered> {
     return this.request('GET', '/v1/ops/readiness', undefined, of.url);
   }
 
-  /** Waits until everything in a database is in its log and that is signed, and gives the size of the tree. */
+  /** Waits until everything in a database is in its log and signed. Returns the size of the tree. */
   async waitForLog(databaseUrl: string): Promise<number> {
     const signed = async (): Promise<number | undefined> => {
       const [row] = await query<{ size: number }>(
@@ -192,7 +192,7 @@ export class TrialService {
     return waitFor(signed, { deadlineMs: LOG_MS, what: 'the log to be signed with everything in it' });
   }
 
-  /** Judges that all that is in a database comes into its log, that the workers say so, and that `iss audit` finds nothing. */
+  /** Judges that everything in a database gets into its log, that the workers report this, and that `iss audit` finds no fault. */
   async judgeLog(trial: Trial, databaseUrl: string, vkey = this.vkey): Promise<void> {
     const size = await this.waitForLog(databaseUrl).catch(() => undefined);
     const answers = await Promise.all(this.workers.map((worker) => this.readiness(worker)));
@@ -206,12 +206,12 @@ export class TrialService {
     trial.judge(audit.status === 0, `iss audit: ${audit.line}`);
   }
 
-  /** What a process has written into its log. */
+  /** Returns the log of a process. */
   logOf(one: ProductProcess): string {
     return readFileSync(this.logFile(one.name), 'utf8');
   }
 
-  /** `iss audit` of a database, by the log's verifier key unless options say otherwise, with its words as a line. */
+  /** Runs `iss audit` on a database, by default with the log's verifier key. Returns its output also as one line. */
   audit(databaseUrl: string, options: readonly string[] = ['--vkey', this.vkey]): Ended & { line: string } {
     const ended = iss('audit', '--database-url', databaseUrl, ...options);
     return { ...ended, line: `${ended.stdout}${ended.status === 2 ? ended.stderr : ''}`.trim().replaceAll('\n', ' ') };

@@ -6,26 +6,26 @@ import { Client } from 'pg';
 import { processorMsWithChildren } from '../../bench/processor-time.ts';
 import type { TrialPostgres } from './postgres.ts';
 
-/** Statements of the service that are asked again and again, as a gateway asks them for one request each. */
+/** The statements of the service that are run repeatedly, as a gateway runs them for one request each. */
 export const ASKED = ['create', 'latest', 'id'] as const;
 export type Asked = (typeof ASKED)[number];
 
-/** What one round of a statement took. */
+/** The cost of a round of a statement. */
 export interface Round {
   perSecond: number;
-  /** Processor time of PostgreSQL with all its processes, a statement. */
+  /** The processor time of all processes of PostgreSQL per statement. */
   processorUs: number;
 }
 
-/** Tenants of {@link addSubjects}: `t-0`, `t-1` …, of which each owns as many subjects. */
+/** The number of tenants of {@link addSubjects}, `t-0`, `t-1`, …, which own equally many subjects. */
 const TENANTS = 1_000;
 const CONNECTIONS = 4;
 /** The member of every tenant. */
 const PRINCIPAL = 'someone';
 
 /**
- * Adds so many subjects with one version each, numbered from 1, by INSERT … SELECT without triggers; indexes are built
- * afterwards. As the superuser, in an empty migrated database. Marks for the log are not among them.
+ * Adds subjects with one version each, numbered from 1, by INSERT … SELECT without triggers. Builds the indexes afterwards. Runs
+ * as the superuser in an empty migrated database. Adds no marks for the log.
  */
 export async function addSubjects(url: string, count: number): Promise<void> {
   const client = new Client({ connectionString: url });
@@ -68,7 +68,7 @@ export async function addSubjects(url: string, count: number): Promise<void> {
 }
 
 const BATCH = 500_000;
-/** The id of subject `n`'s snapshot: as far from its neighbours' as random ones. */
+/** The id of subject `n`'s snapshot, distributed like a random one. */
 const ID_OF_NUMBER = `md5('snapshot ' || n)::uuid`;
 const INDEXES = `
   SELECT i.indexrelid::regclass::text AS name,
@@ -79,7 +79,7 @@ const INDEXES = `
     FROM pg_index i LEFT JOIN pg_constraint c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
    WHERE i.indrelid IN ('subjects'::regclass, 'snapshots'::regclass)`;
 
-/** As large as one of a company with some attributes, and canonical. */
+/** A canonical envelope of the size of a company with some attributes. */
 const ENVELOPE = JSON.stringify({
   attribute_paths: {},
   attributes: {
@@ -100,7 +100,7 @@ const ENVELOPE = JSON.stringify({
   subject: { subject_id: 's-{n}', subject_type: 'organization' },
 });
 
-/** A database whose statements are asked, by connections like those of a gateway. */
+/** Runs statements on a database, with connections like those of a gateway. */
 export class StatementLoop {
   private readonly server: TrialPostgres;
   private readonly subjects: number;
@@ -119,7 +119,7 @@ export class StatementLoop {
     this.texts = texts;
   }
 
-  /** `subjects` of {@link addSubjects}. `rewritten` changes a statement's text, for a schema that the service does not know. */
+  /** Opens a database with `subjects` from {@link addSubjects}. `rewritten` adapts a statement to another schema. */
   static async open(
     server: TrialPostgres,
     database: string,
@@ -146,7 +146,7 @@ export class StatementLoop {
     });
   }
 
-  /** Asks a statement for so long, each time for another subject, by all connections at once. */
+  /** Runs a statement for a period on all connections at once, each time for another subject. */
   async round(asked: Asked, forMs: number): Promise<Round> {
     const { valuesOf } = await import('@iss/persistence');
     const pid = Number(readFileSync(join(this.server.folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
@@ -223,7 +223,7 @@ const NAMES: Readonly<Record<Asked, string>> = {
   id: 'snapshot_id_tenant',
 };
 
-/** The middle one of some figures. */
+/** Returns the median. */
 export function median(figures: readonly number[]): number {
   const sorted = figures.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -9,9 +9,9 @@ import { type Verdict, WORDS } from './verdict.ts';
 
 const STOP_MS = 10_000;
 
-/** Where a trial takes place: a folder of its own, and what was started, which all ends with it. */
+/** A trial, with its own folder and everything that it has started and stops at its end. */
 export class Trial {
-  /** Below the machine's temporary folder; everybody may enter it. */
+  /** Below the machine's temporary folder; all users may enter it. */
   readonly folder: string;
   private readonly closings: (() => unknown)[] = [];
   private readonly verdicts: Verdict[] = [];
@@ -21,19 +21,18 @@ export class Trial {
     chmodSync(this.folder, 0o755);
   }
 
-  /** The path of a file or folder of the trial. */
+  /** Returns the path of a file or folder of the trial. */
   path(...names: string[]): string {
     return join(this.folder, ...names);
   }
 
-  /** Is called when the trial ends, the last one first. */
+  /** Registers a function for the end of the trial. The last one runs first. */
   atEnd(close: () => unknown): void {
     this.closings.push(close);
   }
 
   /**
-   * Starts a program in the foreground, whose output goes to `<name>.log` in the folder. It is stopped when the trial ends,
-   * and also when the trial is killed.
+   * Starts a program whose output goes to `<name>.log` in the folder. It is stopped when the trial ends or is killed.
    */
   async run(
     name: string,
@@ -61,17 +60,17 @@ export class Trial {
     }
   }
 
-  /** What is going on, for whoever watches. */
+  /** Prints the progress. */
   say(text: string): void {
     console.error(`        ${text}`);
   }
 
-  /** A line of the verdict. */
+  /** Prints a line of the verdict. */
   judge(holds: boolean, text: string): void {
     this.tell({ word: holds ? 'holds' : 'BROKEN', text });
   }
 
-  /** A part that could not be tried here, and why. */
+  /** Prints why a part cannot be tried here. */
   skip(text: string): void {
     this.tell({ word: 'skipped', text });
   }
@@ -82,7 +81,7 @@ export class Trial {
 
   async close(isKept: boolean): Promise<void> {
     for (const close of this.closings.splice(0).reverse()) {
-      // What cannot be closed must not keep the rest from it.
+      // A failure must not prevent the others from closing.
       await Promise.resolve()
         .then(close)
         .catch((error: unknown) => console.error(error));
@@ -100,9 +99,8 @@ export class Trial {
 }
 
 /**
- * Runs a trial of the table as a program: builds what is not built, says what is missing, and ends with exit code 0 where
- * everything holds, 1 where something is broken or nothing could be tried. With `--keep`, and where something is broken,
- * the folder stays.
+ * Runs a trial as a program. Builds the product, and reports missing packages. Exits with 0 if everything holds, and with 1 if
+ * something is broken or nothing could be tried. The folder stays with `--keep`, or if something is broken.
  */
 export async function runTrial(name: TrialName, work: (trial: Trial) => Promise<void>): Promise<void> {
   let trial: Trial | undefined;
@@ -124,6 +122,6 @@ export async function runTrial(name: TrialName, work: (trial: Trial) => Promise<
   } finally {
     await trial?.close(isFailed || process.argv.includes('--keep'));
   }
-  // Whatever a broken trial left under way must not keep it from ending.
+  // Handles that a broken trial left open must not keep the process alive.
   process.exit();
 }

@@ -1,4 +1,4 @@
-/** What became of one thing that a trial looks at. */
+/** The result of one check of a trial. */
 export interface Verdict {
   readonly word: 'holds' | 'BROKEN' | 'skipped';
   readonly text: string;
@@ -6,7 +6,7 @@ export interface Verdict {
 
 export const WORDS = { all: ['holds', 'BROKEN', 'skipped'], longest: 7 } as const;
 
-/** The verdicts among the lines that a trial printed. */
+/** Returns the verdicts in the output of a trial. */
 export function verdictsIn(output: string): Verdict[] {
   return output.split('\n').flatMap((line) => {
     const word = WORDS.all.find((name) => line.startsWith(`${name} `));

@@ -1,6 +1,6 @@
 import { IdentityState, VerificationError, verificationOf, verifyWebhook } from '@identity-state/client';
 
-/** What an edge worker does with the client: writes, changes, proves by the log, follows the feed, and notices a lie. */
+/** Uses the client in an edge worker: writes, changes, verifies with the log, follows the feed, and detects a forged response. */
 let iss;
 export default {
   async fetch(_request, { BASE_URL, TOKEN, POLICY }) {
