@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
-/** What the gateway serves at /console: hashed files, nothing inline (the Content-Security-Policy lets none run). */
+/** Builds the files that the gateway serves at /console. Names contain a hash, and nothing is inline (Content-Security-Policy). */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -18,17 +18,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // A test holds the first view to its bytes.
+    // A test limits the bytes of the first view.
     chunkSizeWarningLimit: 600,
     rollupOptions: {
-      // Of directives for servers, of which there is none here.
+      // Ignores directives for servers, which the console does not have.
       onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
     },
   },
   logLevel: 'warn',
 });
 
-/** Of the packages that are bundled: their licences ask that the text goes with them. */
+/** Emits the licences of the bundled packages, which require it. */
 function licences(): Plugin {
   return {
     name: 'licences',

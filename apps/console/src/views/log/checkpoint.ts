@@ -19,7 +19,7 @@ import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
 export interface ShownSignature {
   readonly key: string;
   readonly role: 'log' | 'witness' | 'unknown';
-  /** Whether the signature of a trusted key verifies; null for any other key. */
+  /** True if the signature of a trusted key verifies; null for any other key. */
   readonly isValid: boolean | null;
   /** Seconds since 1970, where the signature has a time. */
   readonly time: number | null;

@@ -113,7 +113,7 @@ interface PlaceProps {
   /** The value in the base version, if any. */
   before: JsonValue | undefined;
   unread: Draft['unread'];
-  /** Whether groups are open at first. */
+  /** True if groups are open at first. */
   isOpen: boolean;
 }
 

@@ -180,7 +180,7 @@ export function SubjectRequestsView() {
 interface RequestsProps {
   tenantId: string;
   list: ReturnType<typeof useList<api.RefreshRequest>>;
-  /** Whether the tenant owns the subject, and so may answer. */
+  /** True if the tenant owns the subject, and so may answer. */
   isOwner: boolean;
   withSubject: boolean;
   empty: React.ReactNode;

@@ -173,7 +173,7 @@ describe('what a grant lets be seen', () => {
   ])('%s: %s asks for nothing that is refused', async (scope, view, refused) => {
     share(scope);
     await open(`${PAGE}/${view}`);
-    await see(view === 'proof' ? 'What was recomputed holds' : 'The content is the same');
+    await see(view === 'proof' ? 'The recomputed steps hold' : 'The content is the same');
     expect(refused.flatMap((route) => api.asked(route))).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ const PAGE = 200;
 /** Reads all items except versions that the caller may see. */
 export function useOthers(access: SubjectAccess): {
   items: readonly Happening[];
-  /** Whether the caller may see grants and disclosures. */
+  /** True if the caller may see grants and disclosures. */
   isAdmin: boolean;
   isCut: boolean;
   failed: readonly { readonly error: Error | null; refetch(): unknown }[];
