@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 
-/** One result of a batch. */
+/** A result of a batch. */
 export interface BatchResult {
   line: number;
   status: number;
   [member: string]: unknown;
 }
 
-/** A batch that is sent and answered at the same time. */
+/** A batch whose request and response stream at the same time. */
 export interface BatchStream {
-  /** Resolves when the text is on its way, or nobody takes it any more. */
+  /** Resolves when the text is sent, or the peer reads no more. */
   write(text: string | Buffer): Promise<void>;
   end(): void;
-  /** The head of the answer. */
+  /** The head of the response. */
   answered: Promise<IncomingMessage>;
-  /** Results as they come. Throws when the connection breaks before the answer ends. */
+  /** Yields results as they arrive. Throws if the connection breaks before the end of the response. */
   results(): AsyncGenerator<BatchResult, void>;
   destroy(): void;
 }
 
-/** Opens a batch at this URL of the gateway. */
+/** Opens a batch at a URL of the gateway. */
 export function openBatch(url: string, headers: Readonly<Record<string, string>>): BatchStream {
   const sending: ClientRequest = request(url, {
     method: 'POST',
@@ -32,7 +32,7 @@ export function openBatch(url: string, headers: Readonly<Record<string, string>>
     answer.on('error', () => undefined);
     return answer;
   });
-  // Whoever wants the answer is told; whoever does not is not ended by a broken connection.
+  // Callers that await the response get the error. Without one, a broken connection must not end the process.
   answered.catch(() => undefined);
   sending.on('error', () => undefined);
   sending.flushHeaders();
@@ -54,7 +54,7 @@ export function openBatch(url: string, headers: Readonly<Record<string, string>>
   };
 }
 
-/** Sends these lines and gives all results. */
+/** Sends these lines and returns all results. */
 export async function sendBatch(
   url: string,
   headers: Readonly<Record<string, string>>,

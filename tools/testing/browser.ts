@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 export const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The path of an installed Chromium, if there is one. */
+/** Returns the path of an installed Chromium, if there is one. */
 export function findBrowser(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders

@@ -6,10 +6,10 @@ type Json = Record<string, unknown>;
 export const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** One documented operation. */
+/** A documented operation. */
 export interface Operation {
   method: Method;
-  /** With its parameters in braces. */
+  /** With parameters in braces. */
   path: string;
   description: Json;
 }
@@ -18,18 +18,18 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member that must be an object. */
+/** Returns a member that must be an object. */
 export function member(value: unknown, name: string): Json {
   const found = isJson(value) ? value[name] : undefined;
   return isJson(found) ? found : {};
 }
 
-/** The objects of an array. */
+/** Returns the objects of an array. */
 export function list(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isJson) : [];
 }
 
-/** The place that a reference within the document names. */
+/** Returns the place that a reference within the document names. */
 function tokensOf({ $ref }: Json): string[] {
   return String($ref)
     .split('/')
@@ -37,7 +37,7 @@ function tokensOf({ $ref }: Json): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What a reference within the document leads to; anything else is that itself. Throws when it leads nowhere. */
+/** Resolves a reference within the document. Returns any other value unchanged. Throws for a dangling reference. */
 export function resolved(document: unknown, value: Json): Json {
   if (!('$ref' in value)) return value;
   const found = tokensOf(value).reduce<unknown>((at, token) => (isJson(at) ? at[token] : undefined), document);
@@ -45,7 +45,7 @@ export function resolved(document: unknown, value: Json): Json {
   return found;
 }
 
-/** Every operation of an OpenAPI document. */
+/** Returns the operations of an OpenAPI document. */
 export function operationsOf(document: unknown): Operation[] {
   return Object.entries(member(document, 'paths')).flatMap(([path, operations]) =>
     METHODS.filter((method) => isJson(operations) && isJson(operations[method])).map((method) => ({
@@ -56,13 +56,13 @@ export function operationsOf(document: unknown): Operation[] {
   );
 }
 
-/** Ways of the application that are no operations of the API. */
+/** Paths of the application that are not operations of the API. */
 const UNDOCUMENTED = /^\/$|^\/(docs|openapi\.(json|yaml)|oauth2-redirect\.html)/;
 
 /** Headers that clients act on. */
 const TELLING_HEADERS = ['etag', 'link', 'retry-after', 'www-authenticate', 'idempotency-replayed', 'x-request-id'];
 
-/** An HTTP answer, as supertest gives it. */
+/** An HTTP response of supertest. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -71,8 +71,8 @@ export interface Answer {
 }
 
 /**
- * Holds answers to an OpenAPI document: the operation, its status and its content type are documented, and the body
- * is what the schema says, with no member that it does not name.
+ * Checks responses against an OpenAPI document: it documents the operation, the status and the content type, and the body
+ * matches the schema without further members.
  */
 export class Conformance {
   private readonly ajv: Ajv2020;
@@ -82,7 +82,7 @@ export class Conformance {
 
   constructor(document: unknown) {
     this.document = document;
-    // The members of an OpenAPI document that are no keywords of JSON Schema.
+    // The members of an OpenAPI document that are not keywords of JSON Schema.
     const keywords = ['openapi', 'info', 'servers', 'tags', 'paths', 'webhooks', 'components', 'example'];
     this.ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, keywords });
     formats.default(this.ajv);
@@ -92,11 +92,11 @@ export class Conformance {
         ...operation,
         pattern: new RegExp(`^${operation.path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
       }))
-      // A fixed segment wins over a parameter in its place.
+      // A fixed segment wins over a parameter.
       .sort((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1));
   }
 
-  /** Says how the answer differs from the documented ones, and where; null when it is one of them. */
+  /** Returns how and where the response differs from the documented ones; null if it conforms. */
   faultOf(method: string, url: string, answer: Answer): string | null {
     const path = url.split('?')[0] ?? '';
     if (UNDOCUMENTED.test(path)) return null;
@@ -125,13 +125,13 @@ export class Conformance {
     return `${place}: ${this.ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 1000)}`;
   }
 
-  /** Throws unless the value is what the schema at this place of the document says, with no member beyond. */
+  /** Throws unless the value matches the schema at this place of the document, without further members. */
   checkValue(pointer: readonly string[], value: unknown): void {
     const validate = this.compile(pointer);
     if (!validate(value)) throw new Error(`${pointer.join(' ')}: ${this.ajv.errorsText(validate.errors)}`);
   }
 
-  /** The validator of the schema at this place of the document. Throws unless that is a strict JSON Schema. */
+  /** Returns the validator of the schema at this place of the document. Throws unless it is a strict JSON Schema. */
   compile(pointer: readonly string[]): ValidateFunction {
     const tokens = pointer.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')));
     const $ref = `openapi#/${tokens.join('/')}`;
@@ -141,7 +141,7 @@ export class Conformance {
   }
 }
 
-/** The document with every object schema closed that does not say that it is open. */
+/** Returns the document with every object schema closed, unless the schema is explicitly open. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (!isJson(value)) return value;

@@ -3,16 +3,16 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What the proxy does with a CONNECT, in place of making the tunnel: answers a status, says nothing, or breaks off. */
+/** The reaction of the proxy to CONNECT instead of a tunnel: a status, no answer, a closed connection, or garbage. */
 export type ProxyReaction = number | 'hang' | 'close' | 'garbage';
 
-/** A forward proxy on loopback that makes tunnels and remembers what it was asked for. */
+/** A forward proxy on loopback that makes tunnels and records requests. */
 export interface ConnectProxy {
   /** `http://127.0.0.1:{port}`, or `https:`. */
   readonly url: string;
-  /** What CONNECT named, and with which `Proxy-Authorization`. */
+  /** The authority and the `Proxy-Authorization` of each CONNECT. */
   readonly asked: readonly { authority: string; authorization: string | undefined }[];
-  /** From now on; undefined: tunnels are made. */
+  /** Sets the reaction from now on; undefined for tunnels. */
   react(reaction: ProxyReaction | ((authority: string) => ProxyReaction | undefined) | undefined): void;
   stop(): Promise<void>;
 }

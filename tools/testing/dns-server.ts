@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 
-/** A name server on loopback, UDP alone, that knows the names which it is told. */
+/** A name server on loopback, only UDP, with configured names. */
 export interface DnsServer {
-  /** `127.0.0.1:{port}`, as `Resolver.setServers` takes it. */
+  /** `127.0.0.1:{port}`, for `Resolver.setServers`. */
   readonly address: string;
-  /** Names that were asked for, once a question. */
+  /** The name in each question. */
   readonly asked: readonly string[];
-  /** Answers for a name: its addresses, and each time the next of several lists. `silent`: none at all. */
+  /** Sets the addresses of a name. With several lists, each lookup gets the next one. `silent` gives no answer. */
   know(name: string, ...answers: (readonly string[] | 'silent')[]): void;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     const { name, type, end } = questionOf(query);
     asked.push(name);
     const answers = known.get(name);
-    // Both types of one name are asked for at a time: they get the same list.
+    // A lookup asks for both types of a name, which get the same list.
     const turn = asked.filter((other) => other === name).length - 1;
     const list = answers?.[Math.min(Math.floor(turn / 2), answers.length - 1)];
     if (list === 'silent') return;
@@ -50,7 +50,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-/** RFC 1035, 4.1.2. */
+/** Parses the question (RFC 1035, section 4.1.2). */
 function questionOf(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -61,7 +61,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** An answer to the question, with a time to live of nothing. */
+/** Returns an answer to the question with a time to live of 0. */
 function recordOf(type: number, address: string): Buffer {
   const bytes = isIPv6(address) ? sixBytes(address) : Buffer.from(address.split('.').map(Number));
   const record = Buffer.alloc(12);

@@ -14,42 +14,42 @@ export { openQueue } from '@iss/queue';
 export { publishLog } from './publish-log.ts';
 
 /**
- * Statements that belong to no request: the first request of a human's token sends one (`auth.int-spec.ts`), and a gateway
- * with a replica sends the other once a second.
+ * Statements outside of requests: the first use of a human's token sends one (`auth.int-spec.ts`), and a gateway with a replica
+ * sends the other once per second.
  */
 const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
 
-/** The built gateway, on a database of its own and with an issuer of its own, in the process of the Jest worker. */
+/** The built gateway in the process of the Jest worker, with its own database and issuer. */
 export interface HostedGateway {
   url: string;
   databaseUrl: string;
   issuer: TestIssuer;
   /** Names of the statements sent since the last `sent.length = 0`, except {@link OF_NO_REQUEST}. */
   sent: string[];
-  /** The same for those sent to a replica. */
+  /** The names of the statements sent to a replica. */
   sentToReplica: string[];
-  /** The routes of the hot lane, as `GET /v1/…/:id`. */
+  /** The routes of the hot lane, for example `GET /v1/…/:id`. */
   hotRoutes: readonly string[];
   /** The registry of the metrics port. */
   metrics: Registry;
-  /** Says how an answer differs from the OpenAPI document of the gateway; null when it conforms. */
+  /** Returns how a response differs from the OpenAPI document of the gateway; null if it conforms. */
   faultOf(method: string, path: string, answer: Answer): string | null;
   /** Throws unless the value conforms to the schema at this place of the document. */
   checkValue(pointer: readonly string[], value: unknown): void;
-  /** Drains the gateway, as on SIGTERM where `noticed` resolves after `DRAIN_DELAY_MS`. */
+  /** Drains the gateway as after SIGTERM. `noticed` replaces the wait of `DRAIN_DELAY_MS`. */
   drain(noticed: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface GatewayOptions {
   env: Record<string, string>;
-  /** A gateway whose database this one shares. It must be closed after this one. */
+  /** A gateway with the same database, which must be closed after this one. */
   beside: { databaseUrl: string } | undefined;
-  /** Changes settings that the environment allows only together with others. */
+  /** Changes settings after they are read from the environment. */
   change: (settings: GatewayEnv) => GatewayEnv;
 }
 
-/** Starts a gateway on a free port of loopback, over real PostgreSQL. */
+/** Starts a gateway on a free loopback port, with a real PostgreSQL. */
 export async function startGateway(options: GatewayOptions): Promise<HostedGateway> {
   const closings: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -129,7 +129,7 @@ async function openGateway(
   };
 }
 
-/** Compiled schemas, by the settings that the document names: nearly all gateways of a worker have the same ones. */
+/** Compiled schemas by the settings in the document, which are the same for nearly all gateways of a worker. */
 const compiled = new Map<string, Promise<Conformance>>();
 
 function conformanceTo(url: string, { limits, auth, legacy, docs }: GatewayEnv): Promise<Conformance> {

@@ -2,8 +2,8 @@ import { ensureBuilt } from '../build.ts';
 import { startTestServices } from './services.ts';
 
 /**
- * Jest's `globalSetup` of the projects with integration tests. `npm test` has started the services already; a spec that
- * is run alone gets its own. So it is with what is compiled, which the gateway's threads run.
+ * Jest's `globalSetup` of the projects with integration tests. Starts the services and builds the product, unless `npm test` has
+ * done so already.
  */
 export default async function globalSetup(): Promise<void> {
   const [built, started] = await Promise.allSettled([ensureBuilt(), startTestServices()]);
@@ -15,7 +15,7 @@ export default async function globalSetup(): Promise<void> {
   }
 }
 
-/** Jest loads setup and teardown as separate modules of one process; only globals pass between them. */
+/** A global, since Jest loads setup and teardown as separate modules of one process. */
 export const stopTestServices: { current?: () => Promise<void> } = ((
   globalThis as { issTestServices?: { current?: () => Promise<void> } }
 ).issTestServices ??= {});

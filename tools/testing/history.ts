@@ -7,7 +7,7 @@ import { waitFor } from './wait-for.ts';
 const DELIVERY_DEADLINE_MS = 90_000;
 const SHOWN = 20;
 
-/** Every way in which the stored history of a tenant that had a subscription from the start can be wrong. */
+/** SQL that finds every possible fault in the history of a tenant that had a subscription from the start. */
 const FAULTS = `
   WITH own AS (
     SELECT n.*, s.owner_tenant_id FROM snapshots n LEFT JOIN subjects s USING (subject_key) WHERE n.tenant_id = $1
@@ -50,8 +50,8 @@ const FAULTS = `
    WHERE tenant_id = $1 AND status = 'applied' GROUP BY base_snapshot_id HAVING count(*) > 1`;
 
 /**
- * Versions are contiguous and chained, nothing is half there, each snapshot has its event, and the usage figure agrees.
- * Gives the number of snapshots.
+ * Requires that versions are contiguous and chained, nothing is incomplete, each snapshot has its event, and the usage figure
+ * agrees. Returns the number of snapshots.
  */
 export async function requireWholeHistory(product: Product, tenant: TestTenant): Promise<number> {
   const faults = await product.query<{ fault: string; which: string }>(FAULTS, [tenant.tenantId]);
@@ -66,7 +66,7 @@ export async function requireWholeHistory(product: Product, tenant: TestTenant):
   return row?.snapshots ?? 0;
 }
 
-/** What was answered with success is read back, with the hash that the answer gave. */
+/** Requires that each acknowledged write can be read with the acknowledged hash. */
 export async function requireAcknowledged(
   product: Product,
   tenant: TestTenant,
@@ -87,8 +87,8 @@ export async function requireAcknowledged(
 }
 
 /**
- * Every event of the tenant reaches each of these receivers, signed, under its own id, always as the same bytes; and the
- * delivery log says so.
+ * Requires that every event of the tenant reaches each receiver, signed, under its own id and always as the same bytes, and that
+ * the delivery log agrees.
  */
 export async function requireEveryEvent(
   product: Product,
@@ -128,7 +128,7 @@ function requireSound({ receiver, secret }: Subscription): void {
   }
 }
 
-/** Results are recorded after they were sent. */
+/** Waits for the records of the results, which follow the deliveries. */
 async function requireLogged(product: Product, { subscriptionId }: Subscription, count: number): Promise<void> {
   const settled = async (): Promise<number> => {
     const [row] = await product.query<{ settled: number }>(
@@ -159,17 +159,16 @@ function statesOf(product: Product, subscriptionId: string, events: { event_id: 
 }
 
 /**
- * What a worker had in hand when it died is taken up again when its lease has run out, about a minute later. This lets
- * that minute pass.
+ * Ends the leases of killed workers, so that their deliveries are taken up again without waiting a minute.
  */
 export async function letLeasesRunOut(product: Product): Promise<void> {
   await product.query('UPDATE deliveries SET lease_until = now() WHERE lease_until IS NOT NULL');
 }
 
-/** The sweep leaves alone what is younger than two seconds, so that what arrives sooner was woken by the queue. */
+/** The sweep ignores events younger than two seconds, so an earlier delivery was woken by the queue. */
 const WOKEN_WITHIN_MS = 1_500;
 
-/** Every gateway wakes, and every worker is woken, through the queue: deliveries don't just come by the sweep. */
+/** Requires that every gateway and every worker use the queue, so that deliveries do not depend on the sweep. */
 export async function requireWokenByQueue(
   product: Product,
   tenant: TestTenant,

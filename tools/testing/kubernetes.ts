@@ -4,7 +4,7 @@ import * as ts from 'typescript';
 import type { Manifest } from '../deploy/chart.ts';
 import { repositoryRoot } from '../root.ts';
 
-/** Groups of Kubernetes' API, by the folders in which the types of its schemas stand. */
+/** Groups of the Kubernetes API, by the folders with their types. */
 const GROUPS: Readonly<Record<string, string>> = {
   v1: 'core/v1',
   'apps/v1': 'apps/v1',
@@ -30,7 +30,7 @@ const ofKind = (spec: Record<string, unknown>): Record<string, unknown> =>
     spec,
   });
 
-/** What the chart uses of kinds that others define, as their definitions have it. */
+/** The parts that the chart uses of kinds which other projects define. */
 const OF_OTHERS: Readonly<Record<string, Record<string, unknown>>> = {
   // https://keda.sh/docs/latest/reference/scaledobject-spec/
   'keda.sh/v1alpha1 ScaledObject': ofKind(
@@ -47,7 +47,7 @@ const OF_OTHERS: Readonly<Record<string, Record<string, unknown>>> = {
       triggers: {
         type: 'array',
         minItems: 1,
-        // A scaler's metadata are texts, numbers too.
+        // A scaler's metadata are texts, including numbers.
         items: shape({
           type: { const: 'prometheus' },
           metadata: shape({ serverAddress: text, query: text, threshold: text }),
@@ -100,9 +100,9 @@ const OF_OTHERS: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /**
- * What is wrong with manifests by their schemas, a line each: types that are generated from Kubernetes' own OpenAPI document
- * (the package kubernetes-types), which TypeScript applies as strictly as the API server with strict field validation does:
- * what is misspelt, missing or of another type is named. Kinds of others are held to the shapes above.
+ * Returns the faults of manifests, one per line. Checks them against types from Kubernetes' own OpenAPI document (the package
+ * kubernetes-types). TypeScript applies them as strictly as the API server with strict field validation: it reports misspelt,
+ * missing and wrongly typed fields. Other kinds are checked against the shapes above.
  */
 export function faultsOfManifests(manifests: readonly Manifest[]): string[] {
   const own = manifests.filter(({ apiVersion }) => GROUPS[apiVersion] !== undefined);
@@ -113,7 +113,7 @@ function shapeFaults(manifest: Manifest): string[] {
   const schema = OF_OTHERS[`${manifest.apiVersion} ${manifest.kind}`];
   if (schema === undefined) return [`${manifest.apiVersion} ${manifest.kind} is no kind that is known here`];
   const check = new Ajv({ allErrors: true }).compile(schema);
-  // Not asked in the condition itself, which would say that what is left has no type.
+  // Not part of the condition, which would narrow the type to `never`.
   const isRight: boolean = check(manifest) === true;
   if (isRight) return [];
   return (check.errors ?? []).map(

@@ -4,7 +4,7 @@ import { signedLog } from './signed-log.ts';
 
 const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
 
-/** A line of a bundle, as `iss verify` reads it. */
+/** A line of a bundle, for `iss verify`. */
 export interface BundleLine {
   snapshot: Record<string, unknown> & { envelope: Record<string, unknown> };
   entry: string;
@@ -12,7 +12,7 @@ export interface BundleLine {
   inclusion: string[];
 }
 
-/** A lineage of that many versions in a log with others' entries between, and its bundle. */
+/** Makes a lineage in a log with entries of other tenants in between, and its bundle. */
 export async function lineageBundle(versions: number) {
   const snapshots: BundleLine['snapshot'][] = [];
   const entries: string[] = [];
@@ -58,7 +58,7 @@ export async function lineageBundle(versions: number) {
       createdAt,
       writtenBy,
       writeRequestId,
-      // As in a log of which an earlier release made the beginning.
+      // As in a log that an earlier release started.
       namesWriter: version > 1,
     } as const;
     entries.push(`another's entry ${version}`);

@@ -7,8 +7,8 @@ export interface LineageOwner {
 }
 
 /**
- * Gives a tenant a subject with an intact chain of `count` snapshots, in one statement: a history as long as any, without
- * as many writes. Each envelope is valid and canonical, and has an attribute of `padding` characters.
+ * Inserts a subject with a valid chain of `count` snapshots in one statement. Each envelope is valid and canonical, and has an
+ * attribute of `padding` characters.
  */
 export async function addLineage(superuser: Client, owner: LineageOwner, count: number, padding = 0): Promise<void> {
   const before = `{"attributes":{"padding":"${'x'.repeat(padding)}"},"audit":{"created_at":"2026-01-15T09:30:00Z","created_by":"importer","source":"test"},"envelope_version":"entity_state_envelope_v1","evidence":[],"generated_at":"2026-01-15T09:30:00Z","snapshot_id":"`;

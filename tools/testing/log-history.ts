@@ -26,7 +26,7 @@ const PUBLISHED = `
    WHERE NOT EXISTS (SELECT FROM log_waiting)
      AND t.size = (SELECT c.size FROM log_checkpoints c ORDER BY checkpoint_id DESC LIMIT 1)`;
 
-/** Every fact as its entry should name it. */
+/** SQL that returns every fact as its entry should name it. */
 const FACTS = `
   SELECT 1 AS entry_type, subject_key, snapshot_version, NULL::uuid AS grant_id, NULL::bigint AS owner_change_id,
          NULL::bigint AS grant_change_id FROM snapshots
@@ -35,7 +35,7 @@ const FACTS = `
   UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id, NULL FROM owner_changes
   UNION ALL SELECT 5, NULL, NULL, NULL, NULL, grant_change_id FROM grant_changes`;
 
-/** Every way in which facts and entries can be at odds. */
+/** SQL that finds every possible difference between facts and entries. */
 const FAULTS = `
   WITH facts AS (${FACTS}), entries AS (
     SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id FROM log_entries
@@ -73,7 +73,7 @@ const ENTRIES = `
 interface EntryRow {
   entry_type: number;
   salt: Buffer;
-  /** Null: all of them. */
+  /** Null for all subjects. */
   subject: { subject_type: string; subject_id: string } | null;
   from_scopes: string[] | null;
   from_expires_at: Date | null;
@@ -105,9 +105,9 @@ interface EntryRow {
 }
 
 /**
- * Waits until all that is committed is published. Then every fact has one entry, the entries' hashes make the stored
- * tiles and root, and each checkpoint that was ever published verifies, is of this tree, and is consistent with those
- * after it. Gives the number of entries.
+ * Waits until everything is published. Then requires that every fact has one entry, that the entries' hashes give the stored
+ * tiles and root, and that each published checkpoint verifies, belongs to this tree, and is consistent with later ones. Returns
+ * the number of entries.
  */
 export async function requireWholeLog(product: Product, vkey: string): Promise<number> {
   const { size } = await waitFor(async () => (await product.query<{ size: number }>(PUBLISHED))[0], {
@@ -178,14 +178,14 @@ function factOf(row: EntryRow): LogFact {
   }
 }
 
-/** In the order in which they were published, all of them signed by this key. */
+/** Returns the published checkpoints in order. This key must have signed all of them. */
 async function checkpointsOf(product: Product, vkey: string): Promise<Checkpoint[]> {
   const rows = await product.query<{ note: string }>('SELECT note FROM log_checkpoints ORDER BY checkpoint_id');
   const verifiers = [createVerifier(vkey)];
   return Promise.all(rows.map(async ({ note }) => parseCheckpoint((await openNote(note, verifiers)).text)));
 }
 
-/** Grows a tree from one checkpoint to the next, none of which may be smaller. Gives the tiles of the last one. */
+/** Grows a tree from checkpoint to checkpoint, none of which may be smaller. Returns the tiles of the last one. */
 function requireRoots(leaves: readonly Uint8Array[], checkpoints: readonly Checkpoint[]): Map<string, Buffer> {
   const tiles = new Map<string, Buffer>();
   let edge: RightEdge = EMPTY_EDGE;
@@ -215,7 +215,7 @@ async function requireStored(product: Product, tiles: ReadonlyMap<string, Buffer
   expect(await product.query('SELECT root FROM log_tree')).toEqual([{ root: Buffer.from(root) }]);
 }
 
-/** By proofs, as those who keep an older one would ask for. */
+/** Requires consistency proofs from each checkpoint to the next. */
 async function requireConsistent(
   checkpoints: readonly Checkpoint[],
   tiles: ReadonlyMap<string, Buffer>,

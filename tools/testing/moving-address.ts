@@ -2,8 +2,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { reservePort } from '../processes.ts';
 
 /**
- * Stands between a test and a server of Redis, so that one test can take it away without disturbing others, and as an
- * address behind which another server stands from some moment on: connections that are there stay where they are.
+ * A proxy between a test and a Redis server. A test can stop it without affecting other tests, or move new connections to another
+ * server while existing ones stay.
  */
 export class MovingAddress {
   private server: Server | undefined;
@@ -22,7 +22,7 @@ export class MovingAddress {
     return url.toString();
   }
 
-  /** New connections lead there. */
+  /** Sets the target of new connections. */
   move(target: string): void {
     this.target = target;
   }
@@ -40,7 +40,7 @@ export class MovingAddress {
         one.pipe(other);
       }
     });
-    // It listens again on the same port after a stop.
+    // After a stop it listens on the same port again.
     if (this.port === 0) this.port = await reservePort();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it arrived; ids in hexadecimal digits. */
+/** A received span, with ids in hexadecimal digits. */
 export interface ReceivedSpan {
   service: string;
   name: string;
@@ -9,32 +9,32 @@ export interface ReceivedSpan {
   kind: number;
   traceId: string;
   spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the first span of a trace. */
   parentSpanId: string;
   attributes: Record<string, string | number | boolean>;
   links: readonly { traceId: string; spanId: string }[];
   isError: boolean;
 }
 
-/** One series of a figure as it arrived. */
+/** A received data point of a metric. */
 export interface ReceivedPoint {
   service: string;
   name: string;
   type: 'gauge' | 'sum' | 'histogram';
   attributes: Record<string, string | number | boolean>;
-  /** Of a histogram: how many were counted. */
+  /** For a histogram, the count. */
   value: number;
-  /** Of a histogram: upper bounds, and how many lie in each bucket, the last one without a bound. */
+  /** For a histogram, the upper bounds and the count of each bucket; the last one has no bound. */
   bounds: readonly number[];
   buckets: readonly number[];
 }
 
-/** A receiver of OTLP over HTTP in protobuf, on loopback. */
+/** A receiver of OTLP over HTTP with protobuf, on loopback. */
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
   readonly points: readonly ReceivedPoint[];
-  /** Of every request. */
+  /** The headers of every request. */
   readonly headers: readonly IncomingHttpHeaders[];
   stop(): Promise<void>;
 }
@@ -74,7 +74,7 @@ const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 
-/** A message of Protocol Buffers: what each field holds, by its number. */
+/** A message of Protocol Buffers: the values of each field by number. */
 class Message {
   private readonly fields = new Map<number, (bigint | Buffer)[]>();
 
@@ -139,7 +139,7 @@ class Message {
   }
 }
 
-/** KeyValue of opentelemetry/proto/common/v1. */
+/** Parses KeyValue of opentelemetry/proto/common/v1. */
 function attributesOf(message: Message, field: number): Record<string, string | number | boolean> {
   return Object.fromEntries(
     message.messages(field).map((pair) => {
@@ -158,7 +158,7 @@ function serviceOf(resourceMessage: Message): string {
   return resource === undefined ? '' : String(attributesOf(resource, 1)['service.name']);
 }
 
-/** ExportTraceServiceRequest. */
+/** Parses ExportTraceServiceRequest. */
 function spansOf(request: Message): ReceivedSpan[] {
   return request.messages(1).flatMap((resource) =>
     resource
@@ -184,7 +184,7 @@ const TYPES = [
   ['histogram', 9],
 ] as const;
 
-/** ExportMetricsServiceRequest. */
+/** Parses ExportMetricsServiceRequest. */
 function pointsOf(request: Message): ReceivedPoint[] {
   return request.messages(1).flatMap((resource) =>
     resource

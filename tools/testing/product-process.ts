@@ -9,9 +9,9 @@ export type AppName = 'api-gateway' | 'webhook-worker';
 
 export interface AppOptions {
   app: AppName;
-  /** Unique in its folder. */
+  /** Unique within its folder. */
   name: string;
-  /** Where its log and its checkpoint go. */
+  /** The folder of its log and its checkpoint. */
   folder: string;
   /** Wins over {@link COMMON}, and over the ports. */
   env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface AppOptions {
 
 interface ProductProcessSettings {
   name: string;
-  /** Fixed, so that it is found again after a restart. */
+  /** Stays the same after a restart. */
   url: string;
   entry: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -55,7 +55,7 @@ export class ProductProcess {
   static async prepare(options: AppOptions): Promise<ProductProcess> {
     const { app, name, folder, build = repositoryRoot, onUnexpectedEnd = () => undefined } = options;
     const given = options.env['DATABASE_URL'];
-    // Another build may be of a release that acts as another role.
+    // Another build can be of a release with other roles.
     const isLogin = given === undefined || given === '' || build !== repositoryRoot;
     const login = isLogin ? given : await appUrl(given, app === 'api-gateway' ? 'gateway' : 'worker', 'test');
     const portVariable = app === 'api-gateway' ? 'PORT' : 'WORKER_PORT';
@@ -89,13 +89,13 @@ export class ProductProcess {
     return this.settings.logFile;
   }
 
-  /** Of the process that runs now. */
+  /** The id of the running process. */
   get pid(): number {
     if (this.child === undefined) throw new Error(`${this.name} was never started`);
     return this.child.pid;
   }
 
-  /** Resolves when it answers; at once when it runs already. */
+  /** Resolves when it answers; immediately if it already runs. */
   async start(): Promise<void> {
     if (this.child?.running === true) return;
     const { name, url, entry, env, logFile, onUnexpectedEnd } = this.settings;
@@ -123,7 +123,7 @@ export class ProductProcess {
     await this.end('SIGKILL');
   }
 
-  /** As a process that hangs; it goes on with {@link resume}. */
+  /** Makes the process hang until {@link resume}. */
   pause(): void {
     this.send('SIGSTOP');
   }
@@ -132,14 +132,14 @@ export class ProductProcess {
     this.send('SIGCONT');
   }
 
-  /** Sends SIGTERM, and tells how and when it ended. */
+  /** Sends SIGTERM. Returns how it ended and how long that took. */
   async terminate(): Promise<{ how: string; tookMs: number }> {
     const startedAt = performance.now();
     const how = await this.end('SIGTERM');
     return { how, tookMs: performance.now() - startedAt };
   }
 
-  /** SIGTERM, then SIGKILL after `deadlineMs`. Safe to call in any state. */
+  /** Sends SIGTERM, then SIGKILL after `deadlineMs`. Safe to call in any state. */
   async stop(deadlineMs: number): Promise<void> {
     this.isEnding = true;
     await this.child?.stop(deadlineMs);

@@ -14,23 +14,23 @@ import { startTestIssuer } from './test-issuer.ts';
 
 export type QueueKind = 'redis' | 'postgresql';
 
-/** `immediately`: as when the power fails. `hanging`: it keeps its connections and says nothing. */
+/** `immediately`: like a power failure. `hanging`: it keeps its connections and does not answer. */
 export type Outage = 'properly' | 'immediately' | 'hanging';
 
-/** A server that the product stands on; it comes back on the same port. Both calls are safe in any state. */
+/** A server that the product needs. It restarts on the same port. Both calls are safe in any state. */
 export interface Dependency {
   stop(how: Outage): Promise<void>;
   start(): Promise<void>;
 }
 
-/** Redis keeps nothing over a stop. */
+/** A Redis, which loses its data when it stops. */
 export interface RedisDependency extends Dependency {
   flush(): Promise<void>;
-  /** While it is full it refuses what would need more memory. */
+  /** Makes it refuse commands that need more memory, or ends that. */
   fill(isFull: boolean): Promise<void>;
 }
 
-/** How a request ended; status 0: without an answer. */
+/** The result of a request; status 0 is no response. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -38,23 +38,23 @@ export interface Answer {
   tookMs: number;
 }
 
-/** The whole product as it is deployed: built processes on PostgreSQL and perhaps Redis. */
+/** The whole product as it is deployed: built processes on PostgreSQL and optionally Redis. */
 export interface Product {
   readonly gateways: readonly ProductProcess[];
   readonly workers: readonly ProductProcess[];
   readonly postgres: Dependency;
-  /** Absent when the queue stands on PostgreSQL. */
+  /** Absent if the queue is in PostgreSQL. */
   readonly redis: RedisDependency | undefined;
-  /** As PostgreSQL's superuser, on a connection of its own. */
+  /** Runs a statement as PostgreSQL's superuser on a separate connection. */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   connect(): Promise<Client>;
-  /** A request as this user, to the gateways in turn or to the given one. Never throws. */
+  /** Sends a request as this user to the gateways in turn, or to the given one. Never throws. */
   request(user: string, method: string, path: string, body?: unknown, gateway?: ProductProcess): Promise<Answer>;
-  /** `Authorization` of this user. */
+  /** Returns the `Authorization` of a user. */
   authorization(user: string): Promise<Record<string, string>>;
-  /** What should not have happened in any process: errors in the log, ends that nobody asked for. */
+  /** Returns the faults of all processes: errors in the log, and unexpected ends. */
   faults(): string[];
-  /** The last lines of every log. */
+  /** Returns the last lines of every log. */
   logTail(): string;
   close(): Promise<void>;
 }
@@ -64,9 +64,9 @@ const STOP_MS = 10_000;
 const TAIL_LINES = 12;
 
 export interface ProductOptions {
-  /** A Redis of its own, or PostgreSQL. */
+  /** A separate Redis, or PostgreSQL. */
   queue: QueueKind;
-  /** `own`: a server that a test may stop, with fsync. `tests`: a database in the cluster that all tests share. */
+  /** `own`: a server with fsync that a test may stop. `tests`: a database in the cluster that all tests share. */
   database?: 'own' | 'tests';
   gateways: number;
   workers: number;
@@ -179,7 +179,7 @@ async function openProduct(
       const answer = await answered().catch((error: unknown) => ({
         status: 0,
         headers: new Headers(),
-        // Not by class: inside Jest it is of another realm.
+        // Not by class, since in Jest the error belongs to another realm.
         body: String(Reflect.get(Object(error), 'cause') ?? error),
       }));
       return { ...answer, tookMs: performance.now() - startedAt };
@@ -200,7 +200,7 @@ async function openProduct(
 
 const POSTGRES_LOG = 'postgres.log';
 
-/** Anything that is not a log line comes from a process that could not even log. */
+/** Returns whether a line is an error. A line that is not a log line comes from a process that could not log. */
 function isError(line: string): boolean {
   try {
     const { level }: { level?: unknown } = JSON.parse(line);
@@ -221,7 +221,7 @@ function inShort(line: string): string {
 }
 
 interface DatabaseDependency extends Dependency {
-  /** A superuser's. */
+  /** The URL of a superuser. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -296,7 +296,7 @@ async function end(
   await server.stop();
 }
 
-/** The process, and those that it has started. */
+/** Sends a signal to a process and its children. */
 function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const rows = table.split('\n').map((row) => row.trim().split(/\s+/).map(Number));

@@ -10,7 +10,7 @@ import { CheckpointPublisher } from '../../apps/webhook-worker/dist/log/checkpoi
 import { growTree } from '../../apps/webhook-worker/dist/log/grow-tree.js';
 import { openLogIdentity } from '../../apps/webhook-worker/dist/log/log-identity.js';
 
-/** One key for all logs of the process: a database accepts no other key later. */
+/** All logs of the process use one key, since a database accepts no other key later. */
 const ORIGIN = 'log.example/test';
 const KEYS = generateKeys(ORIGIN, 'ed25519');
 
@@ -18,8 +18,8 @@ const KEYS = generateKeys(ORIGIN, 'ed25519');
 const ALL = 100_000;
 
 /**
- * Integrates everything that waits into the log of a database and into the feeds, and publishes a checkpoint, as a worker
- * does. Returns the verifier key and the size of the log.
+ * Integrates all waiting facts into the log of a database and into the feeds, and publishes a checkpoint, as a worker does.
+ * Returns the verifier key and the size of the log.
  */
 export async function publishLog(databaseUrl: string): Promise<{ vkey: string; size: number }> {
   const database = await openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'test-log' });

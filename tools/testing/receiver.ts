@@ -2,37 +2,37 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from './wait-for.ts';
 
-/** One request as it arrived. */
+/** A received request. */
 export interface ReceivedRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** The raw bytes: what a signature is over. */
+  /** The raw bytes, which the signature covers. */
   body: Buffer;
   receivedAtMs: number;
 }
 
-/** What the receiver does with a request after recording it. */
+/** The reaction of the receiver after it has recorded a request. */
 export type Reaction =
   | { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number }
   /** Never answers. */
   | 'hang'
-  /** Breaks the connection without an answer. */
+  /** Resets the connection without an answer. */
   | 'reset'
-  /** Answers 200 and then sends bytes for ever. */
+  /** Answers 200 and then sends bytes without end. */
   | 'endless-body'
-  /** Answers 200 and then a byte every 50 ms for ever. */
+  /** Answers 200 and then sends a byte every 50 ms without end. */
   | 'slow-body';
 
 export interface Receiver {
   /** `http://127.0.0.1:{port}` */
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
-  /** The first reaction is for the next request, and so on; when all are used up, the standing one applies. */
+  /** Sets the reactions to the next requests in order. After the last one, the default reaction applies. */
   script(...reactions: Reaction[]): void;
-  /** The standing reaction: 204 unless set. */
+  /** Sets the default reaction, which is initially 204. */
   always(reaction: Reaction): void;
-  /** Waits until at least `count` requests have arrived, and gives them. */
+  /** Waits for at least `count` requests, and returns them. */
   waitForRequests(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
   clear(): void;
   stop(): Promise<void>;

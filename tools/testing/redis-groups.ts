@@ -5,31 +5,31 @@ import { reservePort } from '../processes.ts';
 import { type OwnRedis, startOwnRedis } from '../redis.ts';
 import { waitFor } from './wait-for.ts';
 
-/** What the Sentinels of {@link startSentinelGroup} call the primary. */
+/** The name of the primary in the Sentinels of {@link startSentinelGroup}. */
 const PRIMARY = 'iss';
 const FAILOVER_MS = 30_000;
-/** A replica is not kept waiting for others that might come. */
+/** Starts replication without waiting for further replicas. */
 const AT_ONCE = ['--repl-diskless-sync-delay', '0'];
 
-/** Redis servers of our own that know one another. */
+/** A group of connected Redis servers. */
 export interface RedisGroup {
-  /** For `QUEUE_URL`. */
+  /** The value of `QUEUE_URL`. */
   readonly queueUrl: string;
-  /** The server that takes the queue's writes at this moment. */
+  /** Returns the server that currently accepts the queue's writes. */
   primary(): Promise<OwnRedis>;
   stop(): Promise<void>;
 }
 
 export interface SentinelGroup extends RedisGroup {
-  /** Has the Sentinels promote the replica; the primary becomes one. */
+  /** Makes the Sentinels promote the replica. The primary becomes a replica. */
   failOver(): Promise<unknown>;
-  /** One that was killed comes back empty, and is made a replica by the Sentinels. */
+  /** Restarts a killed server. It is empty, and the Sentinels make it a replica. */
   restart(server: OwnRedis): Promise<void>;
-  /** For so long all of them keep their connections and say nothing. */
+  /** Makes all servers keep their connections without answering for a period. */
   hang(lengthMs: number): Promise<void>;
 }
 
-/** One command to one server, by a connection of its own. */
+/** Sends a command to a server on a separate connection. */
 export async function command(server: { url: string }, name: string, ...args: string[]): Promise<unknown> {
   const client = new Redis(server.url, { retryStrategy: null, commandTimeout: 1_000, enableReadyCheck: false });
   client.on('error', () => undefined);
@@ -40,14 +40,14 @@ export async function command(server: { url: string }, name: string, ...args: st
   }
 }
 
-/** kill -9, as when its machine goes; in any state. A primary that ends properly waits for its replicas. */
+/** Kills a server in any state (kill -9), like a lost machine. A primary that ends properly waits for its replicas. */
 export async function kill(server: OwnRedis): Promise<void> {
   if (server.process.running) process.kill(server.process.pid, 'SIGKILL');
   await server.process.ended;
   await server.stop();
 }
 
-/** A primary, a replica, and Sentinels that promote it within some two seconds. */
+/** Starts a primary, a replica, and Sentinels that promote it within about two seconds. */
 export async function startSentinelGroup(sentinels = 1): Promise<SentinelGroup> {
   const servers: OwnRedis[] = [];
   try {
@@ -104,7 +104,7 @@ export async function startSentinelGroup(sentinels = 1): Promise<SentinelGroup> 
   }
 }
 
-/** Three primaries with a third of the slots each, and a replica of the one that has the queue's. */
+/** Starts three primaries with a third of the slots each, and a replica of the one with the queue's slot. */
 export async function startCluster(): Promise<RedisGroup> {
   const servers: OwnRedis[] = [];
   try {
@@ -117,7 +117,7 @@ export async function startCluster(): Promise<RedisGroup> {
         '--cluster-replica-validity-factor',
         '0',
       ];
-      // Its nodes talk on a port of their own, which is far from the other one unless it is said.
+      // The default port of the cluster bus is outside the reserved range.
       servers.push(
         await startOwnRedis({ settings: [...AT_ONCE, ...settings, '--cluster-port', String(await reservePort())] }),
       );
@@ -173,7 +173,7 @@ export async function startCluster(): Promise<RedisGroup> {
   }
 }
 
-/** A certificate for 127.0.0.1 and the authority that it is of, as files in the folder. */
+/** Writes a certificate for 127.0.0.1 and its authority into the folder. */
 export function makeCertificates(folder: string): { authority: string; certificate: string; key: string } {
   const [authority, certificate, key] = [`${folder}/ca.crt`, `${folder}/server.crt`, `${folder}/server.key`];
   const run = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' });

@@ -1,9 +1,9 @@
-/** One run of `npm test`. */
+/** A run of `npm test`. */
 export interface Run {
-  /** True when busy loops ran beside it. */
+  /** True if busy loops ran at the same time. */
   readonly isBusy: boolean;
   readonly seconds: number;
-  /** `file › test`, and one line for a suite that did not load. */
+  /** `file › test`, or a line for a suite that did not load. */
   readonly failures: string[];
 }
 
@@ -26,7 +26,7 @@ export function failuresOf({ testResults }: JestReport): string[] {
   });
 }
 
-/** Says how many runs were green, how long they took, and which tests failed how often. */
+/** Returns the number of green runs, their durations, and the failures by test. */
 export function summaryOf(runs: readonly Run[]): string {
   const counts = new Map<string, number>();
   for (const failure of runs.flatMap(({ failures }) => failures)) counts.set(failure, (counts.get(failure) ?? 0) + 1);

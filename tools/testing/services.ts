@@ -4,9 +4,9 @@ import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.t
 import { startRedis } from '../redis.ts';
 
 /**
- * Starts what the integration tests need and the environment does not name yet, and names it there:
- * TEST_POSTGRES_URL (a superuser's, in a cluster without fsync) and TEST_REDIS_URL. Where no Redis can be had,
- * TEST_REDIS_FAULT says why, so that only the tests that need one fail. Gives the function that stops it all.
+ * Starts the services for integration tests that the environment does not name, and sets their variables: TEST_POSTGRES_URL (a
+ * superuser in a cluster without fsync) and TEST_REDIS_URL. Without Redis, TEST_REDIS_FAULT contains the reason, so that only
+ * tests that need Redis fail. Returns a function that stops them.
  */
 export async function startTestServices(): Promise<() => Promise<void>> {
   const started = await Promise.allSettled([startTestPostgres(), startTestRedis()]);

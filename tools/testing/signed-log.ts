@@ -18,7 +18,7 @@ import {
 
 export const ORIGIN = 'log.example/test';
 
-/** A log of these entries, with its key. */
+/** Makes a log of these entries, with its key. */
 export async function signedLog(entries: readonly string[], origin = ORIGIN) {
   const { signingKey, verifierKey } = await generateKeys(origin, 'ed25519');
   const signer = await createSigner(signingKey);
@@ -57,7 +57,7 @@ export async function signedLog(entries: readonly string[], origin = ORIGIN) {
 
 export type SignedLog = Awaited<ReturnType<typeof signedLog>>;
 
-/** A witness that cosigns whatever it is given, at a time of its choice. */
+/** Makes a witness that cosigns any checkpoint, at any time. */
 export async function witness(name: string) {
   const { signingKey, verifierKey } = await generateKeys(name, 'ed25519-cosignature');
   const signer = await createSigner(signingKey);

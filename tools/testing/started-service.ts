@@ -10,7 +10,7 @@ import { repositoryRoot } from '../root.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
-/** How a command ended, and what it printed. */
+/** The exit code and the output of a command. */
 export interface Outcome {
   code: number | null;
   stdout: string;
@@ -21,13 +21,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const START_MS = 150_000;
 const END_MS = 30_000;
-/** The variables of the ports on which `npm start` listens. */
+/** The variables of the ports of `npm start`. */
 const PORTS = ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'WITNESS_PORT'];
 
 /**
- * Starts the whole service as a person does, by `npm start`: on reserved ports, in a temporary folder, and in a database of
- * the tests' cluster. It is seeded with the small world. `changes` are variables of its environment; with an empty
- * DATABASE_URL it brings its own PostgreSQL.
+ * Starts the whole service by `npm start`, on reserved ports, in a temporary folder, with a database in the cluster of the tests
+ * and the small world. `changes` are variables of its environment. With an empty DATABASE_URL it starts its own PostgreSQL.
  */
 export async function startService(changes: Environment = {}): Promise<StartedService> {
   const service = await StartedService.prepare(changes);
@@ -40,9 +39,9 @@ export async function startService(changes: Environment = {}): Promise<StartedSe
   }
 }
 
-/** What `npm start` has brought up, and the commands beside it. */
+/** A service that `npm start` has started, and the commands that use it. */
 export class StartedService {
-  /** DATA_DIR: what `npm start` keeps beside the database. */
+  /** The value of DATA_DIR. */
   readonly dataFolder: string;
   /** The environment of every command. */
   readonly env: Environment;
@@ -60,7 +59,7 @@ export class StartedService {
   static async prepare(changes: Environment = {}): Promise<StartedService> {
     const database = changes['DATABASE_URL'] === '' ? undefined : await createTestDatabase();
     const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
-    // Root lends the embedded PostgreSQL to another user, who must be able to get there.
+    // Root runs the embedded PostgreSQL as another user, who must be able to enter the folder.
     chmodSync(dataFolder, 0o755);
     const ports = await Promise.all(PORTS.map(async (name) => [name, String(await reservePort())] as const));
     const env = {
@@ -76,7 +75,7 @@ export class StartedService {
     return new StartedService(dataFolder, env, database);
   }
 
-  /** What `npm run -s status` prints. */
+  /** The output of `npm run -s status`. */
   get status(): RunStatus {
     return this.running().status;
   }
@@ -89,17 +88,17 @@ export class StartedService {
     return this.status.inbox_url;
   }
 
-  /** A superuser's, unless the service brought its own PostgreSQL. */
+  /** The URL of a superuser, unless the service has started its own PostgreSQL. */
   get databaseUrl(): string {
     return this.status.database_url;
   }
 
-  /** The policy that says who signs its log and who witnesses it. */
+  /** The file with the policy of its log. */
   get logPolicyFile(): string {
     return this.status.log_policy_file;
   }
 
-  /** Resolves when everything answers and is seeded. Also starts it again after its end, on the same ports and data. */
+  /** Resolves when everything answers and is seeded. Can also restart it on the same ports and data. */
   async start(): Promise<void> {
     const before = this.latest?.pid;
     const current = this.spawn('npm', ['start'], {}, true);
@@ -120,7 +119,7 @@ export class StartedService {
     this.latest = { ...run, status };
   }
 
-  /** Runs a command in the repository, in the environment of the service with changes. */
+  /** Runs a command in the repository, with the environment of the service and `changes`. */
   run(command: string, args: readonly string[], changes: Environment = {}): Promise<Outcome> {
     return this.spawn(command, args, changes, false).outcome;
   }
@@ -130,7 +129,7 @@ export class StartedService {
     return this.run('npm', ['run', '-s', script, ...(args.length === 0 ? [] : ['--', ...args])], changes);
   }
 
-  /** Runs a tool as its script of package.json does, without the half second that npm takes. */
+  /** Runs a tool as its npm script does, without the half second that npm takes. */
   tool(name: string, args: readonly string[] = [], changes: Environment = {}): Promise<Outcome> {
     return this.run(process.execPath, ['tools/run.mjs', name, ...args], changes);
   }
@@ -142,7 +141,7 @@ export class StartedService {
     return mintToken({ issuer: status.issuer, audience, signingKey: secrets.signing_key, user });
   }
 
-  /** Sends a signal as a terminal does, to npm and everything under it, and waits for the end. Safe to call twice. */
+  /** Sends a signal to npm and all its children, as a terminal does, and waits for the end. Safe to call twice. */
   async end(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<Outcome | undefined> {
     const { current } = this;
     if (current === undefined) return undefined;
@@ -175,7 +174,7 @@ export class StartedService {
     return this.latest;
   }
 
-  /** Processes that carry the data folder in their command line or environment. Linux only; elsewhere the ports must do. */
+  /** Returns processes with the data folder in their command line or environment. Only on Linux; elsewhere only ports are checked. */
   private leftovers(): string[] {
     if (!existsSync('/proc/self/environ')) return [];
     const textOf = (pid: string, file: string): string => {

@@ -13,13 +13,13 @@ export interface Subscription {
   receiver: Receiver;
 }
 
-/** A tenant of a running product, and what its members do. */
+/** A tenant of a running product, with requests of its members. */
 export class TestTenant {
   private constructor(
     private readonly product: Product,
     readonly tenantId: string,
     readonly owner: string,
-    /** The owner, and editors. */
+    /** The owner, then editors. */
     readonly members: readonly string[],
   ) {}
 
@@ -41,7 +41,7 @@ export class TestTenant {
     return { subscriptionId, secret: textAt(created.body, 'secret'), receiver };
   }
 
-  /** A request of the owner that must succeed. */
+  /** Sends a request of the owner that must succeed. */
   async require(status: number, method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await this.product.request(this.owner, method, path, body);
     if (answer.status !== status) {
@@ -50,7 +50,7 @@ export class TestTenant {
     return answer;
   }
 
-  /** A new subject's first snapshot. */
+  /** Writes the first version of a new subject. */
   create(user: string, subjectId: string, gateway?: ProductProcess): Promise<Answer> {
     const path = `/v1/tenants/${this.tenantId}/entity-states`;
     return this.product.request(user, 'POST', path, envelope(subjectId), gateway);
@@ -73,7 +73,7 @@ export class TestTenant {
   }
 }
 
-/** What became of all that was asked for. */
+/** The results of a writing load. */
 export interface Writing {
   readonly answers: readonly Answer[];
   /** `envelope_hash` by snapshot id, of each write that was answered with success. */
@@ -82,12 +82,12 @@ export interface Writing {
   stop(): Promise<void>;
 }
 
-/** How many write at once. */
+/** The number of concurrent writers. */
 export const WRITERS = 4;
-/** A writer's pause between its requests: the load is to leave room for everything else on a small machine. */
+/** The pause between two requests of a writer, so that the load leaves capacity on a small machine. */
 const PAUSE_MS = 30;
 
-/** Writes until it is stopped: new subjects, and for every other one an update, proposed and applied. */
+/** Writes until it is stopped: new subjects, and for every second one an update, proposed and applied. */
 export function startWriting(tenant: TestTenant): Writing {
   const answers: Answer[] = [];
   const acknowledged = new Map<string, string>();
@@ -121,14 +121,14 @@ export function startWriting(tenant: TestTenant): Writing {
   };
 }
 
-/** How many answers of each status. */
+/** Returns the number of responses by status. */
 export function countByStatus(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** `X-Service-Signature` as the specification has it, computed apart from the product. */
+/** Returns `X-Service-Signature` by the specification, computed independently of the product. */
 export function signatureOf(secret: string, body: Buffer): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
@@ -137,7 +137,7 @@ function hasText(body: unknown, name: string): boolean {
   return typeof body === 'object' && body !== null && typeof Reflect.get(body, name) === 'string';
 }
 
-/** A subject's first version. */
+/** Returns the first version of a subject. */
 export function envelope(subjectId: string): Record<string, unknown> {
   const now = new Date().toISOString();
   return {

@@ -2,21 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 
 export interface TestDatabase {
-  /** Connection string of the superuser for this database. */
+  /** The superuser's connection string for this database. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
 /**
- * Makes a fresh database in the cluster that TEST_POSTGRES_URL names; call `drop` in `afterAll`.
- * With `migrated` it is a copy of a template that has all migrations, made once per run: those of the service alone, or
- * those of a queue on the same database too.
+ * Creates a database in the cluster of TEST_POSTGRES_URL; call `drop` in `afterAll`. With `migrated` it is a copy of a template,
+ * created once per run, that has the migrations of the service, or also those of a queue in the same database.
  */
 export async function createTestDatabase({ migrated }: { migrated?: Migrated } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await withServer(async (client) => {
     if (migrated !== undefined) await requireTemplate(client, migrated);
-    // Copying the files takes half of the time that logging each of their pages does.
+    // Copying files takes half the time of logging each page.
     await client.query(
       `CREATE DATABASE ${name} TEMPLATE ${migrated === undefined ? 'template0' : TEMPLATES[migrated]} STRATEGY file_copy`,
     );
@@ -36,7 +35,7 @@ const TEMPLATES: Readonly<Record<Migrated, string>> = {
   'service and queue': 'iss_migrated_with_queue',
 };
 
-/** Builds the template under another name first, so that a failed migration leaves none that looks complete. */
+/** Builds the template under another name first, so that a failed migration leaves no template that looks complete. */
 async function requireTemplate(client: Client, migrated: Migrated): Promise<void> {
   const template = TEMPLATES[migrated];
   await client.query('SELECT pg_advisory_lock(7261001)');

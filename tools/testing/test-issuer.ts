@@ -4,26 +4,26 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 
 export interface TestIssuer {
-  /** For OIDC_ISSUER. */
+  /** The value of OIDC_ISSUER. */
   readonly oidcIssuer: string;
-  /** For OIDC_PROJECT_ID; the default audience too. */
+  /** The value of OIDC_PROJECT_ID, and the default audience. */
   readonly projectId: string;
-  /** `{oidcIssuer}/{projectId}`: the tokens' `iss`. */
+  /** `{oidcIssuer}/{projectId}`, the `iss` of tokens. */
   readonly issuer: string;
   readonly jwksUri: string;
-  /** How often the key set was fetched. */
+  /** The number of fetches of the key set. */
   readonly keySetRequests: number;
   /**
-   * A signed access token. `claims` win over the usual ones; a claim that is `undefined` is left out.
-   * `exp` and the like are in seconds since 1970.
+   * Returns a signed access token. `claims` override the default claims; an `undefined` claim is left out. Times are in seconds
+   * since 1970.
    */
   mint(sub: string, claims?: Record<string, unknown>): Promise<string>;
-  /** From now on tokens are signed with a new key, and only that key is in the key set. */
+  /** Replaces the key. New tokens use it, and the key set contains only it. */
   rotate(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts an OpenID Connect issuer on a free loopback port: discovery, key set, and tokens on demand (RS256). */
+/** Starts an OpenID Connect issuer on a free loopback port, with discovery, a key set, and tokens on demand (RS256). */
 export async function startTestIssuer({ projectId = 'test' }: { projectId?: string } = {}): Promise<TestIssuer> {
   let key = await makeKey();
   let keySetRequests = 0;

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 
 /**
- * Connection string of an empty Redis database of its own, on the server that TEST_REDIS_URL names. Nothing is ever
- * flushed: databases that hold data are passed over.
- * @throws Error when there is no Redis, or no empty database.
+ * Returns the connection string of an empty, exclusive Redis database on the server of TEST_REDIS_URL. Databases with data are
+ * skipped and never flushed.
+ * @throws Error if there is no Redis or no empty database
  */
 export async function testRedisUrl(): Promise<string> {
   const server = process.env['TEST_REDIS_URL'];

@@ -1,4 +1,4 @@
-/** The text at this path of a JSON answer. @throws Error when there is none. */
+/** Returns the text at a path of a JSON response. @throws Error if there is none */
 export function textAt(body: unknown, ...path: string[]): string {
   let value = body;
   for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Settles as soon as `condition` gives a truthy value, and gives that value; a condition that throws counts as not yet.
- * @throws Error naming `what` when `deadlineMs` have passed.
+ * Waits until `condition` returns a truthy value, and returns that value. A condition that throws is tried again.
+ * @throws Error that names `what` after `deadlineMs`
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,

@@ -12,7 +12,7 @@ import type { WitnessProcess } from './witness-process.ts';
 const logger = createLogger({ name: 'witness', level: 'silent' });
 
 /**
- * Prepares a witness that runs inside the test, for Jest only: a process of its own takes a second to start. The tests of
+ * Prepares a witness that runs inside the test, only for Jest, since a separate process takes a second to start. The tests of
  * `iss witness` kill real processes.
  */
 export async function hostWitness(folder: string, name: string, logVkey: string): Promise<WitnessProcess> {

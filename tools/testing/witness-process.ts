@@ -8,7 +8,7 @@ import { waitFor } from './wait-for.ts';
 const START_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** `iss witness` as a process of its own; on one port, with one key and one state, however often it is started. */
+/** `iss witness` as a separate process, whose port, key and state survive restarts. */
 export interface WitnessProcess {
   readonly name: string;
   readonly vkey: string;

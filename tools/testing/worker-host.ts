@@ -25,21 +25,21 @@ export interface TestSubscription {
   secret: string;
 }
 
-/** A database with one tenant, the gateway's side of the queue, and as many workers as a test starts. */
+/** A database with one tenant, the gateway's side of the queue, and the workers that a test starts. */
 export interface TestWorkers {
   database: Database;
-  /** The gateway's end. */
+  /** The gateway's side of the queue. */
   queue: EventQueue;
-  /** The variables of a worker, for one that is to be a process of its own. */
+  /** The variables for a worker in a separate process. */
   env: Readonly<Record<string, string>>;
-  /** Starts a worker process's worth of worker, and gives the URL of its probes, its figures, and the function that stops it. */
+  /** Starts a worker. Returns the URL of its probes, its metrics, and a function that stops it. */
   start(env?: Record<string, string>): Promise<{ url: string; metrics: Registry; stop(): Promise<void> }>;
-  /** Adds tenants by their id, each with its founder. */
+  /** Adds tenants by id, each with its founder. */
   addTenants(founders: Readonly<Record<string, string | null>>): Promise<void>;
   subscribe(targetUrl: string, tenantId?: string): Promise<TestSubscription>;
   /** Adds many subscriptions in one statement, and returns them in the same order. */
   subscribeAll(targets: readonly { targetUrl: string; tenantId?: string }[]): Promise<TestSubscription[]>;
-  /** Commits an event; `wake: false` is a gateway that was killed before it told anybody. */
+  /** Commits an event. With `wake: false` it does not use the queue, like a gateway that was killed after the commit. */
   publish(options?: {
     wake?: boolean;
     data?: string;
@@ -47,7 +47,7 @@ export interface TestWorkers {
     tenantId?: string;
   }): Promise<{ eventId: string; body: string }>;
   delivery(eventId: string): Promise<DeliveryState>;
-  /** What the workers have logged, as the text of its lines. */
+  /** The log lines of the workers. */
   logs: readonly string[];
   /** Waits until the event's only delivery has this status. */
   settled(eventId: string, status: string): Promise<DeliveryState>;
@@ -67,7 +67,7 @@ const STATE = statement<
      FROM deliveries d WHERE d.event_id = :eventId`,
 );
 
-/** Opens the database and the queue: the one of this URL, or one on PostgreSQL. */
+/** Opens the database and the queue: the one at this URL, or one in PostgreSQL. */
 export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
   const created = await createTestDatabase({ migrated: 'service and queue' });
   const database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
@@ -137,7 +137,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     SECRETS_KEYS: KEY_RING,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     WEBHOOK_RETRY_SCHEDULE_MS: '50,100,200',
-    // A busy machine takes seconds for what takes milliseconds elsewhere: only tests that wait for the end set one.
+    // Long, since a busy machine is slow. Only tests of the timeout set a shorter one.
     WEBHOOK_HEADERS_TIMEOUT_MS: '60000',
     WEBHOOK_TOTAL_TIMEOUT_MS: '60000',
     SWEEP_INTERVAL_MS: '200',

@@ -6,10 +6,10 @@ import { textAt } from '../text-at.ts';
 import { answersIn, readAll } from './raw.ts';
 import { envelope, found, history, MEGABYTE, pathOf } from './subjects.ts';
 
-/** What an ordinary token holder does to a service that others use too. */
+/** An attack by a caller with an ordinary token on a service that others use. */
 export interface Attack {
   what: string;
-  /** Makes what the attack needs, under a name that nobody else has; gives the attack, which may be repeated. */
+  /** Creates what the attack needs under a unique name. Returns the attack, which may be repeated. */
   prepare(target: Target): Promise<() => Promise<Answer[]>>;
 }
 
@@ -17,12 +17,12 @@ const list = <Item>(length: number, item: (index: number) => Item): Item[] =>
   Array.from({ length }, (_, index) => item(index));
 const members = (length: number, value: (index: number) => unknown): Record<string, unknown> =>
   Object.fromEntries(list(length, (index) => [`k${index}`, value(index)]));
-/** Alternately in an array and in an object. */
+/** Nests a value alternately in arrays and objects. */
 const nested = (levels: number, inner: unknown): unknown =>
   list(levels, (at) => at).reduce((value, at) => (at % 2 === 0 ? [value] : { in: value }), inner);
 const anyName = (prefix: string): string => `${prefix}-${randomUUID()}`;
 
-/** The diff of two versions with these attributes. */
+/** Requests the diff of two versions with these attributes. */
 function diffOf(what: string, from: unknown, to: unknown): Attack {
   return {
     what,
@@ -33,13 +33,12 @@ function diffOf(what: string, from: unknown, to: unknown): Attack {
   };
 }
 
-/** Levels of what is moved, and the way to its innermost object. */
+/** The depth of the moved value, and the path to its innermost object. */
 const LEVELS = 59;
 const INNERMOST = `/0${'/in/0'.repeat((LEVELS - 1) / 2)}`;
 
 /**
- * Moves one deep value to the end of another, and so on: in few operations, of which each is short, a depth that no body
- * may have.
+ * Moves one deep value to the end of another repeatedly. A few short operations reach a depth that no request body may have.
  */
 function chainedMoves(count: number): Attack {
   return {
@@ -68,7 +67,7 @@ const TRICKLING_BATCHES = 40;
 const GREEDY_CONNECTIONS = 150;
 const GREEDY_REQUESTS = 16;
 
-/** Each gives the answers that it got. */
+/** The attacks. Each returns the responses. */
 export const ATTACKS = {
   diffBelowLongKey: diffOf(
     'a diff of 1,000 members below a key of 100,000 characters',
@@ -292,23 +291,23 @@ export const ATTACKS = {
 
 const tokenPart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The bytes of a request without a body. */
+/** Returns the text of a request without a body. */
 export async function requestText(target: Target, method: string, path: string, user = 'attacker'): Promise<string> {
   const token = await target.token(user);
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 }
 
-/** The same as the last one of its connection. */
+/** Returns a request as the last one of its connection. */
 const lastOne = (text: string): string => text.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
-/** How often a peer that reads nothing says something: it learns by that alone that the other side has closed. */
+/** The interval at which a peer that reads nothing writes, since only writing shows that the other side has closed. */
 const WORD_MS = 100;
 
-/** Sends this and reads nothing; settles with no answer once the other side has closed. */
+/** Sends a text and reads nothing. Resolves without a response when the other side has closed. */
 function readNothing(socket: Socket, text: string): Promise<Answer> {
   return new Promise((resolve) => {
     socket.pause();
-    // Empty lines before a request are no request (RFC 9112, section 2.2).
+    // Servers ignore empty lines before a request (RFC 9112, section 2.2).
     const talking = setInterval(() => socket.write('\r\n'), WORD_MS);
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -319,7 +318,7 @@ function readNothing(socket: Socket, text: string): Promise<Answer> {
   });
 }
 
-/** Begins a body and sends an empty line of it now and then; settles with the answers once the other side has closed. */
+/** Starts a body and sends an empty line from time to time. Resolves with the responses when the other side has closed. */
 async function trickle(socket: Socket, head: string): Promise<Answer[]> {
   const trickling = setInterval(() => socket.write('1\r\n\n\r\n'), WORD_MS);
   try {
@@ -329,12 +328,12 @@ async function trickle(socket: Socket, head: string): Promise<Answer[]> {
   }
 }
 
-/** How much a slow reader takes at once, how often, and for how long. */
+/** The amount, the interval and the duration of a slow reader. */
 const SIP_BYTES = 1024;
 const SIP_MS = 20;
 const SIPS = 150;
 
-/** Sends this and reads little of what comes; settles with no answer when it has had enough, or the other side has. */
+/** Sends a text and reads the response slowly. Resolves without a response after its duration, or when the other side closes. */
 function readSlowly(socket: Socket, text: string): Promise<Answer> {
   return new Promise((resolve) => {
     socket.pause();

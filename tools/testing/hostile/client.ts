@@ -2,41 +2,41 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Client } from 'pg';
 
-/** A running gateway, what stands behind it, and a way to be anybody. */
+/** A running gateway, its database, and tokens of any user. */
 export interface Target {
-  /** On loopback. */
+  /** The loopback port. */
   port: number;
-  /** The database's superuser, for what would take too many requests. */
+  /** A connection as the database's superuser, for setup that would need too many requests. */
   sql: Client;
-  /** An access token of this user, who is the principal `oidc:test#{user}`. */
+  /** Returns an access token of a user, the principal `oidc:test#{user}`. */
   token(user: string): Promise<string>;
 }
 
-/** How a request ended; status 0: without an answer. */
+/** The result of a request; status 0 is no response. */
 export interface Answer {
   status: number;
   headers: IncomingMessage['headers'];
   body: Buffer;
 }
 
-/** What is sent beside a method and a path. */
+/** The parts of a request besides method and path. */
 export interface Sent {
-  /** Null: without a token. */
+  /** Null for a request without a token. */
   user?: string | null;
   headers?: Readonly<Record<string, string>>;
-  /** A text as it is, anything else as JSON. */
+  /** A text is sent unchanged, other values as JSON. */
   body?: unknown;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const agent = new Agent({ keepAlive: true });
 
-/** Lets go of the connections that are kept for further requests. */
+/** Closes the kept-alive connections. */
 export function closeConnections(): void {
   agent.destroy();
 }
 
-/** A request of a client that behaves: it reads the whole answer. Never throws. */
+/** Sends a request as a well-behaved client, which reads the whole response. Never throws. */
 export async function send(target: Target, method: string, path: string, sent: Sent = {}): Promise<Answer> {
   const { user = 'attacker', headers = {}, body } = sent;
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -60,14 +60,14 @@ export async function send(target: Target, method: string, path: string, sent: S
   });
 }
 
-/** A request that must succeed; gives its answer as JSON. */
+/** Sends a request that must succeed. Returns its JSON. */
 export async function must(target: Target, method: string, path: string, sent: Sent = {}): Promise<unknown> {
   const { status, body } = await send(target, method, path, sent);
   if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${body.toString().slice(0, 500)}`);
   return body.length === 0 ? null : JSON.parse(body.toString());
 }
 
-/** So many times the same, so many at once; in the order in which they began. */
+/** Repeats work with limited concurrency. Returns the results in the order of their starts. */
 export async function times<Outcome>(
   count: number,
   atOnce: number,
@@ -85,7 +85,7 @@ export async function times<Outcome>(
   return outcomes;
 }
 
-/** A connection to the gateway as TCP has it. */
+/** Opens a TCP connection to the gateway. */
 export function openSocket({ port }: Target): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port }, () => resolve(socket));

@@ -2,21 +2,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { processorMs } from '../../bench/processor-time.ts';
 
-/** What a process used while something went on. */
+/** The resources that a process used during some work. */
 export interface Figures {
-  /** Processor time of the gateway, in milliseconds: of all its threads, and of the one that serves everybody. */
+  /** The processor time of the gateway in milliseconds: of all threads, and of the main thread. */
   gatewayCpuMs: number;
   mainThreadCpuMs: number;
-  /** Processor time of the database's connections, in milliseconds; NaN where it runs elsewhere. */
+  /** The processor time of the database's connections in milliseconds; NaN for a remote database. */
   databaseCpuMs: number;
-  /** Resident memory at most, in MiB; NaN where there is no /proc. */
+  /** The peak resident memory in MiB; NaN without /proc. */
   peakMiB: number;
-  /** By how much the gateway's event loop was late, in milliseconds: the 99th percentile and the longest. */
+  /** The delay of the gateway's event loop in milliseconds: the 99th percentile and the maximum. */
   loopP99Ms: number;
   loopMaxMs: number;
 }
 
-/** A gateway process that is looked at from outside. */
+/** A gateway process that is observed from outside. */
 export interface Watched {
   pid: number;
   metricsPort: number;
@@ -24,7 +24,7 @@ export interface Watched {
   sql: Client;
 }
 
-/** Runs `work`, and tells what the process used meanwhile. */
+/** Runs `work`, and returns the resources that the process used meanwhile. */
 export async function watched<Outcome>(
   { pid, metricsPort, sql }: Watched,
   work: () => Promise<Outcome>,
@@ -51,7 +51,7 @@ export async function watched<Outcome>(
   };
 }
 
-/** Each scrape begins anew with the event loop's delays. */
+/** Reads the metrics. Each scrape resets the delays of the event loop. */
 async function scrape(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   return response.text();
@@ -63,7 +63,7 @@ function valueOf(metrics: string, name: string): number {
 
 const cpuMs = (metrics: string): number => valueOf(metrics, 'process_cpu_seconds_total') * 1000;
 
-/** By process; a connection that ended meanwhile is left out. */
+/** Returns the processor time by process. Ended connections are omitted. */
 async function databaseTimes(sql: Client): Promise<Map<number, number>> {
   const { rows } = await sql.query<{ pid: number }>(
     'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
@@ -71,12 +71,12 @@ async function databaseTimes(sql: Client): Promise<Map<number, number>> {
   return new Map(rows.map(({ pid }) => [pid, processorMs(pid)]));
 }
 
-/** proc_pid_clear_refs(5): the peak is from now on. */
+/** Resets the peak memory of a process (proc_pid_clear_refs(5)). */
 function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Without /proc there is no peak to read either.
+    // Without /proc, the peak cannot be read either.
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Answer } from './client.ts';
 
-/** Sends this and gives whatever comes until the other side has closed. */
+/** Sends bytes, and returns everything received until the other side has closed. */
 export function readAll(socket: Socket, bytes: string | Uint8Array): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -17,10 +17,10 @@ const STATUS_LINE = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]*$/;
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 
 /**
- * The answers in what a connection gave, interim ones (1xx) left out. Strict: a byte that belongs to no answer is a
- * fault, and so is a head that RFC 9112 does not allow. None of the requests may have been a HEAD.
+ * Parses the responses of a connection, without interim ones (1xx). Bytes outside of a response are a fault, and so is a head
+ * that RFC 9112 does not allow. None of the requests may be a HEAD.
  *
- * @throws Error that shows where it stops to be HTTP; the last answer may be cut off only where `mayBeCut`.
+ * @throws Error with the place of the first fault; `mayBeCut` allows an incomplete last response
  */
 export function answersIn(bytes: Buffer, { mayBeCut = false } = {}): Answer[] {
   const answers: Answer[] = [];
@@ -52,7 +52,7 @@ export function answersIn(bytes: Buffer, { mayBeCut = false } = {}): Answer[] {
   return answers;
 }
 
-/** Undefined when it is cut off. */
+/** Returns the body of a response; undefined if it is incomplete. */
 function bodyOf(
   bytes: Buffer,
   start: number,
@@ -62,7 +62,7 @@ function bodyOf(
   if (status < 200 || status === 204 || status === 304) return { body: Buffer.alloc(0), end: start };
   if (headers['transfer-encoding'] === 'chunked') return chunkedBody(bytes, start);
   const end = start + Number(headers['content-length']);
-  // Without a length it would end with the connection, which the gateway never does.
+  // Without a length, the body would end with the connection; the gateway never sends that.
   if (Number.isNaN(end)) throw notHttp(bytes, start);
   return end > bytes.length ? undefined : { body: bytes.subarray(start, end), end };
 }

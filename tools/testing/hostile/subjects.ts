@@ -3,11 +3,11 @@ import { must, type Target } from './client.ts';
 
 const AT = '2026-01-15T09:30:00Z';
 
-/** A subject of the tenant that is named as it is. */
+/** Returns the path of a subject of a tenant. */
 export const pathOf = (tenantId: string, subjectId = 'one'): string =>
   `/v1/tenants/${tenantId}/subjects/entity/${encodeURIComponent(subjectId)}`;
 
-/** A valid envelope. */
+/** Returns a valid envelope. */
 export function envelope(attributes: unknown, { subjectId = 'one', version = 1 } = {}): Record<string, unknown> {
   return {
     envelope_version: 'entity_state_envelope_v1',
@@ -21,13 +21,13 @@ export function envelope(attributes: unknown, { subjectId = 'one', version = 1 }
   };
 }
 
-/** A tenant of `user`, who founds it. */
+/** Creates a tenant that `user` founds. */
 export async function found(target: Target, tenantId: string, user = 'attacker'): Promise<string> {
   await must(target, 'POST', '/v1/tenants', { user, body: { tenant_id: tenantId, name: tenantId } });
   return tenantId;
 }
 
-/** A tenant with one subject, named as the tenant, which has a version for each of these attributes; gives its path. */
+/** Creates a tenant with a subject that has a version for each of these attributes. Returns the subject's path. */
 export async function history(target: Target, tenantId: string, versions: readonly unknown[]): Promise<string> {
   await found(target, tenantId);
   for (const [index, attributes] of versions.entries()) {
@@ -37,5 +37,5 @@ export async function history(target: Target, tenantId: string, versions: readon
   return pathOf(tenantId, tenantId);
 }
 
-/** A text of about a megabyte, once, below the limit of bodies. */
+/** A text of about a megabyte, below the limit of bodies. */
 export const MEGABYTE = 'x'.repeat(1_000_000);
