@@ -99,10 +99,10 @@ describe('a table', () => {
 
   it('of any length prints every row', () => {
     const columns = COLUMNS.map((column) => ({ ...column, width: '1fr' }));
-    render(createElement(VirtualTable<Item>, { caption: 'Things', columns, items: many(3_000), keyOf, rowHeight: 40 }));
+    render(createElement(VirtualTable<Item>, { caption: 'Things', columns, items: many(1_000), keyOf, rowHeight: 40 }));
     expect(names().length).toBeLessThan(500);
     fireEvent(window, new Event('beforeprint'));
-    expect(names()).toHaveLength(3_000);
+    expect(names()).toHaveLength(1_000);
     fireEvent(window, new Event('afterprint'));
     expect(names().length).toBeLessThan(500);
   });
