@@ -304,7 +304,7 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
 function webhookOf<Type extends EventType>(type: Type, { name, when, data, example }: Event<Type>): Schema {
   const body = view(`${name}Event`, {
     id: text.described("The event's id, also in `webhook-id`."),
-    type: constant(type).described('What happened.'),
+    type: constant(type).described('The type of the event.'),
     created_at: time.described('When it happened.'),
     tenant_id: tenantId.described('The tenant of the subscription.'),
     data,

@@ -932,7 +932,7 @@ export type Delivery = {
      */
     event_id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
@@ -1048,7 +1048,7 @@ export type DeliveryWithPayload = {
      */
     event_id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     event_type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
     /**
@@ -1125,7 +1125,7 @@ export type DeliveryWithPayload = {
          */
         id: string;
         /**
-         * What happened.
+         * The type of the event.
          */
         type: 'identity.snapshot.created' | 'update.proposed' | 'update.applied' | 'update.withdrawn' | 'refresh_request.created' | 'refresh_request.fulfilled' | 'refresh_request.declined' | 'refresh_request.cancelled' | 'refresh_request.overdue' | 'refresh_request.expired' | 'erasure.requested' | 'subject.erased' | 'shared.snapshot.created' | 'grant.created' | 'grant.changed' | 'grant.revoked' | 'grant.expiring' | 'grant.expired' | 'webhook.test';
         /**
@@ -1850,7 +1850,7 @@ export type ErasureRequestedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'erasure.requested';
     /**
@@ -2180,7 +2180,7 @@ export type GrantChangedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'grant.changed';
     /**
@@ -2262,7 +2262,7 @@ export type GrantCreatedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'grant.created';
     /**
@@ -2314,7 +2314,7 @@ export type GrantExpiredEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'grant.expired';
     /**
@@ -2337,7 +2337,7 @@ export type GrantExpiringEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'grant.expiring';
     /**
@@ -2532,7 +2532,7 @@ export type GrantRevokedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'grant.revoked';
     /**
@@ -3626,7 +3626,7 @@ export type RefreshRequestCancelledEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.cancelled';
     /**
@@ -3649,7 +3649,7 @@ export type RefreshRequestCreatedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.created';
     /**
@@ -3791,7 +3791,7 @@ export type RefreshRequestDeclinedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.declined';
     /**
@@ -3814,7 +3814,7 @@ export type RefreshRequestExpiredEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.expired';
     /**
@@ -3837,7 +3837,7 @@ export type RefreshRequestFulfilledEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.fulfilled';
     /**
@@ -3860,7 +3860,7 @@ export type RefreshRequestOverdueEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'refresh_request.overdue';
     /**
@@ -3991,7 +3991,7 @@ export type SharedSnapshotCreatedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'shared.snapshot.created';
     /**
@@ -4154,7 +4154,7 @@ export type SnapshotCreatedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'identity.snapshot.created';
     /**
@@ -4395,7 +4395,7 @@ export type SubjectErasedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'subject.erased';
     /**
@@ -5105,7 +5105,7 @@ export type UpdateAppliedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'update.applied';
     /**
@@ -5198,7 +5198,7 @@ export type UpdateProposedEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'update.proposed';
     /**
@@ -5245,7 +5245,7 @@ export type UpdateWithdrawnEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'update.withdrawn';
     /**
@@ -5598,7 +5598,7 @@ export type WebhookTestEvent = {
      */
     id: string;
     /**
-     * What happened.
+     * The type of the event.
      */
     type: 'webhook.test';
     /**

@@ -22,7 +22,7 @@ const eventType = oneOf<string>(SENT_TYPES);
 export const Delivery = view('Delivery', {
   delivery_id: uuid.described('The id of the delivery.'),
   event_id: text.madeOf(eventIdOf).described('The same id as in `webhook-id` of every attempt.'),
-  event_type: eventType.described('What happened.'),
+  event_type: eventType.described('The type of the event.'),
   subscription_id: text.madeOf(subscriptionIdOf).described('The subscription that gets the delivery.'),
   status: oneOf(DELIVERY_STATUSES).described(
     '`dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why.',
@@ -58,7 +58,7 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
   ...Delivery.fields,
   payload: part({
     id: text.described('The id of the event.'),
-    type: eventType.described('What happened.'),
+    type: eventType.described('The type of the event.'),
     created_at: text.shownAs(time.facts.shown).described('When the event was created.'),
     tenant_id: tenantId,
     data: anyObject.described(
