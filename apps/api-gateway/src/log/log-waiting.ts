@@ -53,7 +53,7 @@ export class LogWaiting {
       const leave = this.places.take(principalId, founderId);
       if (leave === null)
         throw notLoggedYet(
-          'This is not in the published log yet, and too many requests wait for it, in total or by you.',
+          'This is not in the published log yet, and too many requests wait for the log, yours or in total.',
         );
       const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(leave);
       if (!isGrown) throw notLoggedYet('This is not in the published log yet.');

@@ -3292,7 +3292,7 @@ export type ProvedLeaf = {
      */
     written_by: string | null;
     /**
-     * The `X-Request-Id` of the request that wrote it.
+     * The `X-Request-Id` of the request that wrote the version.
      */
     write_request_id: string | null;
     /**
@@ -3338,7 +3338,7 @@ export type Provenance = {
      */
     written_by: string | null;
     /**
-     * The `X-Request-Id` of the request that wrote it.
+     * The `X-Request-Id` of the request that wrote the version.
      */
     write_request_id: string | null;
     subject: SubjectRef;
@@ -4038,7 +4038,7 @@ export type Snapshot = {
      */
     written_by: string | null;
     /**
-     * The `X-Request-Id` of the request that wrote it.
+     * The `X-Request-Id` of the request that wrote the version.
      */
     write_request_id: string | null;
     subject: SubjectRef;
@@ -4115,7 +4115,7 @@ export type SnapshotCreatedChange = {
      */
     written_by: string | null;
     /**
-     * The `X-Request-Id` of the request that wrote it.
+     * The `X-Request-Id` of the request that wrote the version.
      */
     write_request_id: string | null;
 };
@@ -4201,7 +4201,7 @@ export type SnapshotHeader = {
      */
     written_by: string | null;
     /**
-     * The `X-Request-Id` of the request that wrote it.
+     * The `X-Request-Id` of the request that wrote the version.
      */
     write_request_id: string | null;
     subject: SubjectRef;

@@ -16,7 +16,7 @@ export const WRITER = {
       'The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. ' +
         'Null for versions that an earlier release wrote.',
     ),
-  write_request_id: text.nullable().described('The `X-Request-Id` of the request that wrote it.'),
+  write_request_id: text.nullable().described('The `X-Request-Id` of the request that wrote the version.'),
 };
 
 /** Specification, "Snapshot header". */

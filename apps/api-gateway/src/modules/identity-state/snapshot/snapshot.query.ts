@@ -48,8 +48,8 @@ export const AS_OF = {
     .example('2026-01-31T12:00:00Z')
     .described(
       'Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a ' +
-        'timezone and at most 3 decimal places, or a UTC date for the end of that day. 404 if the moment is before ' +
-        'the first version.',
+        'timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the ' +
+        'moment is before the first version.',
     ),
   basis,
 };

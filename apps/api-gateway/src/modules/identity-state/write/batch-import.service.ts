@@ -75,7 +75,7 @@ export class BatchImportService implements OnModuleDestroy {
     const founderId = await this.founders.of(actor.tenantId);
     const close = this.open.take(actor.principalId, founderId);
     if (close === null) {
-      throw new DomainError('unavailable', 'Too many batches are open, in total or by you. Try again shortly.');
+      throw new DomainError('unavailable', 'Too many batches are open, yours or in total. Try again shortly.');
     }
     return this.outcomes({ actor, trace, founderId }, lines, close);
   }
