@@ -29,7 +29,7 @@ test('docs/limits.md names no limit that is none', () => {
 });
 
 test('docs/errors.md names every cap', () => {
-  for (const name of Object.keys(CAPS)) expect(cellsOf(read('errors.md'), name)[1]).toBe(`\`${name}\``);
+  for (const name of Object.keys(CAPS)) expect(read('errors.md')).toContain(`\`${name}\``);
 });
 
 test('every cap has the default of its row', () => {

@@ -4,9 +4,8 @@ import { expectedStatus, type Row, TABLE } from './table';
 
 const INTRODUCTION = `# Authorization by route
 
-For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, and each line
-the route with its success status. All other callers get 401 without a token and 403 with one, unless the line names
-another status.
+For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, with status 200
+unless the line names another one. Other callers get 401 without a token and 403 with one, unless the line says otherwise.
 
 A test sends every route with every caller below to a running gateway (\`apps/api-gateway/test/authorization/table.ts\`). It
 fails if a route is missing.
@@ -48,7 +47,7 @@ function describeRow(row: Row): string {
     return `; ${status} for ${callers.length === refused.length ? 'others' : callers.map(name).join(' and ')}`;
   });
   const when = row.when === undefined ? '' : `, ${row.when}`;
-  return `- \`${row.method.toUpperCase()} ${row.path}\`${when}: ${row.ok}${others.join('')}`;
+  return `- \`${row.method.toUpperCase()} ${row.path}\`${when}${row.ok === 200 ? '' : `: ${row.ok}`}${others.join('')}`;
 }
 
 /** Renders the table as Markdown, grouped by the callers that succeed, the largest groups first. */
