@@ -90,7 +90,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/sharing`,
     route: `GET ${OF_SUBJECT}/grants`,
-    data: ['1 live grant.', 'beta acme-corp Live Latest No end not said'],
+    data: ['1 live grant.', 'beta acme-corp Live Latest No end none stated'],
     empty: 'No other tenant may read it now.',
   },
   {
@@ -120,13 +120,13 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/sharing',
     route: `GET ${TENANT}/grants`,
-    data: [/1 ?Live ?0 ?Ends within 30 days ?0 ?Expired ?0 ?Revoked/, 'beta acme-corp Live Latest No end not said'],
+    data: [/1 ?Live ?0 ?Ends within 30 days ?0 ?Expired ?0 ?Revoked/, 'beta acme-corp Live Latest No end none stated'],
     empty: 'Nothing is shared yet',
   },
   {
     view: '/t/acme/sharing?show=held',
     route: `GET ${TENANT}/accessible-subjects`,
-    data: ['acme-corp acme Latest No end not said 1'],
+    data: ['acme-corp acme Latest No end none stated 1'],
     empty: 'Nothing is shared with you',
   },
   {
@@ -178,7 +178,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/tenant?show=owners',
     route: `GET ${TENANT}/owner-history`,
-    data: ['2026-01-15T09:00:00.000Z alice you nobody 3 Proof'],
+    data: ['2026-01-15T09:00:00.000Z alice you none 3 Proof'],
     empty: 'No change of the owner is recorded',
   },
   {
@@ -256,6 +256,7 @@ it('compares with the version before a day', async () => {
   await open(`${SUBJECT}/compare?since=2026-01-10`);
   await see('Versions 1 and 1');
   expect(api.asked(`GET ${OF_SUBJECT}/history`)).toContainEqual({
+    basis: 'recorded',
     to: '2026-01-10T00:00:00Z',
     order: 'desc',
     view: 'header',
