@@ -1,6 +1,6 @@
 /**
- * Verifies what was taken away, bundles and proofs of single entries, with no service at all: what `iss verify` and the
- * console's page for it stand on. An entry of its own: who only calls the service does not load it.
+ * Verifies bundles and proofs of single entries without the service. `iss verify` and the page Verify of the console use it. It is a
+ * separate entry point, so that callers of the service do not load it.
  */
 export { type HashText, BundleVerifier, type ProvedFacts, type ProvedVersion } from './bundle/bundle-verifier.ts';
 export { requireCheckpoint, type ShownCheckpoint, shownCheckpoint } from './bundle/checkpoint.ts';

@@ -10,34 +10,34 @@ import type { Change, ChangeType, SubjectType, Verify } from './types.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface ChangesOptions extends CallOptions {
-  /** The `log_index` of the last change that was worked on; from the first one unless it is given. */
+  /** The `log_index` of the last processed change. By default, the feed starts with the first one. */
   after?: number | undefined;
-  /** Goes on with what comes, until the reader stops or `signal` says so. Connections that break are taken up again. */
+  /** Waits for new changes until the reader stops or `signal` aborts. Reconnects as needed. */
   follow?: boolean | undefined;
   type?: ChangeType | undefined;
   subjectType?: SubjectType | undefined;
-  /** With `subjectType`: only what is about this subject. */
+  /** Only changes of this subject. Needs `subjectType`. */
   subjectId?: string | undefined;
-  /** Only what happened then or later: RFC 3339, or a UTC date. */
+  /** Only changes since then: RFC 3339, or a UTC date. */
   from?: string | undefined;
   /**
-   * Called when a tenant granted all of its subjects lately, and the service still adds older entries before this place. To get them,
-   * read again later. It may be called for each page.
+   * Called if a tenant recently granted all of its subjects, and the service is still adding older entries. To get them, read again
+   * later. It can be called for each page.
    */
   onIncomplete?: (() => void) | undefined;
-  /** Called with true when a stream opens, and with false when it breaks. Only with `follow`. */
+  /** With `follow`: called with true if a stream opens, and with false if it breaks. */
   onConnected?: ((isConnected: boolean) => void) | undefined;
-  /** With false, what the feed claims of versions is not held against what was seen. */
+  /** False skips the comparison of announced versions with seen ones. */
   verify?: Verify | undefined;
 }
 
-/** When it happened, by the service's clock; empty for a type that this version does not know. */
+/** Returns the time of a change by the clock of the service; empty for an unknown type. */
 export function momentOfChange(change: Change): string {
   const times: { changed_at?: string; revoked_at?: string; erased_at?: string; created_at?: string } = change;
   return times.changed_at ?? times.revoked_at ?? times.erased_at ?? times.created_at ?? '';
 }
 
-/** What is relied on of each type. Later versions of the service may send others. */
+/** The members that the client uses, by type. Later versions of the service may send other types. */
 const SHAPES: { readonly [Type in ChangeType]: Shape<Extract<Change, { type: Type }>> } = {
   'snapshot.created': { ...HEADER, subject: SUBJECT },
   'grant.created': { subject: SUBJECT, scopes: [''], expires_at: null },
@@ -51,7 +51,7 @@ const PAGE = { items: [{ log_index: 0, type: '' }], has_more: false, next_after:
 const LIMIT = 500;
 const MAX_PAUSE_MS = 10_000;
 
-/** @internal the change feed: each change once, in the order of the log. */
+/** @internal Streams each change once, in log order. */
 export async function* changesOf(
   transport: Transport,
   verifier: Verifier,
@@ -72,7 +72,7 @@ export async function* changesOf(
   const mode = verifier.modeOf(verify);
   const filters = { type, subject_type: subjectType, subject_id: subjectId, from };
   let place = after ?? null;
-  /** The place to continue from: opaque, or that of the last change. */
+  /** Where to continue: an opaque place, or the index of the last change. */
   let next: number | string | null = place;
   const checked = (change: Change): Change => {
     requireChange(change);
@@ -90,13 +90,13 @@ export async function* changesOf(
       const text: string = await transport.text({ method: 'GET', path, query }, options);
       const page: api.ChangePage = decode<api.ChangePage>(text, PAGE);
       const before: number | string | null = next;
-      // An older service does not send the member.
+      // Older services do not send `complete`.
       if (page.complete === false) onIncomplete?.();
       for (const change of page.items) yield checked(change);
       next = page.next_after ?? next;
       hasMore = page.has_more;
       empty = page.items.length === 0 ? empty + 1 : 0;
-      // An opaque place is not compared; a number is.
+      // Opaque places cannot be compared.
       const isBack = place !== null && typeof next === 'number' && next < place;
       if (isBack || (hasMore && (next === before || empty === MAX_EMPTY_PAGES))) {
         throw new VerificationError('feed', `The feed leads from ${before} to ${next}.`);
@@ -115,7 +115,7 @@ export async function* changesOf(
         refusals = 0;
         if (data !== null) yield checked(decode<Change>(data, PAGE.items[0]));
       }
-      // The service ends a stream when a token expires and when it is restarted: taken up again at once.
+      // The service ends a stream when the token expires or it restarts. The client reconnects immediately.
       if (!isAlive) throw new ConnectionError('Nothing came.');
     } catch (error) {
       options.signal?.throwIfAborted();
@@ -130,7 +130,7 @@ export async function* changesOf(
   }
 }
 
-/** @throws ProtocolError for a change of a known type that has not its members */
+/** @throws ProtocolError if a change of a known type lacks its members */
 function requireChange(change: Change): void {
   if (!Object.hasOwn(SHAPES, change.type)) return;
   requireShape<Change>(change, SHAPES[change.type]);
@@ -139,7 +139,7 @@ function requireChange(change: Change): void {
   }
 }
 
-/** The data of server-sent events as they come; null for a sign of life. */
+/** Yields the data of server-sent events; null for a heartbeat. */
 async function* eventsOf(
   transport: Transport,
   request: Request,
@@ -149,7 +149,7 @@ async function* eventsOf(
 ): AsyncGenerator<string | null, void, undefined> {
   let data: string[] = [];
   let length = 0;
-  // An event that is cut off comes again, whole.
+  // An incomplete event is sent again after a reconnect.
   for await (const line of transport.lines(request, options, STREAM_IDLE_MS, onConnected)) {
     length = line === '' ? 0 : length + line.length;
     requireBounded(length, transport);

@@ -13,24 +13,24 @@ import { IdentityStateError, VerificationError } from './errors.ts';
 import { jsonOf } from './json.ts';
 import type { Envelope, Evidence, PatchOperation } from './types.ts';
 
-/** What an envelope consists of beside what the service alone sets. */
+/** Returns the members of an envelope that a writer can set. */
 function contentOf(envelope: Envelope<object>): JsonObject {
   return Object.fromEntries(Object.entries(objectIn(envelope)).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
 }
 
 /**
- * The minimal JSON Patch (RFC 6902) from one envelope's content to another's: as the service's own diff, of all that a
- * writer decides. Computed here, so that it is as true as what was verified.
+ * Computes the minimal JSON Patch (RFC 6902) between the contents of two envelopes, as the service does. The result of verified envelopes
+ * needs no further verification.
  */
 export function compare(from: Envelope<object>, to: Envelope<object>): PatchOperation[] {
   return plainDiff(contentOf(from), contentOf(to));
 }
 
 /**
- * The patch that makes a draft of its base, with evidence attached to what it changed. Evidence that the base names for an
- * element of an array moves with the element, unless the draft says itself what that rests on.
+ * Computes the patch from a base to a draft, with evidence for the changed values. The evidence of an array element moves with the element,
+ * unless the draft names evidence for it.
  *
- * @throws IdentityStateError for a draft that changes what the service alone sets
+ * @throws IdentityStateError if the draft changes a member that only the service sets
  */
 export function patchOf(
   base: Envelope<object>,
@@ -40,25 +40,25 @@ export function patchOf(
   const from = objectIn(base);
   const to = objectIn(draft);
   const root = PROTECTED_ROOTS.find((name) => !jsonEquals(from[name], to[name]));
-  if (root !== undefined) throw new IdentityStateError(`The draft changes ${root}, of the service.`);
+  if (root !== undefined) throw new IdentityStateError(`Only the service sets ${root}.`);
   return plainDiff(from, attributed(from, to, evidence));
 }
 
-/** @throws VerificationError `written` unless the version has the content of the draft that it was made of */
+/** @throws VerificationError `written` unless the version is the base with the patch */
 export function requireWritten(
   base: Envelope<object>,
   patch: readonly PatchOperation[],
   written: Envelope<object>,
 ): void {
-  // A diff is deterministic: what was to be changed is what differs now.
+  // The diff is deterministic, so the difference must equal the patch.
   const differs = plainDiff(contentOf(base), contentOf(written));
   if (jsonEquals(jsonOf(differs), jsonOf(patch))) return;
-  throw new VerificationError('written', 'The version is not its base with the patch.');
+  throw new VerificationError('written', 'The version differs from the patch.');
 }
 
 /**
- * Returns the draft with the attribution of the base where its values are now, and with the evidence named for each value
- * that changed. For a removed value that is the object or array around it; what stays there keeps what covered it.
+ * Returns the draft with the attribution of the base moved along with its values, and with the evidence linked to each changed value. For a
+ * removed value, the evidence is linked to the enclosing object or array. The remaining values there keep their references.
  */
 function attributed(from: JsonObject, to: JsonObject, evidence: readonly Evidence[]): JsonObject {
   const { draft, paths, kept, changes } = followAttribution(from, to, new TextClasses());
@@ -76,14 +76,14 @@ function attributed(from: JsonObject, to: JsonObject, evidence: readonly Evidenc
   return { ...to, evidence: items, attribute_paths: paths };
 }
 
-/** The references nearest to a place, at it or around it. */
+/** Returns the references of a place or of its nearest ancestor. */
 function coverOf(paths: JsonObject, place: string): JsonValue[] {
   const cover = paths[place];
   if (Array.isArray(cover)) return cover;
   return place === '' ? [] : coverOf(paths, place.slice(0, place.lastIndexOf('/')));
 }
 
-/** What a reference has of an item. */
+/** Returns the members of an item that a reference contains. */
 function keyOf(item: JsonValue): JsonObject {
   return {
     evidence_id: getMember(item, 'evidence_id') ?? null,
@@ -94,5 +94,5 @@ function keyOf(item: JsonValue): JsonObject {
 function objectIn(envelope: Envelope<object>): JsonObject {
   const value = jsonOf(envelope);
   if (isJsonObject(value)) return value;
-  throw new IdentityStateError('It is no envelope.');
+  throw new IdentityStateError('Not an envelope.');
 }

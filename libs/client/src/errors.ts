@@ -1,12 +1,12 @@
 import type * as api from './generated/types.ts';
 
-/** Why the service refused, as its error envelope has it (docs/errors.md). */
+/** The code of a refusal (docs/errors.md). */
 export type ErrorCode = api.Error['error']['code'];
 export type ErrorDetail = api.ErrorDetail;
-/** What is left of an erased version. */
+/** The remaining facts about an erased version. */
 export type ErasureReceipt = NonNullable<api.Error['error']['erased']>;
 
-/** Every error that this library throws of itself. What a caller's own `AbortSignal` says is thrown as it is. */
+/** The base class of all errors of this library. The reason of a caller's own `AbortSignal` is thrown unchanged. */
 export class IdentityStateError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -14,15 +14,15 @@ export class IdentityStateError extends Error {
   }
 }
 
-/** The service, or something on the way to it, answered with an error. Each code has a class of its own. */
+/** The service, or a proxy before it, answered with an error. Each code has its own class. */
 export class ApiError extends IdentityStateError {
   readonly status: number;
-  /** Null where what answered was not the service: a proxy, a load balancer. */
+  /** Null if a proxy or load balancer answered instead of the service. */
   readonly code: ErrorCode | null;
   readonly details: readonly ErrorDetail[];
-  /** The request's id in the service's logs; null where the answer had none. */
+  /** The id of the request in the logs of the service; null if the answer had none. */
   readonly requestId: string | null;
-  /** How long the service asks to wait; null where it does not say. */
+  /** The wait that the service requests; null if it requests none. */
   readonly retryAfterMs: number | null;
 
   constructor(failure: Failure) {
@@ -35,24 +35,24 @@ export class ApiError extends IdentityStateError {
   }
 }
 
-/** 400: `details` names each place. */
+/** 400: `details` names each invalid place. */
 export class ValidationError extends ApiError {}
-/** 401, also with a fresh token. */
+/** 401, even with a new token. */
 export class UnauthorizedError extends ApiError {}
-/** 403: the message says what is missing, and who can give it. */
+/** 403: the message names the missing right, and who can grant it. */
 export class ForbiddenError extends ApiError {}
-/** 403: a cap is reached; the message names it. */
+/** 403: a limit is reached. The message names it. */
 export class LimitReachedError extends ApiError {}
 /** 404. */
 export class NotFoundError extends ApiError {}
-/** 404: it is there, and the log does not have it yet. */
+/** 404: the version exists, but the log does not have it yet. */
 export class NotLoggedYetError extends NotFoundError {}
 export class MethodNotAllowedError extends ApiError {}
 /** 409: the state does not allow it. */
 export class ConflictError extends ApiError {}
-/** 409: the change was made on a version that is not the latest any more. */
+/** 409: the base of the change is no longer the latest version. */
 export class StaleBaseError extends ConflictError {
-  /** The version to start from; null where another write came in between and the service did not say. */
+  /** The version to start from; null if the service did not name it. */
   readonly latestVersion: number | null;
 
   constructor(failure: Failure) {
@@ -73,51 +73,51 @@ export class ErasedError extends ApiError {
 }
 export class PayloadTooLargeError extends ApiError {}
 export class UnsupportedMediaTypeError extends ApiError {}
-/** 422: a human has to do it, with a token of its own. */
+/** 422: only a human with their own token can do this. */
 export class HumanPrincipalRequiredError extends ApiError {}
 /** 429, after the retries. */
 export class RateLimitedError extends ApiError {}
 export class HeadersTooLargeError extends ApiError {}
 /** 500: report `requestId`. */
 export class InternalError extends ApiError {}
-/** 500: the stored text of a version is not the one that was written. Its operator has to restore it. */
+/** 500: the stored text of a version is damaged. The operator must restore it. */
 export class DamagedError extends ApiError {}
 /** 503, after the retries. */
 export class UnavailableError extends ApiError {}
 
-/** The client cannot work with what it was given: `baseUrl`, a token, `trust`. Nothing was sent. */
+/** `baseUrl`, a token or `trust` is invalid. Nothing was sent. */
 export class ConfigurationError extends IdentityStateError {}
-/** The store of checkpoints failed; `cause` has why. */
+/** The checkpoint store failed. `cause` has the reason. */
 export class TrustStoreError extends IdentityStateError {}
-/** No answer came: the network, a name, a certificate; `cause` has it. */
+/** No answer arrived, because of the network, a host name or a certificate. `cause` has the reason. */
 export class ConnectionError extends IdentityStateError {}
-/** `timeoutMs` passed, retries included. Whether a write happened is not known: send it again with the same key. */
+/** `timeoutMs` passed, including retries. A write may have happened: repeat it with the same idempotency key. */
 export class DeadlineError extends IdentityStateError {}
-/** The answer is not one of this API: not JSON, members of other types, too long, endless. */
+/** The answer does not fit this API: it is not JSON, has wrong types, or is too long or endless. */
 export class ProtocolError extends IdentityStateError {}
 
 /**
- * What did not hold:
+ * The check that failed:
  *
- * - `other_subject`, `other_version`, `other_snapshot`: it answers another question than was asked
- * - `unhashed`: there is no `envelope_hash` (an import without hashes): nothing can be verified
- * - `envelope_missing`: the content is left out without an erasure
+ * - `other_subject`, `other_version`, `other_snapshot`: the answer is not what was requested
+ * - `unhashed`: the version has no `envelope_hash` (an import without hashes), so nothing can be verified
+ * - `envelope_missing`: the content is missing without an erasure
  * - `hash`: the content has another hash
- * - `header`: the answer says of the content what the content does not say
- * - `changed`: a version that was seen before was another one
- * - `chain`: `prev_hash` is not the hash of the version before
- * - `gap`: a history leaves out versions
- * - `rolled_back`: the latest version is older than one that was seen before
- * - `as_of`: it was not the newest version at the moment that was asked for
- * - `not_in_log`: the entry is not in the log's tree, or is of something else
+ * - `header`: the header contradicts the content
+ * - `changed`: the version differs from what this client saw before
+ * - `chain`: `prev_hash` is not the hash of the previous version
+ * - `gap`: a history lacks versions
+ * - `rolled_back`: the latest version is older than one that this client saw before
+ * - `as_of`: the version was not the newest one at the requested time
+ * - `not_in_log`: the log entry is missing or belongs to something else
  * - `logged_twice`: the log has two entries for one version
- * - `backdated`: it is written behind a checkpoint that was kept, and says that it is older
+ * - `backdated`: the version was logged after a stored checkpoint, but its time is before that checkpoint
  * - `checkpoint`: its signatures do not satisfy the policy
- * - `checkpoint_older`: the log shows an older state than it has shown before
- * - `forked`: the log does not continue what it has shown before: keep `evidence`
- * - `clock`: a signature is of a time to come
+ * - `checkpoint_older`: the log shows an older state than before
+ * - `forked`: the log does not continue its earlier state. Keep `evidence`
+ * - `clock`: a signature has a future time
  * - `written`: the service stored something else than was sent
- * - `feed`: the change feed repeats, or goes back
+ * - `feed`: the change feed repeats or goes back
  */
 export type VerificationFailure =
   | 'other_subject'
@@ -142,10 +142,10 @@ export type VerificationFailure =
   | 'written'
   | 'feed';
 
-/** An answer that must not be believed. */
+/** An answer that failed verification and must not be trusted. */
 export class VerificationError extends IdentityStateError {
   readonly failure: VerificationFailure;
-  /** Texts to keep: of a fork both checkpoints, as they were signed. */
+  /** Texts to keep as evidence, such as both signed checkpoints of a fork. */
   readonly evidence: readonly string[];
 
   constructor(
@@ -159,7 +159,7 @@ export class VerificationError extends IdentityStateError {
   }
 }
 
-/** What an error answer says. */
+/** The data of an error answer. */
 export interface Failure {
   status: number;
   code: ErrorCode | null;
@@ -190,7 +190,7 @@ const CLASSES: Readonly<Record<ErrorCode, new (failure: Failure) => ApiError>> =
   unavailable: UnavailableError,
 };
 
-/** The error of an answer, by its code. */
+/** Returns the error of an answer, by its code. */
 export function apiErrorOf(failure: Failure): ApiError {
   const { code, details, message } = failure;
   if (code === null) return new ApiError(failure);

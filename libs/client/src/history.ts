@@ -11,20 +11,20 @@ import { BUNDLE_LINE, type BundleLine } from './verify/lineage-proof.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {
-  /** `desc` unless said otherwise: the newest version first. */
+  /** Defaults to `desc`: newest version first. */
   order?: 'asc' | 'desc' | undefined;
-  /** What was the latest between two moments. */
+  /** Only versions that were the latest at some time from `from` to `to`. */
   from?: Date | string | undefined;
   to?: Date | string | undefined;
   basis?: 'recorded' | 'effective' | undefined;
 }
 
-/** @internal whose versions are read, and by whom */
+/** @internal The subject to read, and the tenant that reads. */
 export interface Lineage {
   readonly transport: Transport;
   readonly verifier: Verifier;
   readonly tenantId: string;
-  /** Of the subject. */
+  /** The path of the subject. */
   readonly path: string;
   readonly subjectType: SubjectType;
   readonly subjectId: string;
@@ -40,11 +40,11 @@ const BUNDLE_HEAD = { bundle: '', checkpoint: '', versions: 0 } as const;
 
 const STRICT_PAGE = pageLike<JsonValue>(VERSION);
 
-/** Versions of a page: a full one may be a megabyte. */
+/** Versions per page. A version with content can have a megabyte. */
 const FULL_PAGE = 20;
 const HEADER_PAGE = 200;
 
-/** @internal the versions with their content, verified one by one; none is left out between unnoticed. */
+/** @internal Yields verified versions with their content. @throws VerificationError `gap` if one is missing */
 export async function* historyOf<A>(
   lineage: Lineage,
   { verify, order = 'desc', from, to, basis, ...options }: HistoryOptions,
@@ -60,7 +60,7 @@ export async function* historyOf<A>(
   );
   for await (const { items } of pagesOf(transport, `${path}/history`, query, options, STRICT_PAGE)) {
     const verify = (item: JsonValue): Promise<Version<A>> => verifier.version<A>(tenantId, item, asked, mode, options);
-    // Proofs of a page are asked for together; what they find is said in the order of the page.
+    // The proofs of a page are requested in parallel, and its results are yielded in order.
     const proved = mode === 'log' ? await Promise.all(items.map(verify)) : [];
     for (const [at, item] of items.entries()) {
       const version = proved[at] ?? (await verify(item));
@@ -71,7 +71,7 @@ export async function* historyOf<A>(
   if (mode !== false && isWhole) sequence.end();
 }
 
-/** @internal the versions without their content: what the service claims, which must fit what was seen. */
+/** @internal Yields versions without content. They must be consistent with seen versions. */
 export async function* headersOf(
   { transport, verifier, path, subjectType, subjectId }: Lineage,
   { verify, order = 'desc', from, to, basis, ...options }: HistoryOptions,
@@ -92,7 +92,7 @@ export async function* headersOf(
   }
 }
 
-/** @internal the whole history in one stream, ascending; with the mode `log` as a bundle that proves each version against one checkpoint. */
+/** @internal Streams the whole history, oldest first. With `log`, it uses a bundle that proves all versions against one checkpoint. */
 export async function* exportOf<A>(
   { transport, verifier, tenantId, path, ...asked }: Lineage,
   { verify, ...options }: ReadOptions,
@@ -121,7 +121,7 @@ export async function* exportOf<A>(
   if (bundle !== null && bundle.versions !== versions) throw gap(asked.subjectId, versions, bundle.versions);
 }
 
-/** @internal the lines of a bundle, as they came: for whoever keeps them, or verifies them as a whole. */
+/** @internal Streams the unverified lines of a bundle. */
 export async function* bundleLinesOf(
   { transport, path }: Lineage,
   options: CallOptions,
@@ -139,14 +139,14 @@ async function* exportedLines(
   for await (const line of transport.lines(request, options)) if (line !== '') yield line;
 }
 
-/** Notices what is left out between versions, and at both ends. */
+/** Detects missing versions, also at both ends. */
 class Sequence {
   private last: number | null = null;
 
   constructor(
     private readonly subjectId: string,
     private readonly order: 'asc' | 'desc',
-    /** The newest version that was seen before. */
+    /** The newest version seen before. */
     private readonly head: number,
   ) {}
 

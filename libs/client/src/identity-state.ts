@@ -12,15 +12,15 @@ import type { Trust } from './verify/trust.ts';
 import { Verifier } from './verify/verifier.ts';
 
 export interface IdentityStateOptions extends TransportOptions {
-  /** Whose signatures make the log's checkpoints count. With it, snapshots are proved by the log unless said otherwise. */
+  /** The trusted keys of the log. With it, `verify` defaults to `log`. */
   trust?: Trust | undefined;
-  /** How much is verified where a call does not say: `log` with `trust`, `hash` without. */
+  /** The default of `verify` for calls: `log` with `trust`, else `hash`. */
   verify?: Verify | undefined;
-  /** The time, in milliseconds since 1970: the platform's unless said otherwise. */
+  /** Returns the time in milliseconds since 1970. Defaults to `Date.now`. */
   now?: (() => number) | undefined;
 }
 
-/** A request that no method of this library makes. */
+/** A request for which this library has no method. */
 export interface RawRequest extends CallOptions {
   readonly query?: Query;
   /** Sent as JSON. */
@@ -28,8 +28,7 @@ export interface RawRequest extends CallOptions {
 }
 
 /**
- * A client of the service. It opens no connection of its own and holds nothing but what was seen: make one, and keep it,
- * since what it has seen is what it can compare with.
+ * A client of the service. Create one and keep it: it remembers the versions that it has seen, and compares new answers with them.
  */
 export class IdentityState {
   private readonly transport: Transport;
@@ -42,50 +41,49 @@ export class IdentityState {
     this.verifier = new Verifier(this.transport, log, verify);
   }
 
-  /** A tenant that the caller acts for. */
+  /** Returns the API of a tenant that the caller acts for. */
   tenant(tenantId: string): Tenant {
     return new Tenant(this.transport, this.verifier, tenantId);
   }
 
-  /** The tenants that the caller is a member of. */
+  /** Lists the tenants that the caller is a member of. */
   tenants(options: CallOptions = {}): AsyncGenerator<api.TenantOfMember, void, undefined> {
     return itemsOf(this.transport, '/v1/tenants', {}, options, TENANT);
   }
 
-  /** The tenants that invited the caller. `tenant(id).membership` answers them. */
+  /** Lists the tenants that invited the caller. Use `tenant(id).membership` to reply. */
   invitations(options: CallOptions = {}): AsyncGenerator<api.Invitation, void, undefined> {
     return itemsOf(this.transport, '/v1/invitations', {}, options, { tenant_id: '' });
   }
 
-  /** The tenants that may not add the caller. */
+  /** Lists the tenants that the caller blocks. */
   blockedTenants(options: CallOptions = {}): AsyncGenerator<api.BlockedTenant, void, undefined> {
     return itemsOf(this.transport, '/v1/blocked-tenants', {}, options, { tenant_id: '' });
   }
 
-  /** Founds a tenant, whose owner the caller becomes. */
+  /** Creates a tenant. The caller becomes its owner. */
   async createTenant(tenant: api.CreateTenantBody, options: CallOptions = {}): Promise<Tenant> {
     await call(this.transport, ['POST', '/v1/tenants'], { tenant_id: '' }, options, tenant);
     return this.tenant(tenant.tenant_id);
   }
 
-  /** The newest checkpoint of the log, if it continues what was seen; it is kept. Needs `trust`. */
+  /** Fetches the newest checkpoint of the log, verifies that it continues the stored one, and stores it. Needs `trust`. */
   async checkpoint(options: CallOptions = {}): Promise<ProvedCheckpoint> {
     return this.verifier.requireLog().checkpoint(options);
   }
 
   /**
-   * Takes note of a checkpoint that came by another way, as with a webhook (`x-iss-log-checkpoint`, decoded): from then on the log has to
-   * continue it. Needs `trust`.
+   * Adds a checkpoint from another source, such as the decoded `x-iss-log-checkpoint` header of a webhook. The log must then continue it.
+   * Needs `trust`.
    *
-   * @throws VerificationError for one that `trust` does not accept, or that does not continue what was kept
+   * @throws VerificationError if `trust` does not accept it, or it contradicts the stored checkpoint
    */
   async acceptCheckpoint(note: string, options: CallOptions = {}): Promise<ProvedCheckpoint> {
     return this.verifier.requireLog().checkpoint(options, note);
   }
 
   /**
-   * A request as the API's documentation has it, for what has no method here: with token, deadline, retries and errors, and
-   * without verification. `T` is the caller's word.
+   * Sends any request of the API, with token, deadline, retries and errors, but without verification. `T` is not checked.
    */
   async request<T>(method: Method, path: string, { query, body, ...options }: RawRequest = {}): Promise<T> {
     const text = await this.transport.text({ method, path, query, body: textOf(body) }, options);
@@ -95,9 +93,9 @@ export class IdentityState {
   }
 
   /**
-   * The lines of an answer that is a text, as they come: an export as NDJSON, a bundle, a checkpoint. Without verification.
+   * Streams the lines of a text answer, such as an NDJSON export, a bundle or a checkpoint, without verification.
    *
-   * @throws ConnectionError where it breaks off
+   * @throws ConnectionError if the connection breaks
    */
   async *lines(
     path: string,

@@ -8,46 +8,46 @@ import { jsonOf } from './json.ts';
 import { CLOCK_SKEW_MS, IMPORT_CHARACTERS, IMPORT_LINES, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from './limits.ts';
 import { hashText } from './verify/hash.ts';
 
-/** An envelope, or the JSON text of one: a line of a file. */
+/** An envelope, or its JSON text, such as a line of a file. */
 export type ImportRecord = api.Envelope | string;
 
-/** How far an import has come. All records before `settled` have a result. */
+/** The progress of an import. */
 export interface ImportProgress {
-  /** Records with a result: where an import that was broken off goes on (`from`). */
+  /** All records before this one have a result. Pass it as `from` to continue an import. */
   settled: number;
   /** Stored by this import. */
   stored: number;
-  /** Stored before, as they are. */
+  /** Already stored before. */
   known: number;
   refused: number;
 }
 
 /** A record that the service refused. */
 export interface Refusal {
-  /** Which record, counted from 0. */
+  /** The index of the record, from 0. */
   index: number;
   result: api.BatchResult;
 }
 
 export interface ImportReport extends ImportProgress {
-  /** The first thousand. */
+  /** At most 1,000. */
   refusals: Refusal[];
 }
 
 export interface ImportOptions extends CallOptions {
-  /** Records to pass over: `settled` of an earlier run over the same records. */
+  /** The number of records to skip: `settled` of an earlier run with the same records. */
   from?: number | undefined;
   onProgress?: ((progress: Readonly<ImportProgress>) => void) | undefined;
   onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
-/** A record on its way. */
+/** A record to send. */
 interface Line {
   readonly index: number;
   readonly text: string;
 }
 
-/** Longer than a batch waits for the rate of the next minute. */
+/** Longer than a batch waits for the rate limit of the next minute. */
 const RESULT_IDLE_MS = STREAM_IDLE_MS + 60_000;
 const RETRY_PAUSE_MS = 500;
 const RESULT: Shape<api.BatchResult> = { line: 0, status: 0, envelope_hash: null, retry_after: null };
@@ -55,11 +55,11 @@ const ERROR: Shape<api.BatchResult['error']> = { code: '', message: '' };
 
 /**
  * @internal
- * Writes many versions in their order, each with a result of its own. What breaks is sent again from the first record
- * without a result: the service knows what it has stored.
+ * Writes many versions in order, each with its own result. Interrupted requests are repeated from the first record without a result. The
+ * service recognizes records that it has already stored.
  *
- * @throws VerificationError `written` where the service stored something else than was sent; ConnectionError or ApiError
- *   where nothing goes on any more. `onProgress` has said where to go on
+ * @throws VerificationError `written` if the service stored something else than was sent; ConnectionError or ApiError if retries fail.
+ *   `onProgress` has then reported where to continue
  */
 export async function importRecords(
   transport: Transport,
@@ -70,7 +70,7 @@ export async function importRecords(
   const startedAt = Date.now() - CLOCK_SKEW_MS;
   const report: ImportReport = { settled: from, stored: 0, known: 0, refused: 0, refusals: [] };
   const settle = async (line: Line, result: api.BatchResult, isRepeated: boolean): Promise<void> => {
-    // What a request stored whose answer was lost was stored by this import.
+    // If an answer was lost, records that its request stored count as stored by this import.
     const isOwn = isRepeated && Date.parse(result.created_at ?? '') >= startedAt;
     if (result.status === 201 || (result.status === 200 && isOwn)) report.stored++;
     else if (result.status === 200) report.known++;
@@ -94,7 +94,7 @@ export async function importRecords(
   return report;
 }
 
-/** Sends lines until each has a result. */
+/** Sends lines, with retries, until each has a result. */
 async function sendBatch(
   transport: Transport,
   path: string,
@@ -118,7 +118,7 @@ async function sendBatch(
         const line = left[done];
         if (line === undefined || result.line !== done + 1) throw notOfThisApi();
         if (result.status === 408 || result.status === 429 || result.status >= 500) {
-          // Later versions of its subject were refused for its sake: all from here on are sent again.
+          // The failure also affects later versions of the subject, so all lines from here on are sent again.
           waitMs = boundedWait((result.retry_after ?? 1) * 1000);
           throw new ConnectionError(`Record ${line.index}: ${result.error?.message ?? result.status}`);
         }
@@ -139,7 +139,7 @@ async function sendBatch(
   }
 }
 
-/** Lines of canonical text, as many as go in one request. */
+/** Yields batches of canonical lines, each for one request. */
 async function* batchesOf(
   records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
   from: number,

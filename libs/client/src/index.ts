@@ -1,5 +1,5 @@
 /**
- * The client of the Identity State Service: `docs/client.md` shows how it is used.
+ * The client of the Identity State Service. Its manual is `docs/client.md`.
  *
  * @packageDocumentation
  */

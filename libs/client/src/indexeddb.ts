@@ -2,7 +2,7 @@ import type { TrustStore } from './verify/trust-store.ts';
 
 export type { TrustStore } from './verify/trust-store.ts';
 
-// As much of the browser's IndexedDB as is used: this library is compiled where there are no browsers too.
+// The used part of IndexedDB, because this library is compiled without browser types.
 interface Target {
   addEventListener(type: string, listener: () => void): void;
 }
@@ -29,7 +29,7 @@ export interface DatabaseFactory {
 
 const CHECKPOINTS = 'checkpoints';
 
-/** Keeps checkpoints in the browser, for all pages of an origin. */
+/** Stores checkpoints in the browser for all pages of an origin. */
 export class IndexedDbTrustStore implements TrustStore {
   private opened: Promise<Database> | undefined;
 
@@ -50,7 +50,7 @@ export class IndexedDbTrustStore implements TrustStore {
     return value === before;
   }
 
-  /** One transaction: what is kept is read, and `then` done with it before anybody else. */
+  /** Reads the stored value and runs `then` in the same transaction. */
   private async within(
     mode: 'readonly' | 'readwrite',
     origin: string,

@@ -2,7 +2,7 @@ import { DomainError, type JsonValue, parseJsonText } from '@iss/domain/pure';
 import { IdentityStateError } from './errors.ts';
 import { MAX_DEPTH } from './limits.ts';
 
-/** A moment as the service takes it. */
+/** Converts a time to the format of the service. */
 export function timeText(time: Date | string): string;
 export function timeText(time: Date | string | undefined): string | undefined;
 export function timeText(time: Date | string | undefined): string | undefined {
@@ -10,9 +10,9 @@ export function timeText(time: Date | string | undefined): string | undefined {
 }
 
 /**
- * What is sent of a value: as `JSON.stringify` has it, read again as strictly as the service reads it.
+ * Converts a value to plain JSON with `JSON.stringify`, under the strict rules of the service.
  *
- * @throws IdentityStateError for what the service would refuse as JSON, naming the place
+ * @throws IdentityStateError that names the place of a value that the service would refuse
  */
 export function jsonOf(value: unknown): JsonValue {
   const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,41 +1,41 @@
-// Bounds of this library; docs/client.md names each, and limits.spec.ts holds the two together.
+// docs/client.md lists these limits, and limits.spec.ts compares the values.
 
-/** A call with all its retries, unless `timeoutMs` says otherwise. */
+/** The default deadline of a call with its retries. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Attempts of one call. */
+/** The default number of attempts per call, and per import record without a result. */
 export const MAX_ATTEMPTS = 5;
 
-/** Versions whose hashes are remembered; the oldest are forgotten first. */
+/** Remembered versions. The oldest are forgotten first. */
 export const MAX_KNOWN_VERSIONS = 20_000;
 
-/** Bytes of an answer, of a line or an event of a stream, as decompressed, unless `maxAnswerBytes` says otherwise. */
+/** The default limit of an answer, or of a line or event of a stream, after decompression. */
 export const MAX_ANSWER_BYTES = 67_108_864;
 
-/** Pages of a list one after the other that have no items. */
+/** Consecutive empty pages of a list. */
 export const MAX_EMPTY_PAGES = 1_000;
 
-/** As long as a service is waited for that asks for it. */
+/** The longest wait that the service can request. */
 export const MAX_RETRY_AFTER_MS = 600_000;
 
-/** How deep an answer may be nested: what a deployment may let in (512) with what is around it. */
+/** The nesting depth of an answer: the largest depth that a deployment can allow (512), plus the surrounding members. */
 export const MAX_DEPTH = 640;
 
-/** Nothing came on a stream for so long, in which the service says every ten seconds that it lives: it is broken. */
+/** A stream without data for this time is broken. The service sends a heartbeat every ten seconds. */
 export const STREAM_IDLE_MS = 30_000;
 
-/** Lines, and about as many characters, that an import sends in one request. */
+/** Records, and approximate characters, per import request. */
 export const IMPORT_LINES = 1_000;
 export const IMPORT_CHARACTERS = 4_194_304;
 
-/** Refusals that a report of an import keeps; all are counted. */
+/** Refusals listed in an import report. All are counted. */
 export const MAX_REFUSALS_KEPT = 1_000;
 
-/** How often a change is made again on a newer version. */
+/** How often a change is repeated on a newer version. */
 export const MAX_CHANGE_ROUNDS = 8;
 
-/** How long before a checkpoint something may have been written that its log does not have yet. */
+/** How long a log can be behind: facts this much older than a checkpoint may be logged after it. */
 export const MAX_LOG_DELAY_MS = 3_600_000;
 
-/** How far a clock may be ahead of this one. */
+/** How far another clock may be ahead of the local one. */
 export const CLOCK_SKEW_MS = 300_000;

@@ -6,11 +6,11 @@ import type { TrustStore } from './verify/trust-store.ts';
 
 export type { TrustStore } from './verify/trust-store.ts';
 
-/** A lock that is older belongs to a process that is gone: it is held for milliseconds. */
+/** Locks are held for milliseconds. An older lock belongs to a crashed process. */
 const STALE_LOCK_MS = 10_000;
 const LOCK_PAUSE_MS = 10;
 
-/** Keeps checkpoints in a file, which processes may share. Do not restore it from a backup: what forgets can be deceived. */
+/** Stores checkpoints in a file that processes can share. Do not restore the file from a backup: an older checkpoint detects less. */
 export class FileTrustStore implements TrustStore {
   constructor(private readonly file: string) {}
 
@@ -29,7 +29,7 @@ export class FileTrustStore implements TrustStore {
     });
   }
 
-  /** @throws SyntaxError for what is no file of a store: it is not taken for an empty one */
+  /** @throws SyntaxError for an invalid file, which must not count as empty */
   private async notes(): Promise<Record<string, string>> {
     try {
       const notes: Record<string, string> = JSON.parse(await readFile(this.file, 'utf8'));

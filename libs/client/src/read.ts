@@ -6,11 +6,11 @@ import type { Asked } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface ReadOptions extends CallOptions {
-  /** How much is verified: as the client was made, unless said otherwise. */
+  /** Defaults to the setting of the client. */
   verify?: Verify | undefined;
 }
 
-/** @internal a read of one snapshot */
+/** @internal The request for one snapshot. */
 export interface SnapshotRead {
   readonly tenantId: string;
   readonly path: string;
@@ -18,7 +18,7 @@ export interface SnapshotRead {
   readonly asked: Asked;
 }
 
-/** @internal one snapshot with its content, verified. @throws VerificationError, ApiError (410 `ErasedError`) */
+/** @internal Reads and verifies a snapshot with its content. @throws VerificationError, ApiError (410 `ErasedError`) */
 export async function readSnapshot<A>(
   transport: Transport,
   verifier: Verifier,
@@ -36,7 +36,7 @@ export async function readSnapshot<A>(
   });
   const version = await verifier.version<A>(tenantId, parseAnswer(text), asked, mode, options);
   if (hasContent(version)) return version;
-  throw new VerificationError('envelope_missing', `${path} comes without its content.`);
+  throw new VerificationError('envelope_missing', `${path} has no content.`);
 }
 
 /** @internal */

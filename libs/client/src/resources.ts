@@ -7,7 +7,7 @@ import { CREATED_GRANT, DELIVERY, GRANT, PENDING_GRANT, PRINCIPAL, REFRESH_REQUE
 import type { SubjectType } from './types.ts';
 import type { EventType } from './webhook.ts';
 
-/** The plain calls below a path: one request, one answer. */
+/** Simple calls below a path. */
 export class Resource {
   /** @internal */
   protected readonly transport: Transport;
@@ -66,12 +66,12 @@ export class Membership extends Resource {
     return this.call('POST', '/leave', PRINCIPAL, options);
   }
 
-  /** Leaves the tenant, and keeps it from adding the caller. */
+  /** Leaves the tenant and prevents it from adding the caller again. */
   async block(options: CallOptions = {}): Promise<void> {
     return this.send('PUT', '/block', options);
   }
 
-  /** Lets the tenant add the caller again. */
+  /** Allows the tenant to add the caller again. */
   async unblock(options: CallOptions = {}): Promise<void> {
     return this.send('DELETE', '/block', options);
   }
@@ -81,7 +81,7 @@ export class Membership extends Resource {
 export interface ProvenanceFilter {
   /** Only values at this JSON Pointer or below. */
   path?: string;
-  /** Of this version; the latest if it is omitted. */
+  /** Defaults to the latest version. */
   version?: number;
   evidence_status?: api.ProvedLeaf['evidence_status'];
   /** Only values that rest on this evidence. */
@@ -93,7 +93,7 @@ export interface DisclosureFilter {
   /** RFC 3339, or a UTC date; so is `to`. */
   from?: string;
   to?: string;
-  /** The principal that was shown something. */
+  /** The reader. */
   principal_id?: string;
   via?: api.Disclosure['via'];
 }
@@ -135,12 +135,12 @@ export class Grants extends Resource {
     return this.call('POST', `${pathOf(grantId)}/accept`, GRANT, options, undefined, { grant_id: grantId });
   }
 
-  /** Makes a grant. One on all subjects is a pending one where the tenant demands a second human: see {@link PendingGrants}. */
+  /** Creates a grant. If the tenant requires a second human, a grant on all subjects is pending: see {@link PendingGrants}. */
   async create(grant: api.CreateGrantBody, options: CallOptions = {}): Promise<api.CreatedGrant | api.PendingGrant> {
     return this.call<api.CreatedGrant | api.PendingGrant>('POST', '', CREATED_GRANT, options, grant);
   }
 
-  /** Up to a thousand, each with an outcome of its own. */
+  /** Creates up to 1,000 grants, each with its own result. */
   async createMany(grants: readonly api.CreateGrantBody[], options: CallOptions = {}): Promise<api.GrantResults> {
     const results = await this.call<api.GrantResults>('POST', '/batch', GRANT_RESULTS, options, { grants });
     if (results.items.length !== grants.length) throw notOfThisApi();
@@ -156,7 +156,7 @@ export class Grants extends Resource {
     return this.call('PATCH', pathOf(grantId), GRANT, options, change, { ...change, grant_id: grantId });
   }
 
-  /** From its answer on nothing is read by the grant any more. */
+  /** Revokes a grant with immediate effect. */
   async revoke(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
     return this.call('POST', `${pathOf(grantId)}/revoke`, GRANT, options, undefined, {
       grant_id: grantId,
@@ -165,13 +165,13 @@ export class Grants extends Resource {
   }
 }
 
-/** Grants on all subjects of a tenant that wait for a second human. They give no rights. */
+/** Grants on all subjects of a tenant that wait for a second human. They give no rights yet. */
 export class PendingGrants extends Resource {
   list(options: CallOptions = {}): AsyncGenerator<api.PendingGrant, void, undefined> {
     return this.items('', PENDING_GRANT, {}, options);
   }
 
-  /** Makes the grant. Takes another human than the one who requested it. */
+  /** Confirms the grant. The caller must be another human than the requester. */
   async confirm(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
     return this.call('POST', `${pathOf(grantId)}/confirm`, GRANT, options, undefined, { grant_id: grantId });
   }
@@ -199,7 +199,7 @@ export class RefreshRequests extends Resource {
     return this.#one('GET', pathOf(requestId), options, { refresh_request_id: requestId });
   }
 
-  /** Links the snapshot that answers it. */
+  /** Fulfils the request with a snapshot. */
   async fulfil(requestId: string, snapshotId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
     const body = { resolved_snapshot_id: snapshotId };
     return this.#act(requestId, 'fulfill', options, { ...body, status: 'fulfilled' }, body);
@@ -213,7 +213,7 @@ export class RefreshRequests extends Resource {
     return this.#act(requestId, 'decline', options, { ...decline, status: 'declined' }, decline);
   }
 
-  /** Cancels a request, or ends the series whose last request is closed already. */
+  /** Cancels a request. Also ends its series, even if the last request is already closed. */
   async cancel(requestId: string, options: CallOptions = {}): Promise<api.RefreshRequest> {
     const answer = await this.#act(requestId, 'cancel', options, {});
     if (answer.series_end_reason !== 'cancelled') requireSays({ status: 'cancelled' }, answer);
@@ -239,7 +239,7 @@ export class RefreshRequests extends Resource {
   }
 }
 
-/** A subscription, and its secret, which is shown this once. */
+/** A subscription with its secret, which is returned only once. */
 export interface CreatedSubscription {
   webhook_subscription: api.WebhookSubscription;
   secret: string;
@@ -252,7 +252,7 @@ export interface DeliveryFilter {
   to?: string;
 }
 
-/** The webhook subscriptions of a tenant, and what was sent. `verifyWebhook` is for who receives. */
+/** The webhook subscriptions of a tenant and their deliveries. Receivers use `verifyWebhook`. */
 export class Webhooks extends Resource {
   /** @internal made by `Tenant` */
   constructor(
@@ -290,7 +290,7 @@ export class Webhooks extends Resource {
     return this.send('DELETE', pathOf(subscriptionId), options);
   }
 
-  /** With `grace_seconds` deliveries carry signatures of both secrets for that time. */
+  /** Replaces the secret. With `grace_seconds`, deliveries are signed with both secrets for that time. */
   async rotateSecret(
     subscriptionId: string,
     rotation: api.RotateSecretBody = {},
@@ -351,7 +351,7 @@ type Subscribed = Pick<CreatedSubscription, 'webhook_subscription'>;
 const SUBSCRIBED = { webhook_subscription: SUBSCRIPTION };
 const CREATED = { ...SUBSCRIBED, secret: '' } as const;
 
-/** What a list of a tenant's refresh requests is about. */
+/** Selects refresh requests. An omitted member selects all. */
 export interface RefreshRequestFilter {
   direction?: 'incoming' | 'outgoing';
   status?: api.RefreshRequest['status'];

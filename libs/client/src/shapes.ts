@@ -1,7 +1,7 @@
 import type * as api from './generated/types.ts';
 import type { Shape } from './http/shape.ts';
 
-// What is relied on of each answer, as an example (see `Shape`): what names it, and every list and object that is read into.
+// Examples of answers (see `Shape`), with the members that the client uses.
 
 const REFERENCE = { evidence_id: '', evidence_type: '' } as const;
 export const SUBJECT = { subject_type: '', subject_id: '' } as const;
@@ -23,7 +23,7 @@ export const HEADER = {
   envelope_hash: null,
   prev_hash: null,
 } as const satisfies Shape<api.SnapshotHeader>;
-/** A version; an erased one has no content. */
+/** An erased version has no envelope. */
 export const VERSION: Shape<api.Snapshot> = {
   ...HEADER,
   subject: SUBJECT,

@@ -13,24 +13,24 @@ import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version
 import { linkOf } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
-/** Which version was the newest at a moment: by when it was stored, or by what its writer said (`effective`). */
+/** Selects the newest version at a time: by storage time (`recorded`) or by the time that its writer set (`effective`). */
 export interface AsOf {
   asOf?: Date | string | undefined;
   basis?: 'recorded' | 'effective' | undefined;
 }
 
 export interface ChangeOptions extends ReadOptions {
-  /** From where what changed is known: it is added, and named for each value that the draft changed and says nothing of. */
+  /** Evidence to add. It is linked to each changed value for which the draft names no evidence. */
   evidence?: readonly Evidence[] | undefined;
-  /** Who wanted it, where that is somebody else than the caller. */
+  /** The initiator, if it is not the caller. */
   initiatedBy?: string | undefined;
 }
 
-/** How often the latest version is asked for anew where it is older than one that was seen. */
+/** Attempts to read the latest version if an answer is older than a seen version. */
 const LATEST_ATTEMPTS = 4;
 const LATEST_PAUSE_MS = 250;
 
-/** A subject as a tenant sees it, which owns it or may read it. `A` is the type of its attributes: the caller's word. */
+/** A subject that the tenant owns or may read. `A` is the type of its attributes, which is not checked. */
 export class Subject<A extends object> extends Resource {
   readonly refreshRequests: RefreshRequests;
   private readonly asked: { readonly subjectType: SubjectType; readonly subjectId: string };
@@ -52,60 +52,60 @@ export class Subject<A extends object> extends Resource {
   }
 
   /**
-   * The latest version, or the one that was it at a moment (`asOf`).
+   * Reads the latest version, or the version that was the latest at a time (`asOf`).
    *
-   * @throws VerificationError for what does not hold; NotFoundError, ErasedError, ForbiddenError
+   * @throws VerificationError, NotFoundError, ErasedError, ForbiddenError
    */
   async latest({ asOf, basis, ...options }: ReadOptions & AsOf = {}): Promise<Snapshot<A>> {
     const seen = asOf === undefined ? this.verifier.known.headOf(this.subjectType, this.subjectId) : 0;
     for (let attempt = 1; ; attempt++) {
       const snapshot = await this.#read('snapshots/latest', { as_of: timeText(asOf), basis }, {}, options);
-      // What was verified by nobody was not seen either.
+      // Unverified versions are not remembered.
       if (this.verifier.modeOf(options.verify) === false) return snapshot;
       if (asOf !== undefined) this.verifier.known.requireNewestAt(linkOf(snapshot, ''), asOf, basis ?? 'recorded');
       if (snapshot.snapshot_version >= seen) return snapshot;
       if (attempt === LATEST_ATTEMPTS) {
-        throw new VerificationError('rolled_back', `Version ${seen} came before version ${snapshot.snapshot_version}.`);
+        throw new VerificationError('rolled_back', `Version ${snapshot.snapshot_version} is older than ${seen}.`);
       }
       await this.transport.pause(LATEST_PAUSE_MS, options.signal);
     }
   }
 
-  /** A version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */
+  /** Reads a version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */
   async version(version: number, options: ReadOptions = {}): Promise<Snapshot<A>> {
     return this.#read(`snapshots/${version}`, {}, { version }, options);
   }
 
-  /** Every version with its content, newest first unless said otherwise. */
+  /** Lists all versions with their content, newest first by default. */
   history(options: HistoryOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
     return historyOf(this.#lineage(), options);
   }
 
-  /** Every version without its content. */
+  /** Lists all versions without their content. */
   headers(options: HistoryOptions = {}): AsyncGenerator<SnapshotHeader, void, undefined> {
     return headersOf(this.#lineage(), options);
   }
 
-  /** Every version with its content from the first one on, in one stream; by the log all are proved against one checkpoint. */
+  /** Streams all versions with their content, oldest first. With `log`, one checkpoint proves them all. */
   export(options: ReadOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
     return exportOf(this.#lineage(), options);
   }
 
   /**
-   * The whole history as a bundle to take away: its lines as they came, nothing of them verified. Whoever has it verifies it
-   * with no service: `iss verify`, or the console's page for it.
+   * Streams the unverified lines of a bundle with the whole history and its proofs. `iss verify` or the page Verify of the console verifies it
+   * offline.
    */
   bundle(options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
     return bundleLinesOf(this.#lineage(), options);
   }
 
   /**
-   * Changes the subject: the draft is the latest version's content, what becomes of it is made a minimal patch (RFC 6902),
-   * proposed and applied. Where somebody else was faster, `edit` runs again on what is the latest then. Gives the version
-   * that was written, or the latest one where the draft was left as it was.
+   * Changes the subject. `edit` changes a draft of the latest version. The differences are proposed and applied as a minimal patch
+   * (RFC 6902). If another writer was faster, `edit` runs again on the new latest version.
    *
-   * @throws StaleBaseError where others were faster again and again; ValidationError; VerificationError `written` where the
-   *   version that was written is not its base and the patch
+   * @returns the new version, or the latest one if the draft has no changes
+   * @throws StaleBaseError if other writers were faster each time; ValidationError; VerificationError `written` if the new version differs
+   *   from the base with the patch
    */
   async change(
     edit: (draft: Envelope<A>, base: Snapshot<A>) => void | Promise<void>,
@@ -125,7 +125,7 @@ export class Subject<A extends object> extends Resource {
     }
   }
 
-  /** Proposes a patch on a version, which must be the latest. Nothing is changed before it is applied. */
+  /** Proposes a patch of the latest version. Nothing changes until `apply`. */
   async propose(
     proposal: Omit<api.ProposeSubjectUpdateBody, 'subject_id'>,
     options: CallOptions = {},
@@ -133,7 +133,7 @@ export class Subject<A extends object> extends Resource {
     return this.call('POST', '/updates', UPDATE, options, { subject_id: this.subjectId, ...proposal });
   }
 
-  /** Updates, newest first. */
+  /** Lists the updates, newest first. */
   updates(
     filter: { status?: api.Update['status'] } = {},
     options: CallOptions = {},
@@ -145,7 +145,7 @@ export class Subject<A extends object> extends Resource {
     return this.call('GET', `/updates${pathOf(updateId)}`, UPDATE, options, undefined, { update_id: updateId });
   }
 
-  /** Writes the next version. @throws StaleBaseError where another one was written meanwhile */
+  /** Applies an update as the next version. @throws StaleBaseError if another version was written meanwhile */
   async apply(updateId: string, options: CallOptions = {}): Promise<api.AppliedUpdate> {
     return this.call('POST', `/updates${pathOf(updateId)}/apply`, HEADER, options);
   }
@@ -157,14 +157,14 @@ export class Subject<A extends object> extends Resource {
     });
   }
 
-  /** What the service says changed, with the evidence behind it. It is not verified: `compare` is, of verified versions. */
+  /** Returns the diff of the service, with evidence. It is not verified. For a verified diff, use `compare` on verified versions. */
   async diff(versions: { from: number; to: number }, options: CallOptions = {}): Promise<api.VersionDiffResult> {
     const query = queryText({ from_version: versions.from, to_version: versions.to });
     const says = { from_version: versions.from, to_version: versions.to, subject: this.#ref };
     return this.call('GET', `/diff${query}`, { ops: [OPERATION] }, options, undefined, says);
   }
 
-  /** Of each value since when, by whom and from which evidence it stands, as the service says. */
+  /** Lists when, by whom and from what evidence each value was set. The service reports it, and nothing is verified. */
   provenance(
     filter: ProvenanceFilter = {},
     options: CallOptions = {},
@@ -172,7 +172,7 @@ export class Subject<A extends object> extends Resource {
     return this.items('/provenance', LEAF, { ...filter }, options);
   }
 
-  /** Lets another tenant read the subject. */
+  /** Grants another tenant read access to the subject. */
   async share(
     grant: { grantee_tenant_id: string; scopes: Scope[]; expires_at?: string | null; purpose?: string | null },
     options: CallOptions = {},
@@ -181,17 +181,17 @@ export class Subject<A extends object> extends Resource {
     return call(this.transport, ['POST', path], CREATED_GRANT, options, { ...grant, ...this.#ref });
   }
 
-  /** Every grant on the subject, also those that are over. */
+  /** Lists all grants on the subject, including ended ones. */
   grants(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
     return this.items('/grants', GRANT, {}, options);
   }
 
-  /** Who could read it, from when to when. */
+  /** Lists who could read the subject, and when. */
   accessHistory(options: CallOptions = {}): AsyncGenerator<api.AccessPeriod, void, undefined> {
     return this.items('/access-history', PERIOD, {}, options);
   }
 
-  /** Erasures of it, newest first: asked for, cancelled and done. */
+  /** Lists the erasures of the subject, newest first, including pending and cancelled ones. */
   erasures(options: CallOptions = {}): AsyncGenerator<api.Erasure, void, undefined> {
     return this.items('/erasures', ERASURE, {}, options);
   }
@@ -214,7 +214,7 @@ export class Subject<A extends object> extends Resource {
       {
         base_snapshot_version: base.snapshot_version,
         patch_ops: patch,
-        // Asked twice, it answers the first one.
+        // Makes a repeated request return the first result.
         request_id: crypto.randomUUID(),
         ...(initiatedBy === undefined ? {} : { initiated_by: initiatedBy }),
       },
@@ -230,13 +230,13 @@ export class Subject<A extends object> extends Resource {
     return written;
   }
 
-  /** Applies an update, whether or not the answer to an earlier attempt was lost; its version. */
+  /** Applies an update and returns its version, even if the answer to an earlier attempt was lost. */
   async #versionOf(updateId: string, version: number, options: CallOptions): Promise<number> {
     try {
       return (await this.apply(updateId, options)).snapshot_version;
     } catch (error) {
       if (error instanceof StaleBaseError) {
-        // What is stale stays proposed, and counts.
+        // A stale update stays proposed and counts towards the limit.
         await this.withdraw(updateId, options).catch(() => undefined);
         throw error;
       }

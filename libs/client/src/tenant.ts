@@ -59,7 +59,7 @@ export class Tenant extends Resource {
     return new Subject(this.transport, this.verifier, this.tenantId, subjectType, subjectId);
   }
 
-  /** A snapshot by its id. */
+  /** Reads a snapshot by its id. */
   async snapshot<A extends object = EntityAttributes>(
     snapshotId: string,
     options: ReadOptions = {},
@@ -74,10 +74,10 @@ export class Tenant extends Resource {
   }
 
   /**
-   * Writes a version as its writer has it: the first one of a subject makes the tenant its owner, each later one must follow
-   * the latest. What was stored is compared with what was sent.
+   * Writes a version. Version 1 makes the tenant the owner of the subject. A later version must follow the latest one. Compares the
+   * stored hash with the sent content.
    *
-   * @throws ConflictError, which says which version would be next; VerificationError `written`
+   * @throws ConflictError that names the next version; VerificationError `written`
    */
   async write(envelope: api.Envelope, options: CallOptions = {}): Promise<SnapshotHeader> {
     const body = canonicalize(jsonOf(envelope));
@@ -90,7 +90,7 @@ export class Tenant extends Resource {
     return written;
   }
 
-  /** Writes many versions, in their order: a whole archive. See {@link ImportReport}. */
+  /** Imports many versions in order, such as a whole archive. */
   async import(
     records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
     options: ImportOptions = {},
@@ -98,17 +98,17 @@ export class Tenant extends Resource {
     return importRecords(this.transport, `${this.path}/entity-states/batch`, records, options);
   }
 
-  /** What changed of all that the tenant owns or may read, in the order of the log. */
+  /** Streams the changes of all subjects that the tenant owns or may read, in log order. */
   changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, undefined> {
     return changesOf(this.transport, this.verifier, `${this.path}/changes`, options);
   }
 
-  /** The subjects that the tenant owns. */
+  /** Lists the subjects that the tenant owns. */
   subjects(filter: SubjectFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Subject, void, undefined> {
     return this.items('/subjects', { ...SUBJECT, latest_snapshot: HEADER }, { ...filter }, options);
   }
 
-  /** The subjects of others that the tenant may read. */
+  /** Lists the subjects of other tenants that the tenant may read. */
   accessibleSubjects(
     filter: AccessibleFilter = {},
     options: CallOptions = {},
@@ -124,12 +124,12 @@ export class Tenant extends Resource {
     return this.items('/erasures', ERASURE, filter, options);
   }
 
-  /** The members. */
+  /** Lists the members. */
   principals(options: CallOptions = {}): AsyncGenerator<api.Principal, void, undefined> {
     return this.items('/principals', PRINCIPAL, {}, options);
   }
 
-  /** Updates of every subject, newest first. */
+  /** Lists the updates of all subjects, newest first. */
   updates(
     filter: { status?: api.Update['status'] } = {},
     options: CallOptions = {},
@@ -137,13 +137,13 @@ export class Tenant extends Resource {
     return this.items('/entity-state-updates', UPDATE, filter, options);
   }
 
-  /** An update by its id alone. */
+  /** Reads an update by its id. */
   async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
     const says = { update_id: updateId };
     return this.call('GET', pathOf('entity-state-updates', updateId), UPDATE, options, undefined, says);
   }
 
-  /** Requests to refresh subjects: of others to the tenant, or its own. */
+  /** Lists refresh requests to the tenant, or its own requests. */
   refreshRequests(
     filter: RefreshRequestFilter = {},
     options: CallOptions = {},
@@ -152,7 +152,7 @@ export class Tenant extends Resource {
   }
 }
 
-/** Selects subjects of others. An omitted member selects all. A search (`identifier`, `q`) stands alone. */
+/** Selects subjects of other tenants. An omitted member selects all. A search (`identifier`, `q`) excludes the other members. */
 export interface AccessibleFilter extends Pick<
   SubjectFilter,
   'subject_type' | 'subject_id_prefix' | 'identifier' | 'q'
@@ -162,14 +162,14 @@ export interface AccessibleFilter extends Pick<
   granted_by_tenant_id?: string;
 }
 
-/** Which subjects: what is left out filters nothing. */
+/** Selects subjects. An omitted member selects all. */
 export interface SubjectFilter {
   subject_type?: SubjectType;
   subject_id_prefix?: string;
-  /** Those whose latest version has such values. */
+  /** Only subjects whose latest version has values with this evidence status. */
   evidence?: 'missing' | 'carried';
-  /** As `lei:5493001KJTIIGC8Y1R12`, however it is written. */
+  /** An identifier such as `lei:5493001KJTIIGC8Y1R12`, in any notation. */
   identifier?: string;
-  /** How a name begins. */
+  /** The start of a name. */
   q?: string;
 }

@@ -2,7 +2,7 @@ import type * as api from './generated/types.ts';
 
 export type SubjectType = api.SubjectRef['subject_type'];
 
-/** What the service's own rules know of attributes; groups that you use yourself are handed in as a type of your own. */
+/** The attributes that the rules of the service know. Use your own type for other groups. */
 export interface OrganizationAttributes {
   legal: { legal_name: string; [member: string]: unknown };
   [group: string]: unknown;
@@ -13,11 +13,11 @@ export interface IndividualAttributes {
 }
 export type EntityAttributes = Record<string, unknown>;
 
-/** An envelope whose attributes are of the type `A`: the caller's word, the service knows no such types. */
+/** An envelope whose attributes have the type `A`, which is not checked. */
 export type Envelope<A = EntityAttributes> = api.Envelope & { attributes: A };
 /** A version of a subject with its content. */
 export type Snapshot<A = EntityAttributes> = api.Snapshot & { envelope: Envelope<A> };
-/** A version as a history has it: without content where that was erased. */
+/** A version in a history, without content if it was erased. */
 export type Version<A = EntityAttributes> = api.Snapshot & { envelope?: Envelope<A> };
 export type SnapshotHeader = api.SnapshotHeader;
 export type Evidence = api.Evidence;
@@ -26,11 +26,11 @@ export type ChangeType = Change['type'];
 export type PatchOperation = api.ProposeSubjectUpdateBody['patch_ops'][number];
 
 /**
- * How much is verified before an answer is handed over; it throws otherwise.
+ * The checks before an answer is returned. The client throws if one fails.
  *
- * - `hash`: the content has the hash that is claimed, is what was asked for, and fits what was seen before
- * - `chain`: also, the links lead down to version 1
+ * - `hash`: the content has the claimed hash, is the requested version, and is consistent with seen versions
+ * - `chain`: also, the links lead to version 1
  * - `log`: as `hash`, and the version is in the transparency log, under a checkpoint that satisfies `trust`
- * - `false`: nothing
+ * - `false`: no checks
  */
 export type Verify = 'hash' | 'chain' | 'log' | false;

@@ -3,7 +3,7 @@ import { IdentityStateError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { decode } from './http/answer.ts';
 
-/** What arrives, told apart by `type` (docs/webhooks.md). Later versions of the service may send others: ignore them. */
+/** A webhook event, discriminated by `type` (docs/webhooks.md). Ignore unknown types, which later versions of the service may send. */
 export type WebhookEvent =
   | api.SnapshotCreatedEvent
   | api.SharedSnapshotCreatedEvent
@@ -25,12 +25,12 @@ export type WebhookEvent =
   | api.GrantExpiredEvent
   | api.WebhookTestEvent;
 
-/** The types of events that can be subscribed to. */
+/** The event types for subscriptions. */
 export type EventType = api.WebhookSubscription['event_types'][number];
 
 export type WebhookFailure = 'missing_header' | 'malformed_header' | 'timestamp' | 'signature' | 'malformed_body';
 
-/** A delivery that must not be worked on: answer 401. */
+/** The delivery is not genuine. Do not process it, and answer 401. */
 export class WebhookVerificationError extends IdentityStateError {
   readonly failure: WebhookFailure;
 
@@ -40,28 +40,28 @@ export class WebhookVerificationError extends IdentityStateError {
   }
 }
 
-/** Headers in any case, or a fetch `Headers`. */
+/** Headers with names in any case, or a fetch `Headers` object. */
 export type WebhookHeaders =
   Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 export interface WebhookOptions {
-  /** How far the sender's clock may be from this one, either way: five minutes unless said otherwise. */
+  /** The allowed difference between the clocks of sender and receiver. Defaults to 300. */
   toleranceSeconds?: number;
-  /** The time in milliseconds since 1970: the platform's unless said otherwise. */
+  /** Returns the time in milliseconds since 1970. Defaults to `Date.now`. */
   now?: () => number;
 }
 
 const EVENT = { id: '', type: '', created_at: '', tenant_id: '', data: {} } as const;
 
-/** A header with more signatures than this is not the service's. */
+/** The service never sends more signatures. */
 const MAX_SIGNATURES = 16;
 
 /**
- * Verifies a delivery by its Standard Webhooks signature, in constant time, and that it is fresh. Drop an `id` that you have
- * worked on: deliveries may repeat.
+ * Verifies the Standard Webhooks signature of a delivery in constant time, and that the delivery is recent. Deliveries can repeat, so ignore
+ * an `id` that you have already processed.
  *
- * @param body the raw body as it arrived, before anything parsed it
- * @param secrets the secret, or while it is being changed both
+ * @param body the raw body, before parsing
+ * @param secrets the secret, or both secrets during a rotation
  * @throws WebhookVerificationError with the reason
  */
 export async function verifyWebhook(
@@ -108,12 +108,12 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const key = bytesAfter('whsec_', secret);
-  // An empty key would let anybody sign.
+  // With an empty key, anyone could sign.
   if (key === null || key.length === 0) throw new IdentityStateError('A secret is "whsec_" and base64.');
   return key;
 }
 
-/** The bytes of base64 behind a prefix; null for any other text. */
+/** Decodes base64 after a prefix. Returns null for any other text. */
 function bytesAfter(prefix: string, text: string): Uint8Array<ArrayBuffer> | null {
   if (!text.startsWith(prefix)) return null;
   try {
@@ -125,7 +125,7 @@ function bytesAfter(prefix: string, text: string): Uint8Array<ArrayBuffer> | nul
 
 function eventOf(bytes: Uint8Array): WebhookEvent {
   try {
-    // What is signed is the service's word.
+    // The signature proves the content, so a shallow check is enough.
     return decode<WebhookEvent>(decodeUtf8(bytes), EVENT);
   } catch {
     throw new WebhookVerificationError('malformed_body', 'The body is not an event.');

@@ -104,7 +104,7 @@ it('does not change what the service sets, nor what is no JSON', () => {
       edited((draft) => void (draft.audit.created_by = 'me')),
       [],
     ),
-  ).toThrow('changes audit');
+  ).toThrow('Only the service sets audit.');
   expect(() =>
     patchOf(
       base(),
@@ -121,5 +121,5 @@ it('notices what was written beside the patch', () => {
   requireWritten(base(), patch, asWritten);
   const other = structuredClone(asWritten);
   other.attributes.names.pop();
-  expect(() => requireWritten(base(), patch, other)).toThrow('not its base with the patch');
+  expect(() => requireWritten(base(), patch, other)).toThrow('differs from the patch');
 });

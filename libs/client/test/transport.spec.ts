@@ -136,7 +136,7 @@ it('names the cause of a connection that fails', async () => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
   });
   const call = clientOf(fetch, { maxAttempts: 1 }).request('GET', '/v1/meta');
-  await expect(call).rejects.toThrow('GET /v1/meta: no answer came (fetch failed: ECONNREFUSED).');
+  await expect(call).rejects.toThrow('GET /v1/meta: no answer (fetch failed: ECONNREFUSED).');
 });
 
 it.each([

@@ -39,7 +39,7 @@ describe('policyOf', () => {
   });
 
   it.each([-1, 3, 0.5, NaN])('refuses a quorum of %d of two', async (quorum) => {
-    await expect(policyOf({ vkeys: [log], witnesses, quorum })).rejects.toThrow('The quorum is from 0 to 2');
+    await expect(policyOf({ vkeys: [log], witnesses, quorum })).rejects.toThrow('quorum must be 0 to 2');
   });
 
   it('refuses an empty trust and invalid keys', async () => {

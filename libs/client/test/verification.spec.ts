@@ -328,7 +328,7 @@ describe('the log', () => {
   });
 
   it('needs somebody to trust', async () => {
-    await expect(subjectOf(service).latest({ verify: 'log' })).rejects.toThrow('give `trust`');
+    await expect(subjectOf(service).latest({ verify: 'log' })).rejects.toThrow('Set `trust`.');
     await expect(subjectOf(service, { trust: {} }).latest()).rejects.toThrow('Set trust.policy or vkeys.');
     await expect(subjectOf(service, { trust: { ...trusted(), quorum: 2 } }).latest()).rejects.toThrow('quorum');
   });

@@ -9,7 +9,7 @@ import type { Proved } from './proved.ts';
 import type { Policy, VerifiedCheckpoint } from './types.ts';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
-/** What it is, what is there, and what it has to be. */
+/** A named value with its expected value. */
 type Row = readonly [what: string, found: string | number | null, expected: string | number | null];
 
 /** A version whose line was verified. */
@@ -17,10 +17,10 @@ export interface ProvedVersion {
   readonly version: number;
   readonly tenantId: string;
   readonly logIndex: number;
-  /** By the entry of the log; null where that does not say it. */
+  /** The writer according to the log entry; null if the entry does not name it. */
   readonly writtenBy: string | null;
   readonly isErased: boolean;
-  /** Null for an erased version that the entry of the erasure does not name: only its place is proved. */
+  /** Null for an erased version of which only the log index is proved. */
   readonly facts: ProvedFacts | null;
 }
 export interface ProvedFacts {
@@ -29,25 +29,24 @@ export interface ProvedFacts {
   readonly createdAt: string;
 }
 
-/** Lowercase hex SHA-256 of a text in UTF-8. */
+/** Returns the SHA-256 of a text in UTF-8, as lowercase hex. */
 export type HashText = (text: string) => string;
 
 const utf8 = new TextEncoder();
 const hashTextHere: HashText = (text) => toHex(sha256(utf8.encode(text)));
 
 /**
- * Verifies a bundle, line by line, each as soon as it is there: a whole lineage, each version with its envelope, its entry
- * in the log and the proof that it is there; of one that was erased the entry of the erasure, with its proof. Every
- * method throws {@link RefusedError} for what does not fit, which it names, and {@link UnreadableError} for what is no bundle.
+ * Verifies a bundle line by line: a whole lineage, in which each version has its envelope, log entry and inclusion proof. An erased version has
+ * the entry of its erasure instead. Each method throws {@link RefusedError} for a failed check and {@link UnreadableError} for an invalid file.
  */
 export class BundleVerifier {
   private first: ProvedVersion | null = null;
   private last: ProvedVersion | null = null;
   private readonly erased: ProvedVersion[] = [];
   private readonly lineage: LineageProof;
-  /** The hash that the next version must name: of an erased version the service's word, until it does. */
+  /** The expected `prev_hash` of the next version, which also confirms the hash of an erased version. */
   private lastHash: string | null = null;
-  /** Versions that were logged before the one that they are made of: an import that was sealed in another order. */
+  /** Versions that were logged before their previous version, as imports can be. */
   private outOfOrder = 0;
 
   private constructor(
@@ -62,10 +61,10 @@ export class BundleVerifier {
   }
 
   /**
-   * Begins with the first line.
+   * Starts with the first line.
    *
-   * @param hashText the platform's own, where that is faster than this library's
-   * @param since what the log had shown before: what came later must not say that it is older
+   * @param hashText a faster function of the platform
+   * @param since an earlier checkpoint. Later entries must not have earlier times
    */
   static async open(
     line: Uint8Array,
@@ -75,18 +74,18 @@ export class BundleVerifier {
   ): Promise<BundleVerifier> {
     const head = Members.parse('The first line', line);
     if (head.text('bundle') !== BUNDLE_FORMAT) {
-      throw new UnreadableError(`The bundle has a format that is not known here: ${BUNDLE_FORMAT} is.`);
+      throw new UnreadableError(`The format of the bundle is unknown. Expected ${BUNDLE_FORMAT}.`);
     }
     const subject = head.object('subject');
     const versions = head.count('versions');
     const headVersion = head.count('head_version');
     const verified = await requireCheckpoint(head.text('checkpoint'), policy, 'The checkpoint');
     if (head.text('log_origin') !== verified.checkpoint.origin) {
-      throw new RefusedError(`The first line names another log than its checkpoint, ${verified.checkpoint.origin}.`);
+      throw new RefusedError(`The first line names another log than its checkpoint (${verified.checkpoint.origin}).`);
     }
     if (versions < 1 || headVersion !== versions) {
       throw new RefusedError(
-        `The first line says ${versions} versions, the newest one ${headVersion}: some are left out.`,
+        `The first line names ${versions} versions, but the newest is ${headVersion}: versions are missing.`,
       );
     }
     return new BundleVerifier(
@@ -99,17 +98,17 @@ export class BundleVerifier {
     );
   }
 
-  /** Verifies the line of the next version. */
+  /** Verifies the next line. */
   add(line: Uint8Array): ProvedVersion {
     const version = (this.last?.version ?? 0) + 1;
     const where = `Version ${version}, in line ${version + 1},`;
     if (version > this.versions)
-      throw new RefusedError(`There are more lines than the ${this.versions} versions of the first one.`);
+      throw new RefusedError(`There are more lines than the ${this.versions} versions that the first line names.`);
     const members = Members.parse(where, line);
     const snapshot = members.object('snapshot');
     const isErased = members.has('erased');
     if (isErased && (snapshot.has('envelope') || members.has('entry'))) {
-      throw new RefusedError(`${where} it is said to be erased, and has its envelope or its entry.`);
+      throw new RefusedError(`${where} it is marked as erased, but has an envelope or an entry.`);
     }
     const header = this.headerOf(where, version, snapshot);
     if (!isErased) this.requireEnvelope(where, header, snapshot.object('envelope'));
@@ -129,22 +128,22 @@ export class BundleVerifier {
     return next;
   }
 
-  /** After the last line: what the bundle proves. */
+  /** Returns the result after the last line. */
   end(): Proved {
     const { first, last } = this;
     const found = last?.version ?? 0;
     if (first === null || last === null || found !== this.versions) {
       throw new RefusedError(
-        `The first line says ${this.versions} versions, and ${found} are there: the end is missing.`,
+        `The first line names ${this.versions} versions, but there are ${found}: the end is missing.`,
       );
     }
     return {
       verified: this.verified,
       shown: [
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
-        ['Versions', `1 to ${last.version}, none left out between; envelopes, hashes and links recomputed`],
+        ['Versions', `1 to ${last.version}, complete; envelopes, hashes and links recomputed`],
         ...erasedRows(this.erased),
-        ['First', `${writtenText(first)} by the service's own clock, entry ${first.logIndex}`],
+        ['First', `${writtenText(first)} by the clock of the service, entry ${first.logIndex}`],
         [
           'Last',
           `${last.facts === null ? '' : `${last.facts.snapshotId}, `}${writtenText(last)}, entry ${last.logIndex}`,
@@ -153,12 +152,7 @@ export class BundleVerifier {
         ...(last.facts === null ? [] : [['Its hash', last.facts.envelopeHash] as const]),
         ...(this.outOfOrder === 0
           ? []
-          : [
-              [
-                'Order',
-                `${this.outOfOrder} were logged before the version that they are made of, as an import may be`,
-              ] as const,
-            ]),
+          : [['Order', `${this.outOfOrder} were logged before their previous version, as imports can be`] as const]),
       ],
       json: {
         kind: 'bundle',
@@ -208,7 +202,7 @@ export class BundleVerifier {
   }
 }
 
-/** What is proved of a line. Of an erased version its leaf is left. */
+/** Builds the line to prove. An erased version has only its leaf hash. */
 function lineOf(where: string, snapshot: LoggedVersion, members: Members, isErased: boolean): BundleLine {
   if (!isErased) return { snapshot, ...proofOf(`${where} its entry`, members) };
   return {
@@ -220,7 +214,7 @@ function lineOf(where: string, snapshot: LoggedVersion, members: Members, isEras
   };
 }
 
-/** The proof of an erasure, or the place of its entry where an earlier line has the proof. */
+/** Reads the proof of an erasure, or its log index if an earlier line has the proof. */
 function erasureOf(where: string, members: Members): NonNullable<BundleLine['erased']> {
   return members.has('entry') ? proofOf(where, members) : { log_index: members.count('log_index') };
 }
@@ -238,17 +232,17 @@ function writtenText({ facts }: ProvedVersion): string {
 function requireRows(where: string, rows: readonly Row[]): void {
   for (const [what, found, expected] of rows) {
     if (found !== expected)
-      throw new RefusedError(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
+      throw new RefusedError(`${where} ${what} is ${String(found)} instead of ${String(expected)}.`);
   }
 }
 
-/** Versions that somebody reads; the JSON has them all. */
+/** The most erased versions that text output names. */
 const NAMED = 20;
 
 const PROVED_OF_ERASED = {
-  facts: 'by entries of the log that name each version. Their ids, hashes and times are proved; what they said is not',
+  facts: 'log entries prove the ids, hashes and times, but not the contents',
   place:
-    'by entries of the log that name only their places. What they said is not proved, nor when it was written; their hashes are where the version after is there',
+    'log entries prove only the log indexes, not the contents or times. A hash is proved only if the next version is present',
 } as const;
 
 function erasedRows(erased: readonly ProvedVersion[]): (readonly [string, string])[] {

@@ -10,7 +10,7 @@ const ALGORITHMS: Readonly<Record<VerifierKey['type'], string>> = {
   'ml-dsa-44-cosignature': 'ML-DSA-44',
 };
 
-/** A checkpoint that the policy takes as valid, as it is shown. */
+/** A valid checkpoint, formatted for output. */
 export interface ShownCheckpoint {
   log_origin: string;
   tree_size: number;
@@ -21,7 +21,7 @@ export interface ShownCheckpoint {
 }
 
 /**
- * The checkpoint of a note, if the policy takes it as valid and no signature is of a time to come.
+ * Verifies a checkpoint by the policy. No signature may have a future time.
  *
  * @throws RefusedError, UnreadableError
  */
@@ -31,8 +31,8 @@ export async function requireCheckpoint(note: string, policy: Policy, where: str
   for (const { key, time } of signaturesOf(verified)) {
     if (time === null || time * 1000 <= latest) continue;
     throw new RefusedError(
-      `${where}: ${keyLabel(key)} says that it signed at ${timeText(time) ?? 'no time'}, which is yet to come. If the clock of this ` +
-        'machine is right, that signature is not honest.',
+      `${where}: the signature of ${keyLabel(key)} has the time ${timeText(time) ?? 'unknown'}, which is in the future. Check the clock of ` +
+        'this machine. If it is right, do not trust the signature.',
     );
   }
   return verified;
@@ -56,7 +56,7 @@ export function shownCheckpoint({ checkpoint, logSignatures, cosignatures }: Ver
   };
 }
 
-/** The last time that JavaScript has. */
+/** The largest time that JavaScript can represent. */
 const MAX_SECONDS = 8.64e12;
 
 function timeText(seconds: number | null): string | null {

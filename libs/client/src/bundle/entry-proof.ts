@@ -7,16 +7,16 @@ import type { Members } from './members.ts';
 import type { Proved } from './proved.ts';
 import type { LogProof, Policy } from './types.ts';
 
-/** A proof of one entry: the bytes of a `.tlog-proof` file. */
+/** Parses a `.tlog-proof` file. @throws UnreadableError, RefusedError */
 export function readProofFile(bytes: Uint8Array): LogProof {
   return judged('The proof', () => parseLogProof(decodeUtf8(bytes)));
 }
 
-/** The same as `…/log-proof` answers it in JSON. */
+/** Reads the JSON answer of `…/log-proof`. @throws UnreadableError, RefusedError */
 export function readProofAnswer(answer: Members): LogProof & { readonly claims: Members } {
   const checkpoint = answer.textOrNull('checkpoint');
   if (checkpoint === null) {
-    throw new UnreadableError('The proof has no checkpoint, so nobody signed it. Ask for one without tree_size.');
+    throw new UnreadableError('The proof has no checkpoint, so it is not signed. Request a proof without tree_size.');
   }
   return {
     extra: new TextEncoder().encode(answer.text('entry')),
@@ -30,9 +30,10 @@ export function readProofAnswer(answer: Members): LogProof & { readonly claims: 
 }
 
 /**
- * Verifies that an entry is in the log. `entry` is what was named beside the proof; the proof's own otherwise. `since` is what the
- * log had shown before: an entry that came later must not say that it is older.
+ * Verifies that an entry is in the log.
  *
+ * @param entry the entry, if the proof does not contain it
+ * @param since an earlier checkpoint. A later entry must not have an earlier time
  * @throws RefusedError, UnreadableError
  */
 export async function verifyEntryProof(
@@ -43,7 +44,7 @@ export async function verifyEntryProof(
 ): Promise<Proved> {
   const logged = entry ?? proof.extra;
   if (logged === null) {
-    throw new UnreadableError('The proof does not hold its entry: name the file of the entry, --entry FILE.');
+    throw new UnreadableError('The proof does not contain its entry. Name the file of the entry with --entry FILE.');
   }
   const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint');
   const { checkpoint } = verified;
@@ -63,7 +64,7 @@ export async function verifyEntryProof(
   };
 }
 
-/** What stands beside the proof in an answer is not needed for it; where it is wrong, somebody may believe it. */
+/** Checks the other members of an answer. The proof does not need them, but a reader could trust them. */
 function requireClaims(
   claims: Members,
   { leaf, origin, size }: { leaf: Uint8Array; origin: string; size: number },
@@ -74,11 +75,11 @@ function requireClaims(
     ['leaf_hash', claims.text('leaf_hash'), toHex(leaf)],
   ];
   for (const [name, found, expected] of rows) {
-    if (found !== expected) throw new RefusedError(`${name} is ${found} and has to be ${expected}.`);
+    if (found !== expected) throw new RefusedError(`${name} is ${found} instead of ${expected}.`);
   }
 }
 
-/** When it happened; an `expires_at` is of a time to come. */
+/** Members with a past time. `expires_at` can be in the future. */
 const MOMENT = /^ {2}(?:created|changed|revoked|erased)_at$/;
 
 function membersOf(text: string): [string, string][] {

@@ -2,19 +2,19 @@ import { DomainError } from '@iss/domain/pure';
 import { TlogError, type TlogErrorCode } from '@iss/tlog';
 import { ProtocolError, VerificationError } from '../errors.ts';
 
-/** The proof does not hold: `message` names the place, and what is wrong there. */
+/** The proof failed a check. `message` names the place and the fault. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** That is no proof at all: `message` names the place, and what it should be. */
+/** The file is not a proof. `message` names the place and the expected content. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
 }
 
 const CLASSES = { refused: RefusedError, unreadable: UnreadableError } as const;
 
-/** Whether what the log's library refuses is no proof at all, or one that does not hold. */
+/** Maps errors of the log library to an unreadable file or a refused proof. */
 const MEANING: Readonly<Record<TlogErrorCode, keyof typeof CLASSES>> = {
   malformed: 'unreadable',
   unsupported_key: 'unreadable',
@@ -28,7 +28,7 @@ const MEANING: Readonly<Record<TlogErrorCode, keyof typeof CLASSES>> = {
   no_quorum: 'refused',
 };
 
-/** Does it, and says of what the log's library refuses where it was. @throws RefusedError, UnreadableError */
+/** Runs work and adds the place to its errors. @throws RefusedError, UnreadableError */
 export function judged<T>(where: string, work: () => T): T {
   try {
     return work();
@@ -37,7 +37,7 @@ export function judged<T>(where: string, work: () => T): T {
   }
 }
 
-/** {@link judged} for what takes its time. */
+/** The same for asynchronous work. */
 export async function judgedLater<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -48,7 +48,7 @@ export async function judgedLater<T>(where: string, work: () => Promise<T>): Pro
 
 function judgement(where: string, error: unknown): unknown {
   if (error instanceof TlogError) return new CLASSES[MEANING[error.code]](`${where}: ${error.message}`);
-  // They name the place themselves.
+  // Its message already names the place.
   if (error instanceof VerificationError) return new RefusedError(error.message);
   if (error instanceof ProtocolError) return new UnreadableError(`${where}: ${error.message}`);
   if (error instanceof DomainError) return new UnreadableError(`${where} is not JSON: ${error.message}`);

@@ -1,24 +1,24 @@
 import { UnreadableError } from './errors.ts';
 import { Members } from './members.ts';
 
-/** Bytes of a line: an envelope of the largest size that any deployment takes, escaped, with its proof. */
+/** Enough for the largest envelope that a deployment can allow, escaped and with its proof. */
 export const MAX_LINE_BYTES = 64_000_000;
 export const MAX_ENTRY_LENGTH = 1_000_000;
 
 const PROOF_START = 'c2sp.org/tlog-proof@';
 
-/** A bundle (NDJSON), a proof of one entry as a file (C2SP tlog-proof), or the same as `…/log-proof` answers it in JSON. */
+/** A bundle (NDJSON), a proof file of one entry (C2SP tlog-proof), or a JSON answer of `…/log-proof`. */
 export type KindOfFile = 'bundle' | 'proof' | 'answer';
 
-/** What a file seems to be, by its first line. @throws UnreadableError for an empty one, and for a line that is no JSON */
+/** Returns the kind of a file by its first line. @throws UnreadableError if the line is empty or not JSON */
 export function kindOfFile(firstLine: Uint8Array): KindOfFile {
-  if (firstLine.length === 0) throw new UnreadableError('There is nothing in it.');
+  if (firstLine.length === 0) throw new UnreadableError('The file is empty.');
   const start = String.fromCharCode(...firstLine.subarray(0, PROOF_START.length));
   if (start === PROOF_START) return 'proof';
   return isWholeObject(firstLine) && Members.parse('The first line', firstLine).has('bundle') ? 'bundle' : 'answer';
 }
 
-/** A JSON text over several lines begins with one that is not whole. */
+/** Returns whether the line looks like a complete JSON object. A multi-line JSON text does not. */
 function isWholeObject(line: Uint8Array): boolean {
   return line[0] === 0x7b && line[line.length - 1] === 0x7d;
 }

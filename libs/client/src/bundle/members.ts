@@ -2,17 +2,17 @@ import { isJsonObject, parseJson, parseJsonText } from '@iss/domain/pure';
 import { judged, UnreadableError } from './errors.ts';
 import type { JsonObject, JsonValue } from './types.ts';
 
-/** Deeper than any envelope that was ever taken. */
+/** Deeper than any stored envelope. */
 const MAX_DEPTH = 10_000;
 
-/** The members of a JSON object that has to have a given form. Each method throws UnreadableError, which names the place. */
+/** Reads the members of a JSON object. Each method throws an UnreadableError that names the place. */
 export class Members {
   private constructor(
     private readonly where: string,
     readonly all: JsonObject,
   ) {}
 
-  /** Of a JSON text, read strictly: no member twice, no number that a double does not carry. */
+  /** Parses a JSON text strictly, without duplicate members or inexact numbers. */
   static parse(where: string, json: string | Uint8Array): Members {
     const limits = { maxDepth: MAX_DEPTH };
     const value = judged(where, () =>
@@ -46,7 +46,7 @@ export class Members {
     return this.value(name) === null ? null : this.text(name);
   }
 
-  /** A whole number that is exact. */
+  /** Returns a whole number that a double represents exactly. */
   count(name: string): number {
     const value = this.value(name);
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw this.not(name, 'a whole number');

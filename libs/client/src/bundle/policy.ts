@@ -3,8 +3,8 @@ import { judgedLater } from './errors.ts';
 import type { Policy } from './types.ts';
 
 /**
- * Whom one trusts: a policy (C2SP tlog-policy), or the verifier key of a log alone, which asks for no witness. Keys that this
- * platform cannot verify count as not there.
+ * Parses a policy (C2SP tlog-policy), or a single verifier key, which requires no witness. Keys that this platform cannot verify are
+ * ignored.
  *
  * @throws UnreadableError
  */

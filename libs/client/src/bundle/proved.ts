@@ -1,10 +1,10 @@
 import type { VerifiedCheckpoint } from './types.ts';
 
-/** What a file proves; the verification of it throws for one that proves nothing. */
+/** The result of a successful verification. */
 export interface Proved {
   readonly verified: VerifiedCheckpoint;
-  /** What it is, in words, under their headings. */
+  /** The result as rows of text. */
   readonly shown: readonly (readonly [heading: string, text: string])[];
-  /** The same for machines. */
+  /** The same as data. */
   readonly json: Readonly<Record<string, unknown>>;
 }

@@ -1,12 +1,12 @@
 import { type ShownCheckpoint, shownCheckpoint } from './checkpoint.ts';
 import type { Proved } from './proved.ts';
 
-/** An older checkpoint that the log was proved to have gone on from. */
+/** An older checkpoint that the log is proved to continue. */
 export interface Since {
   readonly size: number;
 }
 
-/** What a verification is worth, in words. */
+/** The result of a verification as text, with what it does not prove. */
 export interface Report {
   readonly rows: readonly (readonly [heading: string, text: string])[];
   readonly notProved: readonly string[];
@@ -30,7 +30,7 @@ export function reportOf(proved: Proved, since: Since | null): Report {
   };
 }
 
-/** The same for machines. */
+/** Returns the result as data. */
 export function reportAsJson(proved: Proved, since: Since | null): object {
   const checkpoint = shownCheckpoint(proved.verified);
   return {
@@ -46,17 +46,17 @@ function notProved({ tree_size: size, cosigned_by: cosigned }: ShownCheckpoint, 
   const times = cosigned.flatMap(({ at }) => (at === null ? [] : [at])).sort();
   const [first] = times;
   return [
-    `That nothing newer exists. This is the log as it was at ${size} entries; ask for a newer proof to see what came after.`,
-    'That the log has no second entry for one of these versions: an entry that is there is not the only one.',
-    'That what was written is true. The log keeps what was said, by whom it was written, and in which order.',
+    `That nothing newer exists. This is the log at ${size} entries. Request a newer proof to see later versions.`,
+    'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.',
+    'That the content is true. The log records what was written, by whom, and in which order.',
     first === undefined
-      ? 'When. The checkpoint has no time of a witness: times in the entries are the service’s own word.'
-      : `When, more exactly than this: all of it was in the log by ${first}, by the witness’s clock.`,
+      ? 'The time. No witness dated the checkpoint, so all times come from the service.'
+      : `The exact time. The clock of a witness shows only that everything was in the log by ${first}.`,
     ...(cosigned.length === 0
-      ? ['That everybody is shown the same log. No witness that you trust saw this checkpoint; compare it with others.']
+      ? ['That everyone sees the same log. No trusted witness saw this checkpoint. Compare it with others.']
       : []),
     ...(since === null
-      ? ['That the log kept what it showed you before. Keep this checkpoint, and give the next check --since with it.']
+      ? ['That the log kept its earlier entries. Keep this checkpoint, and pass it to the next check with --since.']
       : []),
   ];
 }

@@ -1,7 +1,6 @@
 /**
- * The types of the log's and of the JSON library that the entry `bundle` shows, told anew: the published package holds neither
- * library, so that its declarations must not lead there. They are the libraries' own by structure, which the compiler checks
- * wherever this code calls those with them.
+ * Copies of the types of the log library and the JSON library that the entry point `bundle` exports. The published package contains neither
+ * library, so its declarations cannot import them. The compiler checks that both have the same structure.
  */
 
 /** A JSON value (RFC 8259) as plain data. */
@@ -10,7 +9,7 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** A public key with its name: what verifies a signer's lines. */
+/** A public key with its name. */
 export interface VerifierKey {
   readonly name: string;
   readonly keyId: number;
@@ -24,68 +23,68 @@ export interface PolicyLog {
   readonly url: string | null;
 }
 export interface PolicyWitness extends PolicyLog {
-  /** What the policy calls it, in groups and quorum. */
+  /** Its name in groups and quorum of the policy. */
   readonly name: string;
 }
 
-/** Witnesses a checkpoint when at least `threshold` of its members do; these are witnesses and groups before it. */
+/** A group that counts as a witness if at least `threshold` of its members do. Members are witnesses and earlier groups. */
 export interface PolicyGroup {
   readonly name: string;
   readonly threshold: number;
   readonly members: readonly string[];
 }
 
-/** Whose signatures make a checkpoint valid (C2SP tlog-policy). */
+/** The keys and the quorum that make a checkpoint valid (C2SP tlog-policy). */
 export interface Policy {
   readonly logs: readonly PolicyLog[];
   readonly witnesses: readonly PolicyWitness[];
   readonly groups: readonly PolicyGroup[];
-  /** The witness or group that must have witnessed a checkpoint; null: none must. */
+  /** The witness or group that must have witnessed a checkpoint; null if none must. */
   readonly quorum: string | null;
 }
 
-/** What a log states of its tree (C2SP tlog-checkpoint). */
+/** A signed state of a log (C2SP tlog-checkpoint). */
 export interface Checkpoint {
   /** The log's name. */
   readonly origin: string;
-  /** Entries. */
+  /** The number of entries. */
   readonly size: number;
   readonly root: Uint8Array;
   readonly extensionLines: readonly string[];
 }
 
-/** A line of a known key that verifies. */
+/** A verified signature of a known key. */
 export interface VerifiedSignature {
-  /** Of the key, as the line has it. */
+  /** The key name in the signature line. */
   readonly name: string;
   readonly keyId: number;
   readonly signature: Uint8Array;
   readonly key: VerifierKey;
-  /** When it was made, by its signer's own word, in seconds since 1970; null for a type without time. */
+  /** The time that the signer claims, in seconds since 1970; null for a type without time. */
   readonly time: number | null;
 }
 
-/** A witness's word that it saw this checkpoint, and nothing that contradicts it. */
+/** The statement of a witness that it saw this checkpoint and no contradiction. */
 export interface Cosignature {
   readonly witness: PolicyWitness;
   readonly signature: VerifiedSignature;
 }
 
-/** A checkpoint that a policy takes as valid, and by whose signatures. */
+/** A valid checkpoint with the signatures that the policy counts. */
 export interface VerifiedCheckpoint {
   readonly checkpoint: Checkpoint;
-  /** Of the log's keys in the policy, at least one. */
+  /** Signatures of log keys in the policy, at least one. */
   readonly logSignatures: readonly VerifiedSignature[];
-  /** Of the policy's witnesses. */
+  /** Signatures of witnesses in the policy. */
   readonly cosignatures: readonly Cosignature[];
 }
 
 /** A proof of one entry (C2SP tlog-proof). */
 export interface LogProof {
-  /** Proved by nothing before it is hashed: here the entry. Null where there is none. */
+  /** The entry, which is proved only by its hash. Null if the file has none. */
   readonly extra: Uint8Array | null;
   readonly index: number;
-  /** From the leaf's sibling to the root's child. */
+  /** Ordered from the sibling of the leaf to the child of the root. */
   readonly inclusion: readonly Uint8Array[];
   /** The signed note. */
   readonly checkpoint: string;

@@ -1,6 +1,6 @@
 import { ConnectionError } from '../errors.ts';
 
-/** Waits no longer than the signal allows, even for work that does not listen to it. @throws what the signal says */
+/** Waits for work until the signal aborts, even if the work ignores the signal. @throws the reason of the signal */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let abort = (): void => undefined;
@@ -21,7 +21,7 @@ export function reasonOf(signal: AbortSignal | undefined): Error {
   return reason instanceof Error ? reason : new ConnectionError('Aborted.', { cause: reason });
 }
 
-/** Says why a platform's call failed: its message, and the code or message beneath, as ECONNREFUSED. */
+/** Describes a platform error: its message with the code or message of its cause, such as ECONNREFUSED. */
 export function reasonText(error: unknown): string {
   const member = (of: unknown, name: string): unknown => Reflect.get(Object(of), name);
   const beneath = member(error, 'cause');

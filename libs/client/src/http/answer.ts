@@ -5,7 +5,7 @@ import { MAX_DEPTH, MAX_RETRY_AFTER_MS } from '../limits.ts';
 import { reasonText } from './abort.ts';
 import { notOfThisApi, requireShape, type Shape } from './shape.ts';
 
-/** The value of an answer. Beyond `shape` it is the service's word. @throws ProtocolError */
+/** Parses an answer and checks its shape only. @throws ProtocolError */
 export function decode<T>(text: string, shape: Shape<T>): T {
   const value: unknown = parseAnswer(text);
   requireShape<T>(value, shape);
@@ -33,7 +33,7 @@ const ERROR: Shape<api.Error['error']> = {
   erased: { '?': { erasure_id: '', erased_at: '' } },
 };
 
-/** The error that an answer tells of. */
+/** Returns the error of an answer. */
 export function failureOf(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfterMs = retryAfter(headers.get('retry-after'));
@@ -44,20 +44,20 @@ export function failureOf(status: number, headers: Headers, text: string): ApiEr
       return apiErrorOf({ status, code, message, details, requestId: named ?? requestId, retryAfterMs, erased });
     }
   } catch {
-    // Somebody between here and the service answered.
+    // A proxy answered instead of the service.
   }
   const message = `HTTP ${status}${text && `: ${text.slice(0, 200)}`}`;
   return apiErrorOf({ status, code: null, message, details: [], requestId, retryAfterMs, erased: null });
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3); bounded. */
+/** Parses Retry-After, in seconds or as a date (RFC 9110, section 10.2.3), and limits it. */
 function retryAfter(header: string | null): number | null {
   if (header === null) return null;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isNaN(ms) ? null : boundedWait(ms);
 }
 
-/** As long as a service may ask to wait. */
+/** Limits a wait that the service requests. */
 export function boundedWait(ms: number): number {
   return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
 }

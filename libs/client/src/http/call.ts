@@ -6,10 +6,10 @@ import type { Shape } from './shape.ts';
 import type { CallOptions, Method, Transport } from './transport.ts';
 
 /**
- * Sends one request, and returns its answer.
+ * Sends a request and returns its answer.
  *
- * @param says what the answer must say, where it has the member: what was sent, unless given
- * @throws VerificationError `written` where it says otherwise
+ * @param says the expected values of members of the answer; by default the sent ones
+ * @throws VerificationError `written` if a member differs
  */
 export async function call<T extends object>(
   transport: Transport,
@@ -24,21 +24,20 @@ export async function call<T extends object>(
   return answer;
 }
 
-/** A body as it is sent; none stays none. */
 export function textOf(body: unknown): string | undefined {
   return JSON.stringify(body);
 }
 
-/** @throws VerificationError `written` where an answer has a member of another value than was sent */
+/** @throws VerificationError `written` if a member of the answer differs from the sent one */
 export function requireSays(sent: object, answer: object): void {
   for (const [name, value] of Object.entries(sent)) {
     const found: unknown = Object.hasOwn(answer, name) ? Reflect.get(answer, name) : undefined;
     if (value === undefined || found === undefined || isSame(value, found)) continue;
-    throw new VerificationError('written', `The answer has another ${name} than was sent.`);
+    throw new VerificationError('written', `The answer has another ${name}.`);
   }
 }
 
-/** Says if both are one value: texts of a list in any order, times in any zone, ids in any case. */
+/** Compares values, ignoring the order of texts in a list, the time zone and the case of texts. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one === 'string' && typeof other === 'string') {
     const isTime = /^\d{4}-\d\d-\d\d/.test(one);

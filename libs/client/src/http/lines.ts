@@ -3,18 +3,17 @@ import { reasonText, unlessAborted } from './abort.ts';
 import { notOfThisApi } from './shape.ts';
 
 export interface BodyOptions {
-  /** The most bytes of a text, or of a line. */
+  /** The limit of a text or of a line. */
   maxBytes: number;
-  /** It counts as broken where nothing comes for so long. */
+  /** The longest time without data. */
   idleMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * The lines of a body as they come, without their ends; the last one only where it is ended. Whoever stops reading closes the
- * connection.
+ * Yields the complete lines of a body without line ends. Closes the connection if the reader stops.
  *
- * @throws ConnectionError where it breaks off; ProtocolError for what is not UTF-8, and for a line that is too long
+ * @throws ConnectionError if the body is incomplete; ProtocolError if it is not UTF-8 or a line is too long
  */
 export async function* linesOf(response: Response, options: BodyOptions): AsyncGenerator<string, void, undefined> {
   let begun: string[] = [];
@@ -37,7 +36,7 @@ export async function* linesOf(response: Response, options: BodyOptions): AsyncG
   if (begun.join('') !== '') throw new ConnectionError('The answer broke off.');
 }
 
-/** The whole text of a body. Throws as {@link linesOf}. */
+/** Reads the whole text of a body. Throws as {@link linesOf}. */
 export async function textOf(response: Response, options: BodyOptions): Promise<string> {
   let whole = '';
   let bytes = 0;
@@ -54,7 +53,7 @@ export function requireBounded(bytes: number, { maxBytes }: Pick<BodyOptions, 'm
   if (bytes > maxBytes) throw new ProtocolError(`The answer has more than ${maxBytes} bytes.`);
 }
 
-/** The text of a body as it comes, each part with its length in bytes. */
+/** Yields the decoded parts of a body with their lengths in bytes. */
 async function* partsOf(
   response: Response,
   { idleMs, signal }: BodyOptions,
@@ -76,7 +75,7 @@ async function* partsOf(
       if (done) return;
     }
   } finally {
-    // Frees the connection; of one that is broken already there is nothing to say, and nobody waits for it.
+    // Frees the connection without waiting. Errors of a broken connection do not matter.
     reader.cancel().catch(() => undefined);
   }
 }

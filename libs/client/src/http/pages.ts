@@ -4,14 +4,14 @@ import { parseAnswer } from './answer.ts';
 import { requireLike, type Shape } from './shape.ts';
 import type { CallOptions, Query, Transport } from './transport.ts';
 
-/** A page as every list of the API has it. */
+/** A page of a list of the API. */
 export interface Page<Item> {
   items: Item[];
   next_cursor?: string | null | undefined;
   page?: { next_cursor?: string | null | undefined } | undefined;
 }
 
-/** The pages of a list as they are taken. `read` makes a page of an answer's text. @throws ProtocolError for a list without an end */
+/** Fetches pages on demand. `read` parses the text of an answer. @throws ProtocolError for an endless list */
 export async function* pagesOf<Item>(
   transport: Transport,
   path: string,
@@ -20,7 +20,7 @@ export async function* pagesOf<Item>(
   read: (text: string) => Page<Item>,
 ): AsyncGenerator<Page<Item>, void, undefined> {
   let cursor: string | null = null;
-  // Of every list that leads back into itself, the place where a power of two of pages was read is met again.
+  // Detects a cycle: the cursor saved at a power of two occurs again in every cycle (Brent).
   let mark: string | null = null;
   for (let count = 1, empty = 0; ; count++) {
     const page: Page<Item> = read(await transport.text({ method: 'GET', path, query: { ...query, cursor } }, options));
@@ -36,7 +36,7 @@ export async function* pagesOf<Item>(
   }
 }
 
-/** Reads a page whose items look like the example. */
+/** Returns a parser of pages whose items have the shape. */
 export function pageLike<Item>(shape: Shape<Item>): (text: string) => Page<Item> {
   return (text) => {
     const page: unknown = parseAnswer(text);
@@ -45,7 +45,7 @@ export function pageLike<Item>(shape: Shape<Item>): (text: string) => Page<Item>
   };
 }
 
-/** The items of a list. */
+/** Yields the items of a list. */
 export async function* itemsOf<Item>(
   transport: Transport,
   path: string,

@@ -1,9 +1,8 @@
 import { ProtocolError } from '../errors.ts';
 
 /**
- * What an answer must look like before anybody reads it, as an example: `''` is a text, `0` a number, `false` a truth value,
- * `null` none of an object and a list. A list has one example of its items, an object the members that are relied on, or
- * `*` for all of its members. `{ '?': … }` may be absent or null.
+ * The shape of an answer as an example: `''` is a text, `0` a number, `false` a boolean, and `null` anything but an object or list. A list has
+ * one example item. An object has the used members, or `*` for all members. `{ '?': … }` may be absent or null.
  */
 export type Shape<T> = Example<T> | { readonly '?': Example<T> };
 type Example<T> = T extends readonly (infer Item)[]
@@ -12,12 +11,12 @@ type Example<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]?: Shape<NonNullable<T[Name]>> } | { readonly '*': Shape<T[keyof T]> }
     : '' | 0 | false | null;
 
-/** @throws ProtocolError for a value that does not look like the example */
+/** @throws ProtocolError if the value does not have the shape */
 export function requireShape<T>(value: unknown, shape: Shape<T>): asserts value is T {
   requireLike<T>(value, shape);
 }
 
-/** As {@link requireShape}, for a type that is a parameter. */
+/** As {@link requireShape}, for a generic type. */
 export function requireLike<T>(value: unknown, shape: unknown): asserts value is T {
   const place = misfit(value, shape, '');
   if (place !== null) throw notOfThisApi(place);
@@ -27,7 +26,7 @@ export function notOfThisApi(place = '', cause?: unknown): ProtocolError {
   return new ProtocolError(`The answer is not one of this API${place && ` (${place})`}. Is baseUrl right?`, { cause });
 }
 
-/** Returns the first place that differs from the example; null: there is none. */
+/** Returns the first place that does not have the shape; null if there is none. */
 function misfit(value: unknown, shape: unknown, at: string): string | null {
   const isNothing = value === null || value === undefined;
   if (typeof shape !== 'object' || shape === null) {

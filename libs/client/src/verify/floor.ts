@@ -2,15 +2,14 @@ import type { VerifiedCheckpoint, VerifiedSignature } from '../bundle/types.ts';
 import { VerificationError } from '../errors.ts';
 import { MAX_LOG_DELAY_MS } from '../limits.ts';
 
-/** What a log had shown before. */
+/** An earlier checkpoint of a log. */
 export interface Floor {
-  /** Entries. */
   readonly size: number;
-  /** When it was seen at the latest, in milliseconds since 1970, by its first signature with a time; null: none has one. */
+  /** The earliest time of its signatures, in milliseconds since 1970; null if none has a time. */
   readonly at: number | null;
 }
 
-/** The log's, then the witnesses'. */
+/** Returns the signatures of the log, then those of the witnesses. */
 export function signaturesOf({ logSignatures, cosignatures }: VerifiedCheckpoint): VerifiedSignature[] {
   return [...logSignatures, ...cosignatures.map(({ signature }) => signature)];
 }
@@ -20,11 +19,11 @@ export function floorOf(verified: VerifiedCheckpoint): Floor {
   return { size: verified.checkpoint.size, at: times.length === 0 ? null : Math.min(...times) * 1000 };
 }
 
-/** @throws VerificationError `backdated` for what came behind a checkpoint, and says that it is older than that */
+/** @throws VerificationError `backdated` if an entry after the checkpoint has a time before it */
 export function requireNotBackdated(where: string, logIndex: number, createdAt: string, { size, at }: Floor): void {
   if (at === null || logIndex < size || Date.parse(createdAt) >= at - MAX_LOG_DELAY_MS) return;
   throw new VerificationError(
     'backdated',
-    `${where} it is of ${createdAt}, but not in the log at ${new Date(at).toISOString()}.`,
+    `${where} created ${createdAt}, but not in the log at ${new Date(at).toISOString()}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.ts';
 
-/** Says between which places of a history versions are left out. */
+/** Returns the error for versions that are missing in a history. */
 export function gap(subjectId: string, from: number | string, to: number | string): VerificationError {
-  return new VerificationError('gap', `Versions of ${subjectId} are left out, from ${from} to ${to}.`);
+  return new VerificationError('gap', `Versions of ${subjectId} are missing, from ${from} to ${to}.`);
 }

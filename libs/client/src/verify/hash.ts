@@ -1,12 +1,12 @@
 import { encodeUtf8, sha256, toHex } from '@iss/tlog';
 
-/** Up to so many bytes the library's own SHA-256 is done before the platform's has been asked. */
+/** In bytes. Up to this size, the library's own SHA-256 is faster than a call of the platform. */
 const SMALL = 4096;
 
-/** Lowercase hex SHA-256 of a text's UTF-8 bytes. */
+/** Returns the SHA-256 of a text in UTF-8, as lowercase hex. */
 export async function hashText(text: string): Promise<string> {
   const bytes = encodeUtf8(text);
-  // Pages without TLS have no Web Crypto.
+  // Pages without TLS lack Web Crypto.
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle;
   if (bytes.length <= SMALL || subtle === undefined) return toHex(sha256(bytes));
   return toHex(new Uint8Array(await subtle.digest('SHA-256', bytes)));

@@ -3,19 +3,18 @@ import { timeText } from '../json.ts';
 import { MAX_KNOWN_VERSIONS } from '../limits.ts';
 import type { SubjectType } from '../types.ts';
 
-/** What is remembered of a version. */
+/** The remembered facts of a version. */
 export interface KnownVersion {
   readonly snapshotId: string;
   readonly envelopeHash: string;
   readonly prevHash: string | null;
-  /** When it was stored, and when its writer says that it began, in milliseconds since 1970; NaN: not known. */
+  /** Storage time and effective time, in milliseconds since 1970. NaN if unknown. */
   readonly recorded: number;
   readonly effective: number;
-  /** Where the log has it. */
   logIndex?: number;
 }
 
-/** A version and whose it is. */
+/** A version with its subject. */
 export interface Link extends KnownVersion {
   readonly subjectType: SubjectType;
   readonly subjectId: string;
@@ -23,22 +22,21 @@ export interface Link extends KnownVersion {
 }
 
 /**
- * The versions that were seen, so that no answer can contradict an earlier one unnoticed. It remembers as long as it lives;
- * beyond that the log does.
+ * Remembers seen versions, so that contradictory answers are detected. The memory lasts as long as the client.
  */
 export class KnownVersions {
   readonly #versions = new Map<string, KnownVersion>();
   readonly #heads = new Map<string, number>();
-  /** Which version the log has at a place. */
+  /** Versions by subject and log index. */
   readonly #places = new Map<string, number>();
 
-  /** The newest version that was seen; 0: none. */
+  /** Returns the newest seen version; 0 if there is none. */
   headOf(subjectType: string, subjectId: string): number {
     return this.#heads.get(keyOf(subjectType, subjectId)) ?? 0;
   }
 
   /**
-   * Takes note of a version, if it fits all that is known.
+   * Remembers a version after checking that it is consistent with the known ones.
    *
    * @throws VerificationError `changed` or `chain`
    */
@@ -51,11 +49,11 @@ export class KnownVersions {
     if (known !== undefined && !isSame(known, link)) {
       throw new VerificationError(
         'changed',
-        `${where} was another: ${known.snapshotId} ${known.envelopeHash}, now ${snapshotId} ${envelopeHash}.`,
+        `${where} changed from ${known.snapshotId} ${known.envelopeHash} to ${snapshotId} ${envelopeHash}.`,
       );
     }
     if ((version === 1) !== (prevHash === null)) {
-      throw new VerificationError('chain', `${where} names ${version === 1 ? 'one' : 'none'} before it.`);
+      throw new VerificationError('chain', `${where} has ${version === 1 ? 'a' : 'no'} prev_hash.`);
     }
     const pairs = [
       [version, prevHash, this.#versions.get(place(version - 1))?.envelopeHash],
@@ -63,23 +61,23 @@ export class KnownVersions {
     ] as const;
     for (const [later, hash, known] of pairs) {
       if (known === undefined || known === hash) continue;
-      throw new VerificationError('chain', `Version ${later} of ${subjectId} does not follow the one before it.`);
+      throw new VerificationError('chain', `Version ${later} of ${subjectId} has a wrong prev_hash.`);
     }
-    // What was claimed without its times may be known with them now.
+    // A version that was known without times is stored again with them.
     if (known !== undefined && (known.recorded > 0 || !(recorded > 0))) return;
     this.#versions.set(place(version), { ...known, snapshotId, envelopeHash, prevHash, recorded, effective });
     if (this.headOf(subjectType, subjectId) < version) this.#heads.set(subject, version);
     for (const map of [this.#versions, this.#heads]) forgetOldest(map);
   }
 
-  /** @throws VerificationError `as_of` for a version that is newer than the moment, or older than one of then that was seen */
+  /** @throws VerificationError `as_of` if a version is newer than the time, or a seen version was newer at that time */
   requireNewestAt(
     { subjectType, subjectId, version }: Link,
     asOf: Date | string,
     basis: 'recorded' | 'effective',
   ): void {
     const text = timeText(asOf);
-    // A day is its end.
+    // A day means its end.
     const moment = Date.parse(text.length === 10 ? `${text}T24:00Z` : text);
     const subject = `${keyOf(subjectType, subjectId)}\n`;
     let [newest, latest] = [0, -Infinity];
@@ -91,7 +89,7 @@ export class KnownVersions {
     if (newest !== version) throw new VerificationError('as_of', `Version ${version} was not the newest at ${text}.`);
   }
 
-  /** Takes note of the place where the log has a version. @throws VerificationError `logged_twice`, `not_in_log` */
+  /** Remembers the log index of a version. @throws VerificationError `logged_twice`, `not_in_log` */
   noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
     const place = `${keyOf(subjectType, subjectId)}\n${logIndex}`;
     const other = this.#places.get(place) ?? version;
@@ -116,7 +114,7 @@ function isSame(one: KnownVersion, other: KnownVersion): boolean {
   );
 }
 
-/** Ids hold no control characters. */
+/** The separator is safe, because ids contain no control characters. */
 function keyOf(subjectType: string, subjectId: string): string {
   return `${subjectType}\n${subjectId}`;
 }

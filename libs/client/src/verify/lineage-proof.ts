@@ -5,7 +5,7 @@ import { parseAnswer } from '../http/answer.ts';
 import { requireLike, type Shape } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 
-/** Where a leaf is in the tree, and what proves it. */
+/** A log entry with its inclusion proof. */
 export interface LogProof {
   readonly log_index: number;
   /** Base64. */
@@ -14,22 +14,22 @@ export interface LogProof {
 }
 export const LOG_PROOF: Shape<LogProof> = { log_index: 0, inclusion: [''], entry: '' };
 
-/** What is proved of a version: its header says it, and so does its entry. */
+/** The facts of a version that its header and its log entry must both state. */
 export interface LoggedVersion {
   readonly subject: Readonly<Partial<Record<'subject_type' | 'subject_id', string>>>;
   readonly snapshot_id: string;
   readonly snapshot_version: number;
   readonly envelope_hash: string | null;
   readonly prev_hash: string | null;
-  /** A receipt of an erasure does not tell it. */
+  /** Absent in the receipt of an erasure. */
   readonly created_at?: string | undefined;
   readonly written_by?: string | null | undefined;
   readonly write_request_id?: string | null | undefined;
 }
 
 /**
- * A line of a bundle. Of an erased version the entry is gone: its leaf is left, and the proof of the erasure. A later line of the
- * same erasure names that proof by its place alone.
+ * A line of a bundle. An erased version has no entry, only its leaf hash and the proof of the erasure. Later lines of the same erasure name
+ * that proof only by its log index.
  */
 export interface BundleLine extends Omit<LogProof, 'entry'> {
   readonly snapshot: LoggedVersion;
@@ -46,51 +46,51 @@ export const BUNDLE_LINE = {
   erased: { '?': { log_index: 0 } },
 } as const;
 
-/** What the log proves of a version. */
+/** The proved log facts of a version. */
 export interface Logged {
   readonly logIndex: number;
   /** The owner of the subject. */
   readonly tenantId: string;
-  /** The principal that wrote the version, by the entry; null where that does not say it. */
+  /** The writer according to the entry; null if the entry does not name it. */
   readonly writtenBy: string | null;
   /**
-   * `content`: all of it. Of an erased version `facts`: its id, hashes and time; or only its `place`, where an earlier release
-   * made the entry of the erasure, which does not name the versions.
+   * `content`: everything. For an erased version, `facts` (id, hashes and time), or only `place` (the log index), if an earlier release
+   * logged the erasure without naming the versions.
    */
   readonly proved: 'content' | 'facts' | 'place';
 }
 
-/** What an entry says that versions were erased. */
+/** An erasure according to its log entry. */
 interface Erasure {
   readonly tenantId: string;
-  /** Places of the versions' entries. */
+  /** Log indexes of the erased versions. */
   readonly indexes: readonly JsonValue[];
-  /** The versions in the order of their places; null: the entry does not name them. */
+  /** The versions in the same order; null if the entry does not name them. */
   readonly versions: readonly JsonValue[] | null;
 }
 
 /**
- * Proves the versions of one subject by one checkpoint: of a bundle, line by line, or a single one. Every method throws
- * VerificationError `not_in_log` for what does not hold; `where` begins its message.
+ * Proves the versions of one subject against one checkpoint: the lines of a bundle, or a single version. Each method throws
+ * VerificationError `not_in_log` if a proof fails. `where` starts the message.
  */
 export class LineageProof {
-  /** Places that a version has, or an erasure. */
+  /** Used log indexes. */
   readonly #places = new Set<number>();
-  /** Erasures that were proved, by the place of their entry. */
+  /** Proved erasures by log index. */
   readonly #erasures = new Map<number, Erasure & { entry: string }>();
   #tenantId: string | null = null;
 
   constructor(private readonly checkpoint: Checkpoint) {}
 
-  /** Proves a version, with content or erased, by its line of a bundle. */
+  /** Proves the line of a version with content, or of an erased version. */
   line(where: string, line: BundleLine): Logged {
     const { snapshot, erased, leaf_hash: hex } = line;
     const hasContent = 'envelope' in snapshot && snapshot.envelope !== undefined;
-    // Of what is there all must hold, whatever is said of its erasure.
+    // Existing content must be proved, even if an erasure is claimed.
     if (hasContent || erased === undefined) return this.version(where, line, snapshot);
     const { tenantId, indexes, versions } = this.#erasure(where, erased, snapshot);
     const at = indexes.indexOf(line.log_index);
-    if (at < 0) throw refusal(`${where} the entry of its erasure does not name its place, ${line.log_index}.`);
+    if (at < 0) throw refusal(`${where} the entry of its erasure does not name index ${line.log_index}.`);
     if (versions !== null) requireMembers(`${where} the entry of its erasure`, versions[at], factsOf(snapshot));
     const bytes = String(hex).match(/[0-9a-f]{2}/g) ?? [];
     this.#include(
@@ -102,7 +102,7 @@ export class LineageProof {
     return this.#logged(where, { logIndex: line.log_index, tenantId, writtenBy: null, proved });
   }
 
-  /** Proves a version by its entry. */
+  /** Proves a version with its entry. */
   version(
     where: string,
     { entry: text, ...proof }: Omit<LogProof, 'entry'> & { entry?: string | undefined },
@@ -117,7 +117,7 @@ export class LineageProof {
       created_at: of.created_at ?? null,
     });
     const { written_by = null, write_request_id = null } = of;
-    // Entries that an earlier release made name no writer.
+    // Entries of earlier releases name no writer.
     const namesWriter = 'written_by' in entry;
     if (namesWriter) requireMembers(at, entry, { written_by, write_request_id });
     const writtenBy = namesWriter ? written_by : null;
@@ -131,7 +131,7 @@ export class LineageProof {
     return logged;
   }
 
-  /** The entry that says that versions of the subject were erased, which the log has. */
+  /** Proves the entry of an erasure and returns its data. */
   #erasure(where: string, proof: NonNullable<BundleLine['erased']>, { subject }: LoggedVersion): Erasure {
     const known = this.#erasures.get(proof.log_index);
     if (known !== undefined && (proof.entry === undefined || proof.entry === known.entry)) return known;
@@ -140,18 +140,18 @@ export class LineageProof {
     const entry = requireEntry(at, proof.entry, { type: 'subject.erased', ...subject });
     this.#include(`${where} the erasure,`, proof, leafHash(proof.entry));
     const { erased_indexes: indexes, erased_versions: versions = null } = entry;
-    if (!Array.isArray(indexes)) throw refusal(`${at} names no places.`);
+    if (!Array.isArray(indexes)) throw refusal(`${at} names no indexes.`);
     const isPaired = versions === null || (Array.isArray(versions) && versions.length === indexes.length);
-    if (!isPaired) throw refusal(`${at} does not name a version for each place.`);
+    if (!isPaired) throw refusal(`${at} does not name a version for each index.`);
     const erasure = { tenantId: entry.tenant_id, indexes, versions, entry: proof.entry };
     this.#erasures.set(proof.log_index, erasure);
     return erasure;
   }
 
-  /** One place is one version's, and one subject one tenant's. */
+  /** Checks that no other version has the log index, and that all entries name the same tenant. */
   #logged(where: string, logged: Logged): Logged {
     const { logIndex, tenantId } = logged;
-    if (this.#places.has(logIndex)) throw refusal(`${where} its entry is that of another version, ${logIndex}.`);
+    if (this.#places.has(logIndex)) throw refusal(`${where} its entry ${logIndex} is of another version.`);
     this.#places.add(logIndex);
     this.#tenantId ??= tenantId;
     requireMembers(`${where} the entry`, { tenant_id: tenantId }, { tenant_id: this.#tenantId });
@@ -169,7 +169,7 @@ export class LineageProof {
   }
 }
 
-/** The members of an entry that says what is expected, and names a tenant. */
+/** Parses an entry and checks its members. It must name a tenant. */
 function requireEntry(where: string, text: string, expected: JsonObject): JsonObject & { tenant_id: string } {
   const entry = parseAnswer(text);
   if (!isJsonObject(entry) || canonicalize(entry) !== text) throw refusal(`${where} is not RFC 8785 text.`);
@@ -178,10 +178,10 @@ function requireEntry(where: string, text: string, expected: JsonObject): JsonOb
   return entry;
 }
 
-/** The members that name a version in an entry. */
+/** Returns the members of an entry that identify a version. */
 function factsOf({ snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at }: LoggedVersion): JsonObject {
   return {
-    // UUIDs are equal whatever their case.
+    // UUIDs are case-insensitive.
     snapshot_id: snapshot_id.toLowerCase(),
     snapshot_version,
     envelope_hash,
@@ -194,7 +194,7 @@ function requireMembers(where: string, entry: JsonValue | undefined, expected: J
   const members = isJsonObject(entry) ? entry : {};
   for (const [name, value] of Object.entries(expected)) {
     if (members[name] === value) continue;
-    throw refusal(`${where}’s ${name} is ${JSON.stringify(members[name])} and has to be ${JSON.stringify(value)}.`);
+    throw refusal(`${where}’s ${name} is ${JSON.stringify(members[name])} instead of ${JSON.stringify(value)}.`);
   }
 }
 

@@ -17,49 +17,49 @@ import { type BundleLine, LineageProof, LOG_PROOF, type LoggedVersion, type LogP
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
-/** A checkpoint that the policy takes as valid and that continues what was kept. */
+/** A checkpoint that satisfies the policy and continues the stored one. */
 export interface ProvedCheckpoint {
   readonly origin: string;
   readonly size: number;
-  /** The signed note: whoever keeps it can show later that the log was changed since. */
+  /** The signed note. Keep it to prove later changes of the log. */
   readonly note: string;
-  /** Names of the witnesses' keys that cosigned it. */
+  /** The key names of the witnesses that cosigned it. */
   readonly cosignedBy: readonly string[];
 }
 
-/** Where the log has a version. */
+/** The place of a version in the log. */
 export interface LogPlace {
   readonly logIndex: number;
-  /** The owner of the subject, by the entry. */
+  /** The owner of the subject according to the entry. */
   readonly tenantId: string;
-  /** The principal that wrote the version, by the entry. Null: the entry does not name it, and `written_by` is not proved. */
+  /** The writer according to the entry. Null if the entry does not name it. `written_by` is then not proved. */
   readonly writtenBy: string | null;
   readonly checkpoint: ProvedCheckpoint;
 }
 
-/** @internal what is left of an erased version: a receipt, or the header of a history */
+/** @internal The facts of a version, also from a receipt or a history header of an erased one. */
 export type ErasedVersion = Omit<LoggedVersion, 'written_by' | 'write_request_id'>;
 
-/** @internal where the log has a version; `place` is null where it is erased and the entry of the erasure does not name it */
+/** @internal The proved index of a version. `place` is null if the version is erased and the entry of the erasure does not name it. */
 export interface ProvedPlace {
   readonly logIndex: number;
   readonly place: LogPlace | null;
 }
 
-/** What a receipt proves an erasure by. */
+/** The proof of an erasure in a receipt. */
 interface ErasureProof extends Omit<LogProof, 'entry'> {
   readonly leaf_hash: string;
   readonly erasure: LogProof & { readonly checkpoint: string };
 }
 const ERASURE_PROOF = { log_index: 0, inclusion: [''], leaf_hash: '', erasure: { ...LOG_PROOF, checkpoint: '' } };
 
-/** How long the service is asked to wait for what was written a moment ago, in seconds. */
+/** How long the service waits until a new version is in the log. */
 const WAIT_SECONDS = 10;
 
-/** How often a note that somebody else replaced meanwhile is looked at again. */
+/** Attempts to store a note while other writers replace it. */
 const MAX_RACES = 20;
 
-/** @internal what a client proves by the transparency log */
+/** @internal Verifies proofs of the transparency log. */
 export class LogTrust {
   readonly #store: TrustStore;
   readonly #policy: Promise<Policy>;
@@ -71,11 +71,11 @@ export class LogTrust {
   ) {
     this.#store = storeOf(trust);
     this.#policy = policyOf(trust);
-    // Whoever proves something is told.
+    // Avoids an unhandled rejection. Each proof awaits the policy.
     this.#policy.catch(() => undefined);
   }
 
-  /** The newest checkpoint of the log, or one that came by another way: that may be an older one. @throws VerificationError */
+  /** Verifies the newest checkpoint of the log, or a given one, which may be older. @throws VerificationError */
   async checkpoint(options: CallOptions, given?: string): Promise<ProvedCheckpoint> {
     const floors = given === undefined ? await this.floors() : new Map<string, Floor>();
     const request = { method: 'GET', path: '/log/checkpoint', accept: 'text/plain' } as const;
@@ -84,10 +84,10 @@ export class LogTrust {
   }
 
   /**
-   * Proves that the log has this version, as it was answered; of one without content, that the log has its erasure.
+   * Proves that the log has a version, or for an erased one its erasure.
    *
-   * @throws VerificationError, `envelope_missing` where the service does not prove an erasure; NotLoggedYetError where the log
-   *   is behind for longer than the call may take
+   * @throws VerificationError, `envelope_missing` if an erasure is not proved; NotLoggedYetError if the log is behind for longer than the
+   *   call may take
    */
   async prove(tenantId: string, version: ErasedVersion, isErased: boolean, options: CallOptions): Promise<ProvedPlace> {
     const floors = await this.floors();
@@ -124,8 +124,8 @@ export class LogTrust {
   }
 
   /**
-   * Proves lines of a bundle by the one checkpoint with which the bundle begins. Refuses a line whose entry comes after a kept
-   * checkpoint and whose time lies before that checkpoint.
+   * Verifies the checkpoint of a bundle and returns a function that proves its lines. It refuses an entry after a stored checkpoint whose time
+   * is before that checkpoint.
    *
    * @throws VerificationError
    */
@@ -145,9 +145,9 @@ export class LogTrust {
   }
 
   /**
-   * A checkpoint, if the policy takes it as valid and it continues what is kept. The newest is kept.
+   * Checks that a checkpoint satisfies the policy and continues the stored one, and stores the newest.
    *
-   * @param floors what was kept when the checkpoint was asked for: an older one must not be shown any more
+   * @param floors the stored checkpoints before the request. The log must not show an older one
    */
   async #accept(note: string, floors: Floors, options: CallOptions): Promise<VerifiedCheckpoint> {
     const policy = await this.#policy;
@@ -174,7 +174,7 @@ export class LogTrust {
     throw new VerificationError('checkpoint', 'The store is busy.');
   }
 
-  /** How many entries each log of the policy has shown. */
+  /** Returns the stored checkpoint of each log in the policy. */
   async floors(): Promise<Floors> {
     const policy = await this.#policy;
     const floors = new Map<string, Floor>();
@@ -185,7 +185,7 @@ export class LogTrust {
     return floors;
   }
 
-  /** Cosignatures were asked for when it was kept. */
+  /** Verifies a stored note without its quorum, which was verified before. */
   async #keptCheckpoint(note: string, policy: Policy): Promise<VerifiedCheckpoint> {
     if (this.#lastKept?.note === note) return this.#lastKept.verified;
     const verified = await held(() => verifyCheckpoint(note, { ...policy, quorum: null }));
@@ -212,7 +212,7 @@ export class LogTrust {
       const hashes = proof.map((hash) => decodeHash(hash, 'hash of the consistency proof'));
       verifyConsistency(older, newer, hashes);
     } catch (cause) {
-      // A log that cannot prove that it continues is taken at its word.
+      // A log that cannot prove consistency counts as forked.
       const isRefused = cause instanceof TlogError || (cause instanceof ApiError && [400, 404].includes(cause.status));
       if (!isRefused) throw cause;
       const message = `The log of ${newer.size} entries does not continue: ${cause.message}`;
@@ -224,15 +224,15 @@ export class LogTrust {
     const latest = this.now() + CLOCK_SKEW_MS;
     for (const { key, time } of signaturesOf(verified)) {
       if (time === null || time * 1000 <= latest) continue;
-      throw new VerificationError('clock', `${key.name} signed at ${time} s, yet to come.`);
+      throw new VerificationError('clock', `${key.name} signed in the future, ${time} s.`);
     }
   }
 }
 
-/** @internal what each log had shown when something was asked for */
+/** @internal The stored checkpoints by log, before a request. */
 export type Floors = ReadonlyMap<string, Floor>;
 
-/** @internal proves a version by its line of a bundle. @throws VerificationError */
+/** @internal Proves a version with its line of a bundle. @throws VerificationError */
 export type BundleProof = (version: ErasedVersion, line: BundleLine) => ProvedPlace;
 
 function whereOf({ snapshot_version: version }: ErasedVersion): string {
@@ -244,7 +244,7 @@ function shown(note: string, { checkpoint, cosignatures }: VerifiedCheckpoint): 
   return { origin, size, note, cosignedBy: cosignatures.map(({ signature }) => signature.key.name) };
 }
 
-/** Says that the log's library refuses a checkpoint. */
+/** Turns a TlogError into a VerificationError `checkpoint`. */
 async function held<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

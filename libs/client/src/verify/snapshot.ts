@@ -6,7 +6,7 @@ import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
 import { hashText } from './hash.ts';
 import type { Link } from './known-versions.ts';
 
-/** What was asked for: whatever is named has to be so in the answer. */
+/** The request. The answer must match each given member. */
 export interface Asked {
   readonly subjectType?: SubjectType | undefined;
   readonly subjectId?: string | undefined;
@@ -14,7 +14,7 @@ export interface Asked {
   readonly snapshotId?: string | undefined;
 }
 
-/** A version in an answer. @throws ProtocolError */
+/** Checks the shape of a version. @throws ProtocolError */
 export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Version<A> {
   requireLike<JsonValue & Version<A>>(value, VERSION);
   const { snapshot_version: version, envelope_hash: hash, prev_hash: previous } = value;
@@ -24,8 +24,8 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
 }
 
 /**
- * Recomputes what an answer claims of a version: that it is what was asked for, that its content has the hash, and that the
- * content says of itself what the header says. Of an erased one there is nothing left to hash.
+ * Verifies that an answer is the requested version, that its content has the claimed hash, and that the content matches the header. An erased
+ * version has no content to check.
  *
  * @throws VerificationError
  */
@@ -42,17 +42,17 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
     ['other_snapshot', 'snapshot', asked.snapshotId?.toLowerCase(), snapshot_id.toLowerCase()],
   ];
   for (const [failure, name, wanted, found] of answers) {
-    require(wanted === undefined || wanted === found, failure, `the ${name} ${String(wanted)} was asked for.`);
+    require(wanted === undefined || wanted === found, failure, `expected ${name} ${String(wanted)}.`);
   }
   if (envelope_hash === null) {
     throw new VerificationError('unhashed', `${where} has no hash.`);
   }
   const link = linkOf(snapshot, envelope_hash);
-  // Whoever has the content must prove it, erased or not: what is said beside it excuses nothing.
+  // Existing content must have the hash, even if an erasure is claimed.
   if (snapshot.erased !== undefined && envelope === undefined) return link;
   const content: unknown = envelope;
   if (envelope === undefined || !isJsonObject(content))
-    throw new VerificationError('envelope_missing', `${where} comes without its content.`);
+    throw new VerificationError('envelope_missing', `${where} has no content.`);
   require((await hashText(canonicalize(content))) === envelope_hash, 'hash', 'the content has another hash.');
   const says: readonly (readonly [name: string, inContent: string | number, inHeader: string | number])[] = [
     ['snapshot_id', envelope.snapshot_id.toLowerCase(), snapshot_id.toLowerCase()],
@@ -68,7 +68,7 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
   return link;
 }
 
-/** A version as it is remembered, and as its entry in the log names it. */
+/** Converts a version to the form in which it is remembered. */
 export function linkOf(
   { subject, snapshot_id, snapshot_version, prev_hash, created_at = '', generated_at = '' }: Claimed,
   envelopeHash: string,
@@ -77,7 +77,7 @@ export function linkOf(
     subjectType: subject.subject_type,
     subjectId: subject.subject_id,
     version: snapshot_version,
-    // UUIDs are equal whatever their case.
+    // UUIDs are case-insensitive.
     snapshotId: snapshot_id.toLowerCase(),
     envelopeHash,
     prevHash: prev_hash,
@@ -86,7 +86,7 @@ export function linkOf(
   };
 }
 
-/** The members of a version that an answer claims. Some answers have only one of the times. */
+/** The claimed members of a version. Some answers have only one of the times. */
 export type Claimed = Pick<SnapshotHeader, 'subject' | 'snapshot_id' | 'snapshot_version' | 'prev_hash'> &
   Partial<Pick<SnapshotHeader, 'created_at' | 'generated_at'>>;
 

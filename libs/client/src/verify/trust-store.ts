@@ -1,15 +1,15 @@
 /**
- * Where the newest checkpoint of each log is kept, by the log's name. What forgets can be shown another history: use one
- * that lasts (`@identity-state/client/node`, `…/indexeddb`) where the process does not.
+ * Stores the newest checkpoint of each log by the name of the log. After a loss, another history would go unnoticed, so use a lasting store
+ * (`@identity-state/client/node`, `…/indexeddb`) for short processes.
  */
 export interface TrustStore {
-  /** The note that is kept; undefined: none. */
+  /** Returns the stored note; undefined if there is none. */
   read(origin: string): Promise<string | undefined>;
-  /** Keeps another note, if what is kept is still `before`. False where somebody else was faster: read again. */
+  /** Replaces the note if it is still `before`. Returns false if another writer was faster. */
   replace(origin: string, before: string | undefined, note: string): Promise<boolean>;
 }
 
-/** Keeps as long as the process lives. */
+/** Stores notes in memory. */
 export class MemoryTrustStore implements TrustStore {
   private readonly notes = new Map<string, string>();
 

@@ -3,23 +3,23 @@ import { ConfigurationError, TrustStoreError } from '../errors.ts';
 import { reasonText } from '../http/abort.ts';
 import { MemoryTrustStore, type TrustStore } from './trust-store.ts';
 
-/** Whose signatures make a checkpoint of the log count. Take the keys from somebody you trust, not from the service alone. */
+/** The trusted keys. Get them from a source that you trust, not only from the service. */
 export interface Trust {
-  /** A policy file's text (C2SP tlog-policy); or, instead of it, the keys below. */
+  /** The text of a C2SP tlog-policy, instead of the keys below. */
   policy?: string | undefined;
   /** Verifier keys of the log. */
   vkeys?: readonly string[] | undefined;
-  /** Verifier keys of its witnesses. */
+  /** Verifier keys of the witnesses. */
   witnesses?: readonly string[] | undefined;
-  /** How many of the witnesses must have cosigned: all of them unless said otherwise. */
+  /** How many witnesses must have cosigned. Defaults to all. */
   quorum?: number | undefined;
-  /** Where the newest checkpoint is kept: in memory unless said otherwise. */
+  /** Stores the newest checkpoint. Defaults to memory. */
   store?: TrustStore | undefined;
 }
 
 const QUORUM = 'quorum';
 
-/** @internal @throws ConfigurationError for what is no policy and no key */
+/** @internal Parses the policy or keys. @throws ConfigurationError */
 export async function policyOf(trust: Trust): Promise<Policy> {
   try {
     return await parsedPolicyOf(trust);
@@ -37,7 +37,7 @@ async function parsedPolicyOf({
   if (policy !== undefined) return verifiableHere(parsePolicy(policy));
   if (vkeys.length === 0) throw new ConfigurationError('Set trust.policy or vkeys.');
   if (!Number.isInteger(quorum) || quorum < 0 || quorum > witnesses.length) {
-    throw new ConfigurationError(`The quorum is from 0 to ${witnesses.length}.`);
+    throw new ConfigurationError(`quorum must be 0 to ${witnesses.length}.`);
   }
   const named = witnesses.map((vkey, index) => ({ name: `w${index + 1}`, key: parseVerifierKey(vkey), url: null }));
   return verifiableHere({
@@ -48,7 +48,7 @@ async function parsedPolicyOf({
   });
 }
 
-/** @internal The store, whose failures are TrustStoreErrors. */
+/** @internal Wraps the store, so that its failures become TrustStoreErrors. */
 export function storeOf({ store = new MemoryTrustStore() }: Trust): TrustStore {
   return {
     read: async (origin) => stored(() => store.read(origin)),
@@ -65,8 +65,7 @@ async function stored<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The policy without the keys that this platform cannot verify, where ML-DSA-44 is not known yet: what they sign counts as
- * not there, and what a quorum asks for stays.
+ * Removes ML-DSA-44 keys from the policy on a platform that cannot verify them. The quorum stays the same.
  */
 async function verifiableHere(policy: Policy): Promise<Policy> {
   const isPostQuantum = ({ key }: { readonly key: VerifierKey }): boolean => key.type === 'ml-dsa-44-cosignature';

@@ -11,27 +11,27 @@ import type { BundleLine } from './lineage-proof.ts';
 import type { Floors, LogPlace, LogTrust } from './log.ts';
 import { type Asked, linkOf, requireVersion, verifySnapshot } from './snapshot.ts';
 
-/** What was verified of a snapshot that was handed over. */
+/** The verification of a returned snapshot. */
 export interface Verification {
   readonly mode: Exclude<Verify, false>;
-  /** Where the log has it; null where it was not asked. */
+  /** The place in the log; null without a log proof. */
   readonly log: LogPlace | null;
 }
 
 const verifications = new WeakMap<object, Verification>();
 
-/** What was verified of a snapshot before it was handed over; undefined where `verify` was false. */
+/** Returns how a snapshot was verified; undefined if `verify` was false. */
 export function verificationOf(snapshot: object): Verification | undefined {
   return verifications.get(snapshot);
 }
 
-/** Items of a page of a chain proof: as many as the service gives. */
+/** The page size of chain proofs in the service. */
 const CHAIN_PAGE = 200;
 
-/** @internal verifies what was answered, in one of the ways that there are, and remembers it */
+/** @internal Verifies answers in the requested mode and remembers the versions. */
 export class Verifier {
   readonly known = new KnownVersions();
-  /** Up to which version a subject's links are known to lead down to version 1. */
+  /** By subject, the version from which the links are known to lead to version 1. */
   readonly #rooted = new Map<string, number>();
 
   constructor(
@@ -40,20 +40,20 @@ export class Verifier {
     private readonly usual: Verify,
   ) {}
 
-  /** @throws ConfigurationError for `log` without anybody to trust */
+  /** Returns the mode of a call. @throws ConfigurationError for `log` without `trust` */
   modeOf(wanted: Verify | undefined): Verify {
     const mode = wanted ?? this.usual;
     if (mode === 'log') this.requireLog();
     return mode;
   }
 
-  /** @throws ConfigurationError where nobody is trusted */
+  /** @throws ConfigurationError without `trust` */
   requireLog(): LogTrust {
     if (this.log !== null) return this.log;
-    throw new ConfigurationError('Nobody is trusted: give `trust`.');
+    throw new ConfigurationError('Set `trust`.');
   }
 
-  /** A version of an answer, verified. @throws VerificationError */
+  /** Verifies a version of an answer. @throws VerificationError */
   async version<A>(
     tenantId: string,
     value: JsonValue | undefined,
@@ -71,12 +71,12 @@ export class Verifier {
     return version;
   }
 
-  /** For {@link bundle}: what the log had shown before the bundle was asked for. */
+  /** Returns the stored checkpoints. Call it before the request for a {@link bundle}. */
   async floors(): Promise<Floors> {
     return this.requireLog().floors();
   }
 
-  /** Proves the lines of a bundle. @throws VerificationError */
+  /** Verifies the checkpoint of a bundle and returns a function that proves its lines. @throws VerificationError */
   async bundle(
     checkpoint: string,
     floors: Floors,
@@ -90,7 +90,7 @@ export class Verifier {
     };
   }
 
-  /** What an answer claims of a version without its content: it must fit what was seen. @throws VerificationError */
+  /** Checks that a version without content is consistent with seen versions. @throws VerificationError */
   claim(
     claimed: Pick<SnapshotHeader, 'snapshot_id' | 'snapshot_version' | 'envelope_hash' | 'prev_hash'>,
     subject: api.SubjectRef,
@@ -98,7 +98,7 @@ export class Verifier {
     if (claimed.envelope_hash !== null) this.known.note(linkOf({ ...claimed, subject }, claimed.envelope_hash));
   }
 
-  /** Proves what a 410 says instead of a version: that it is the one that was asked for, and was erased. @throws VerificationError */
+  /** Proves the erasure that a 410 reports for the requested version. @throws VerificationError */
   async erased(
     tenantId: string,
     receipt: ErasureReceipt,
@@ -107,7 +107,7 @@ export class Verifier {
   ): Promise<void> {
     const { snapshot_version: found, snapshot_id: id } = receipt;
     if ((version ?? found) !== found || (snapshotId ?? id).toLowerCase() !== id.toLowerCase()) {
-      throw new VerificationError('other_version', `The erasure is that of version ${found}.`);
+      throw new VerificationError('other_version', `The erasure is of version ${found}.`);
     }
     const isNamed = subjectType !== undefined && subjectId !== undefined;
     const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};
@@ -116,13 +116,13 @@ export class Verifier {
     if (place !== null && isNamed) this.claim(receipt, { subject_type: subjectType, subject_id: subjectId });
   }
 
-  /** Follows the links of a version down to version 1, or to where they were followed before. */
+  /** Follows the links of a version to version 1, or to a version that was followed before. */
   async #root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
     const { subjectType, subjectId, version } = link;
     const subject = `${subjectType}\n${subjectId}`;
     const rooted = this.#rooted.get(subject) ?? 0;
     const keep = (): void => void this.#rooted.set(subject, Math.max(version, this.#rooted.get(subject) ?? 0));
-    // Its own link was compared when it was noted.
+    // The link of this version was already checked.
     if (version <= rooted + 1) {
       keep();
       return;
@@ -140,7 +140,7 @@ export class Verifier {
         const { snapshot_version: at, chain_valid: isValid } = item;
         if (before === null ? at < version : at !== before - 1) throw gap(subjectId, before ?? version + 1, at);
         if (isValid === false) {
-          throw new VerificationError('chain', `Version ${at} does not hold, says the service.`);
+          throw new VerificationError('chain', `The service reports version ${at} as invalid.`);
         }
         this.claim(item, { subject_type: subjectType, subject_id: subjectId });
         before = at;
