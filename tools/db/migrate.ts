@@ -10,7 +10,7 @@ try {
     throw new UserError('DATABASE_URL is missing: it names the database to migrate, as the owner of its tables.');
   const applied = await applyMigrations(databaseUrl, process.env['QUEUE_URL'], console.error);
   for (const name of applied) console.log(`applied ${name}`);
-  console.log(applied.length === 0 ? 'The database is up to date.' : `${applied.length} applied.`);
+  console.log(applied.length === 0 ? 'The database is up to date.' : `Migrations applied: ${applied.length}.`);
 } catch (error) {
   process.exitCode = reportError(error);
 }

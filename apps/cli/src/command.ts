@@ -4,117 +4,120 @@ import type { Settings, Started } from './settings';
 
 export { Failure, UsageError } from './errors';
 
-/** What was given for arguments and options, by name: a text, several where it may be repeated, true for a flag. */
+/** The given arguments and options by name: a text, a list if the option can be repeated, or true for a flag. */
 export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** A word that stands alone. */
+/** A positional argument. */
 export interface ArgumentSpec {
   name: string;
   about: string;
+  /** How the usage line writes it. Default: the name in capitals. */
+  label?: string;
   isOptional?: boolean;
-  /** The words that there are: shells complete them. */
+  /** The allowed values, for shell completion. */
   choices?: readonly string[];
+  /** As for options. */
+  isShared?: boolean;
 }
 
 /** An option: a flag unless it takes a value. */
 export interface OptionSpec {
   about: string;
-  /** What its value is called, as FILE. */
+  /** The placeholder of its value, such as FILE. */
   value?: string;
-  /** The values that there are: shells complete them. */
+  /** The allowed values, for shell completion. */
   choices?: readonly string[];
-  /** It may be given several times. */
   isRepeated?: boolean;
+  /** Many commands have it: usage lines leave it out, and docs/cli.md describes it once. */
+  isShared?: boolean;
 }
 
-/** What a command has of the process that it runs in. */
+/** The parts of the process that a command can use. */
 export interface CommandContext {
-  /** What a process of the service is configured by; for operators' commands. @throws EnvError */
+  /** Reads the configuration of the service, for operator commands. @throws EnvError */
   env: () => Promise<OperatorEnv>;
-  /** The environment as it is, and what `npm start` runs beside where nothing else was named; for the doctor. */
+  /** The raw environment and the service that `npm start` runs, for `iss doctor`. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly started: Started | null;
-  /** What is set for whoever calls the service. */
   readonly settings: Settings;
-  /** Who looks at the result. */
   readonly screen: Screen;
-  /** The result: standard output. */
+  /** Writes a result to standard output. */
   print: (text: string) => void;
-  /** How far it is, and what is wrong: standard error. */
+  /** Writes progress or an error to standard error. */
   complain: (text: string) => void;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   input: () => Promise<string>;
-  /** Asks a question that takes yes or no; null if standard input is no terminal. */
+  /** Asks a yes-or-no question. Resolves to null if standard input is not a terminal. */
   confirm: (question: string) => Promise<boolean | null>;
-  /** Shows an address in the browser; false where there is none. */
+  /** Opens an address in the browser. Resolves to false if that fails. */
   browse: (url: string) => Promise<boolean>;
-  /** Aborted when the process is asked to end; a command that reads it has to end then. */
+  /** Aborts on SIGINT or SIGTERM. A command that reads it must then stop by itself. */
   readonly signal: AbortSignal;
 }
 
-/** Where a result is shown. */
+/** How the output can look. */
 export interface Screen {
-  /** Colours are shown: a terminal, and nobody said otherwise (NO_COLOR, CI). */
+  /** Standard output is a terminal that takes colours. */
   isColoured: boolean;
-  /** Standard error is a terminal: a line of progress may be written over. */
+  /** Standard error is a terminal, so that a progress line can be overwritten. */
   isLive: boolean;
 }
 
 /** One command of `iss`. */
 export interface Command {
-  /** More than its summary: paragraphs, for `--help` and docs/cli.md. */
+  /** The description after the summary, for `--help` and docs/cli.md. */
   about?: string;
-  /** How it is written behind its name, where arguments and options alone do not say it. */
+  /** The usage line without the name, if arguments and options alone do not determine it. Shared options are left out. */
   usage?: string;
   arguments?: readonly ArgumentSpec[];
   options: Readonly<Record<string, OptionSpec>>;
-  /** Throws {@link UsageError} for options that do not go together, and {@link Failure} when it could not be done. */
+  /** @throws UsageError for wrong arguments; Failure if the work fails */
   run(options: Options, context: CommandContext): Promise<void>;
 }
 
-/** What a command belongs to, in the order of `iss --help`. */
+/** Sections of `iss --help` and docs/cli.md, in order. */
 export const GROUPS = [
-  'Who you are',
+  'Identity',
   'Versions',
   'Proposals',
   'Sharing',
   'Feeds and archives',
   'Webhooks',
-  'The transparency log',
+  'Transparency log',
   'Operators',
-  'This command',
+  'Tools',
 ] as const;
 
-/** A line of the table of commands: what is known of one without loading it. */
+/** The facts about a command that are known without loading it. */
 export interface CommandEntry {
   group: (typeof GROUPS)[number];
-  /** What it does, in a line. */
+  /** One imperative sentence. */
   summary: string;
-  /** How it is called, in a line of at most 76 characters. Those of docs/cli.md, with what they print, are in `test/page/examples.ts`. */
+  /** A typical call, of at most 76 characters. */
   example: string;
   load(): Promise<Command>;
 }
 
-/** The text of an argument or option; undefined where it is not given. */
+/** Returns the text of an argument or option; undefined if it is not given. */
 export function textOf(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The text of an argument or option that has to be there. @throws UsageError, which says what it is */
+/** Returns the text of a required option. @throws UsageError that names the option and `what` it takes */
 export function requiredText(options: Options, name: string, what: string): string {
   const value = textOf(options, name);
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing: --${name} ${what}.`);
   return value;
 }
 
-/** The values of an option that may be repeated. */
+/** Returns the values of an option that can be repeated. */
 export function textsOf(options: Options, name: string): readonly string[] {
   const value = options[name];
   return typeof value === 'object' ? value : [];
 }
 
-/** One of the values that an option takes; undefined where it is not given. @throws UsageError */
+/** Returns one of the allowed values of an option; undefined if it is not given. @throws UsageError */
 export function choiceOf<Choice extends string>(
   options: Options,
   name: string,
@@ -126,12 +129,11 @@ export function choiceOf<Choice extends string>(
   throw new UsageError(`--${name} takes one of ${choices.join(', ')}.`);
 }
 
-/** Whether a flag is given. */
 export function hasFlag(options: Options, name: string): boolean {
   return options[name] === true;
 }
 
-/** A whole number from `least` to `most`; undefined where it is not given. @throws UsageError */
+/** Returns a whole number from `least` to `most`; undefined if it is not given. @throws UsageError */
 export function numberOf(options: Options, name: string, [least, most]: readonly [number, number]): number | undefined {
   const text = textOf(options, name);
   if (text === undefined) return undefined;

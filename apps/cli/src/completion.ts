@@ -1,18 +1,18 @@
-/** What may follow the words of a command. */
+/** A command, as shell completion sees it. */
 export interface Completable {
   /** `admin limits list` */
   words: string;
   summary: string;
-  /** What may stand behind them. */
+  /** The allowed values of the first argument. */
   firstWords: readonly string[];
-  /** With their dashes. `choices`: all of their values, or none. */
+  /** Names start with dashes. `choices` is empty if any value is allowed. */
   options: readonly { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
 }
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A script that teaches a shell the words of `iss`. What stands alone, and values, are completed as files. */
+/** Returns a completion script. Other arguments and values are completed as file names. */
 export function completionScript(shell: Shell, commands: readonly Completable[]): string {
   switch (shell) {
     case 'bash':
@@ -24,7 +24,7 @@ export function completionScript(shell: Shell, commands: readonly Completable[])
   }
 }
 
-/** Every option that takes one of some values, with the words of its command. */
+/** Returns the options with a fixed set of values, with the words of their command. */
 function choicesOf(commands: readonly Completable[]): [words: string, option: string, choices: readonly string[]][] {
   return commands.flatMap(({ words, options }) =>
     options
@@ -33,7 +33,7 @@ function choicesOf(commands: readonly Completable[]): [words: string, option: st
   );
 }
 
-/** The words that may follow others: of `admin` it is `limits`. */
+/** Maps words to the words that can follow them, such as `admin` to `limits`. */
 function nextWords(commands: readonly Completable[]): Map<string, string[]> {
   const next = new Map<string, string[]>();
   for (const { words, firstWords } of commands) {

@@ -2,13 +2,13 @@ import { Failure, UsageError } from './command';
 import { visible } from './visible';
 
 const TIMEOUT_MS = 20_000;
-/** As much as a note or a consistency proof ever is. */
+/** Above the size of any note, consistency proof or token response. */
 const MAX_BYTES = 2_000_000;
 
 /**
- * What a log answers at an address; redirects are not followed, and no more is read than a note or a proof has.
+ * Fetches a text of at most {@link MAX_BYTES}, without following redirects.
  *
- * @throws Failure when there is no such answer
+ * @throws Failure if the answer is not 200, too long, or missing
  */
 export async function fetchText(url: URL, signal?: AbortSignal): Promise<string> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -28,15 +28,15 @@ export async function fetchText(url: URL, signal?: AbortSignal): Promise<string>
   }
 }
 
-/** The address of something below the prefix of a log. @throws UsageError for what is no prefix */
+/** Returns the URL of a path below the prefix of a log. @throws UsageError for an invalid prefix */
 export function below(prefix: string, path: string): URL {
   if (!/^https?:\/\/[^?#]+$/.test(prefix) || !URL.canParse(prefix)) {
-    throw new UsageError('--log takes the prefix of a log: an http(s) URL such as https://example.com/log.');
+    throw new UsageError('--log takes the URL prefix of a log (http or https), such as https://example.com/log.');
   }
   return new URL(`${prefix.replace(/\/+$/, '')}/${path}`);
 }
 
-/** Returns the body of an answer. @throws Failure if it is longer than any note, proof or token */
+/** Returns the body of a response. @throws Failure if it has more than {@link MAX_BYTES} */
 export async function boundedBody(response: Response, url: URL): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -5,9 +5,9 @@ import { UsageError } from './command';
 const NEWLINE = 0x0a;
 
 /**
- * The bytes of a file of at most `limit` bytes.
+ * Reads a file of at most `limit` bytes.
  *
- * @throws UsageError, which names the file and says what it should be
+ * @throws UsageError that names the file and its expected content, `what`
  */
 export function readWhole(path: string, what: string, limit: number): Buffer {
   let bytes: Buffer;
@@ -16,13 +16,13 @@ export function readWhole(path: string, what: string, limit: number): Buffer {
   } catch (error) {
     throw unreadable(path, what, error);
   }
-  if (bytes.length > limit) throw new UsageError(`${path} is no ${what}: it has more than ${limit} bytes.`);
+  if (bytes.length > limit) throw new UsageError(`${path} has more than ${limit} bytes. Name the file of the ${what}.`);
   return bytes;
 }
 
 /**
- * The lines of a file, without their newlines, one after the other and never all of them in memory. Throws as
- * {@link readWhole}, with `limit` for each line.
+ * Yields the lines of a file without their newlines and without holding the whole file in memory. Throws as {@link readWhole}, with
+ * `limit` for each line.
  */
 export async function* readLines(path: string, what: string, limit: number): AsyncGenerator<Buffer, void> {
   const stream = createReadStream(path, { highWaterMark: 1 << 18 });
@@ -43,7 +43,8 @@ export async function* readLines(path: string, what: string, limit: number): Asy
         begun.push(chunk.subarray(from));
         length += chunk.length - from;
       }
-      if (length > limit) throw new UsageError(`${path} is no ${what}: a line has more than ${limit} bytes.`);
+      if (length > limit)
+        throw new UsageError(`${path} has a line of more than ${limit} bytes. Name the file of the ${what}.`);
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -54,7 +55,7 @@ export async function* readLines(path: string, what: string, limit: number): Asy
   if (begun.length > 0) yield Buffer.concat(begun);
 }
 
-/** Resolves when the text is on the disk. @throws UsageError when it cannot be written */
+/** Writes a file and syncs it to disk. @throws UsageError if it cannot be written */
 export async function writeSynced(path: string, text: string, flags: 'w' | 'wx'): Promise<void> {
   try {
     const file = await open(path, flags, 0o600);
@@ -69,7 +70,7 @@ export async function writeSynced(path: string, text: string, flags: 'w' | 'wx')
   }
 }
 
-/** The code of a failure of Node's own, as ENOENT; undefined for any other. Not by class: some hosts have several. */
+/** Returns the code of a system error, such as ENOENT; undefined for other errors. Checks no class, because some hosts have several. */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -77,6 +78,6 @@ export function systemCode(error: unknown): string | undefined {
 
 function unreadable(path: string, what: string, error: unknown): UsageError {
   return new UsageError(
-    `${path} cannot be read (${systemCode(error) ?? String(error)}): name the file of the ${what}.`,
+    `${path} cannot be read (${systemCode(error) ?? String(error)}). Name the file of the ${what}.`,
   );
 }

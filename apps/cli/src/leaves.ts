@@ -1,14 +1,14 @@
 import { formatPointer } from '@iss/domain/pure';
 import { visible } from './visible';
 
-/** A value that has no members, or no longer any, with the place where it stands. */
+/** A scalar, or an empty object or array, with its path. */
 export interface Leaf {
   /** An RFC 6901 pointer. */
   path: string;
   value: unknown;
 }
 
-/** What a JSON value is made of, in its order. An empty object or array stands for itself. */
+/** Returns the leaves of a JSON value in order. An empty object or array is a leaf. */
 export function leavesOf(value: unknown, path = ''): Leaf[] {
   if (typeof value !== 'object' || value === null) return [{ path, value }];
   const members = Object.entries(value);
@@ -16,7 +16,7 @@ export function leavesOf(value: unknown, path = ''): Leaf[] {
   return members.flatMap(([name, member]) => leavesOf(member, path + formatPointer([name])));
 }
 
-/** A value in a line. */
+/** Formats a value as escaped JSON in one line. */
 export function shortValue(value: unknown): string {
   return visible(JSON.stringify(value) ?? 'nothing');
 }

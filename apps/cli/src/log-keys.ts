@@ -3,17 +3,18 @@ import { type ArgumentSpec, type Options, textOf, UsageError } from './command';
 
 export const VKEY_ARGUMENT: ArgumentSpec = {
   name: 'vkey',
-  about: 'The verifier key, which iss log-key prints: name, hash and key.',
+  about: 'Verifier key, as printed by iss log-key.',
 };
 
 export const DATABASE_OPTION = {
   'database-url': {
     value: 'URL',
-    about: 'The database, as the login that owns the tables: DATABASE_URL where it is left out.',
+    about: 'Database, as the owner of the tables (default: DATABASE_URL).',
+    isShared: true,
   },
 } as const;
 
-/** Returns the verifier key that is named. @throws UsageError where it is none that signs a log */
+/** Returns the verifier key argument. @throws UsageError if it cannot be the key of a log */
 export function logKeyOf(options: Options): string {
   const vkey = textOf(options, 'vkey') ?? '';
   try {
@@ -23,10 +24,10 @@ export function logKeyOf(options: Options): string {
     if (!(error instanceof TlogError)) throw error;
     throw new UsageError(error.message);
   }
-  throw new UsageError('That is the key of a witness (type 0x04). A log is signed with keys of type 0x01 or 0x06.');
+  throw new UsageError('This is the key of a witness (type 0x04). The key of a log has type 0x01 or 0x06.');
 }
 
-/** Returns the name of a verifier key; null where there is no key. */
+/** Returns the name of a verifier key; null if there is no key. */
 export function nameOf(vkey: string | undefined): string | null {
   return vkey === undefined ? null : vkey.slice(0, vkey.indexOf('+'));
 }

@@ -11,13 +11,13 @@ import { visibleLines } from './visible';
 
 const ending = new AbortController();
 
-// Whoever reads the result may have seen enough: `iss log acme-corp | head`. What follows forever ends then; everything else
-// goes on in silence, since its exit code says whether it is so.
+// The reader of a pipe may stop early, as in `iss log acme-corp | head`. Commands that run forever then end. Other commands
+// continue silently, because their exit code still matters.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (systemCode(error) === 'EPIPE') return ending.abort();
     if (stream === process.stdout)
-      process.stderr.write(`The result cannot be written: ${visibleLines(error.message, false)}.\n`);
+      process.stderr.write(`Standard output cannot be written: ${visibleLines(error.message, false)}.\n`);
     process.exit(process.exitCode || 1);
   });
 }
@@ -33,7 +33,7 @@ const context: CommandContext = {
   input: () => text(process.stdin),
   confirm,
   browse,
-  /** Whoever asks for it ends by itself; any other command is ended as every process is. */
+  /** Installs signal handlers on first use, so that only commands that read it survive a signal. */
   get signal() {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ending.abort());
     return ending.signal;
@@ -60,7 +60,7 @@ async function confirm(question: string): Promise<boolean | null> {
   }
 }
 
-/** Opens an address, never through a shell: the issuer names it. @throws Failure for another scheme than https */
+/** Opens an address without a shell, because the issuer chooses it. @throws Failure for an unsafe address */
 async function browse(address: string): Promise<boolean> {
   const [command, args] = openerOf(
     process.platform,

@@ -11,7 +11,7 @@ const CODES = {
   cyan: [36, 39],
 } as const;
 
-/** Words in colours, where the screen shows any. */
+/** Functions that colour a text if the screen shows colours. */
 export type Style = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 export function styleOf({ isColoured }: Screen): Style {
@@ -31,7 +31,7 @@ export function styleOf({ isColoured }: Screen): Style {
 
 type Row = Readonly<Record<string, string>>;
 
-/** Lays rows out as a table for people: columns by the names of the members, cells escaped, painted where `paint` says so. */
+/** Formats rows as a table. The member names are the columns. Cells are escaped, and coloured by `paint`. */
 export function table(given: readonly Row[], paint: Readonly<Record<string, (text: string) => string>> = {}): string {
   const rows = given.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, visible(String(cell))])),
@@ -53,16 +53,18 @@ export function table(given: readonly Row[], paint: Readonly<Record<string, (tex
   return [lineOf(head, {}), ...rows.map((row) => lineOf(row, paint))].join('\n');
 }
 
-export const JSON_OPTION = { json: { about: 'One JSON document, or one line an item: for programs.' } } as const;
+export const JSON_OPTION = {
+  json: { about: 'Print JSON: one document, or one line per item.', isShared: true },
+} as const;
 
-/** Shows one thing: as the service has it with `--json`, else as `asText` writes it for people. */
+/** Prints one value: as JSON with `--json`, else as text. */
 export function showOne<T>(options: Options, { print }: CommandContext, value: T, asText: (value: T) => string): void {
   print(hasFlag(options, 'json') ? JSON.stringify(value, null, 2) : asText(value));
 }
 
 /**
- * Shows a list: with `--json` a line an item, as it comes; else a table of `asRow`, or the sentence `none` where it is empty.
- * At most `--limit` items are taken, and what is left out is said on standard error.
+ * Prints a list: with `--json` one line per item, else a table of `asRow`, or the sentence `none` if the list is empty. Prints at
+ * most `--limit` items and reports on standard error if there are more.
  */
 export async function showList<T>(
   options: Options,
@@ -76,7 +78,7 @@ export async function showList<T>(
   let count = 0;
   for await (const item of items) {
     if (count++ === most) {
-      complain(`There are more than ${most}: --limit N shows more of them.`);
+      complain(`The list continues after ${most}. Use --limit N to show more.`);
       break;
     }
     if (isJson) print(JSON.stringify(item));
@@ -85,15 +87,14 @@ export async function showList<T>(
   if (!isJson) print(rows.length === 0 ? none : table(rows, paint));
 }
 
-/** How many items of a list are shown where `--limit` does not say. */
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1_000_000;
 export const LIST_OPTIONS = {
-  limit: { value: 'N', about: `The most items to show, ${DEFAULT_LIMIT} unless said otherwise.` },
+  limit: { value: 'N', about: `Maximum number of items (default: ${DEFAULT_LIMIT}).`, isShared: true },
   ...JSON_OPTION,
 } as const;
 
-/** All of a list that is known to be short. */
+/** Collects a list that is known to be short. */
 export async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -1,5 +1,6 @@
 import { Argument, Command as Words, CommanderError, Option } from 'commander';
 import {
+  type ArgumentSpec,
   type Command,
   type CommandContext,
   type CommandEntry,
@@ -14,14 +15,14 @@ import { VERSION } from './version';
 const EXIT_CODES = [
   'Exit codes:',
   '  0  success',
-  '  1  the check failed, or the operation was refused: standard error says why',
-  '  2  called wrongly, or what was given is not what it should be',
+  '  1  the check failed or the operation was refused; standard error says why',
+  '  2  wrong usage or invalid input',
 ].join('\n');
 
-/** The words of `iss`: every command of the table, which is loaded when it is called. */
+/** Returns the parser of all commands. A command is loaded when it is called. */
 export function programOf(context: CommandContext): Words {
   const program = group('iss', null, context);
-  program.version(VERSION, '--version', 'The version of this command.');
+  program.version(VERSION, '--version', 'Print the version.');
   for (const [name, entry] of Object.entries(COMMANDS)) {
     const words = name.split(' ');
     const parent = words.slice(0, -1).reduce((above, word) => below(above, word, context), program);
@@ -34,9 +35,9 @@ export function programOf(context: CommandContext): Words {
   return program;
 }
 
-/** Runs what the words say. Throws UsageError for words that say nothing, and what the command throws. */
+/** Runs the command that the words name. Throws UsageError for unknown words, and all that the command throws. */
 export async function runWords(words: readonly string[], context: CommandContext): Promise<void> {
-  // `iss help put` as `iss put --help`.
+  // `iss help put` means `iss put --help`.
   const [first, ...rest] = words;
   const named = first === undefined || first === 'help' ? [...rest, '--help'] : words;
   const asked = named.at(-1) === '-h' ? [...named.slice(0, -1), '--help'] : named;
@@ -49,7 +50,7 @@ export async function runWords(words: readonly string[], context: CommandContext
   }
 }
 
-/** @throws UsageError for `--help` behind words that name no command */
+/** @throws UsageError for `--help` after words that name no command */
 function requireHelpOfSomething(words: readonly string[]): void {
   const asked = words.slice(0, words.indexOf('--help') + 1);
   const path = asked
@@ -62,14 +63,14 @@ function requireHelpOfSomething(words: readonly string[]): void {
     (name) => `${name} `.startsWith(`${path} `) || `${path} `.startsWith(`${name} `),
   );
   if (asked.length > 0 && path !== '' && !isKnown) {
-    throw new UsageError(`There is no command ${path}. iss --help lists every command.`);
+    throw new UsageError(`Unknown command ${path}. iss --help lists every command.`);
   }
 }
 
-/** As wide as the narrowest terminal in use. */
+/** The width of the narrowest terminal in use. */
 const COLUMNS = 80;
 
-/** A heading and a text of words, in lines that are indented as far as the heading is wide, or as said. */
+/** Wraps a text after a heading. Further lines are indented by `indent`, by default the width of the heading. */
 function wrapped(heading: string, text: string, indent = heading.length): string {
   const lines: string[] = [];
   let line = heading === '' ? ' '.repeat(indent) : heading;
@@ -86,12 +87,12 @@ function wrapped(heading: string, text: string, indent = heading.length): string
   return [...lines, line].join('\n');
 }
 
-/** A command as it is written: `iss put FILE [--tenant ID]`. */
+/** Returns the usage line without shared options, such as `iss put FILE`. */
 export function usageOf(name: string, command: Command): string {
   return ['iss', name, argumentsOf(command)].filter((part) => part !== '').join(' ');
 }
 
-/** The commands that begin with these words, in their groups. */
+/** Lists the commands that start with these words, by group. */
 export function listOf(words: string): string {
   const found = Object.entries(COMMANDS).filter(([name]) => words === '' || name.startsWith(`${words} `));
   const width = Math.max(...found.map(([name]) => name.length));
@@ -108,22 +109,29 @@ export function listOf(words: string): string {
 function argumentsOf({ usage, arguments: names = [], options }: Command): string {
   if (usage !== undefined) return usage;
   return [
-    ...names.map(({ name, isOptional }) => (isOptional === true ? `[${name.toUpperCase()}]` : name.toUpperCase())),
-    ...Object.entries(options).map(([name, { value, isRepeated }]) => {
-      const option = `[--${name}${value === undefined ? '' : ` ${value}`}]`;
-      return isRepeated === true ? `${option}…` : option;
-    }),
+    ...names.map((argument) => (argument.isOptional === true ? `[${labelOf(argument)}]` : labelOf(argument))),
+    ...Object.entries(options)
+      .filter(([, { isShared }]) => isShared !== true)
+      .map(([name, { value, isRepeated }]) => {
+        const option = `[--${name}${value === undefined ? '' : ` ${value}`}]`;
+        return isRepeated === true ? `${option}…` : option;
+      }),
   ].join(' ');
 }
 
-/** Words that more words may follow. */
+/** Returns how usage lines write an argument. */
+export function labelOf({ name, label }: ArgumentSpec): string {
+  return label ?? name.toUpperCase();
+}
+
+/** Makes the parser of a word that further words can follow. */
 function group(name: string, parent: Words | null, { print }: CommandContext): Words {
   const words = new Words(name);
   const path = parent === null ? '' : pathOf(parent, name);
   words
     .exitOverride()
     .helpCommand(false)
-    .helpOption('-h, --help', 'What it does and how it is called.')
+    .helpOption('-h, --help', 'Print this help.')
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => print(text.trimEnd()),
@@ -131,7 +139,7 @@ function group(name: string, parent: Words | null, { print }: CommandContext): W
       getOutHelpWidth: () => COLUMNS,
     })
     .configureHelp({
-      formatHelp: () => `${listOf(path)}\n\niss COMMAND --help says more of one.\n\n${EXIT_CODES}`,
+      formatHelp: () => `${listOf(path)}\n\niss COMMAND --help describes a command.\n\n${EXIT_CODES}`,
     })
     .action(() => {
       const [unknown = ''] = words.args;
@@ -139,10 +147,10 @@ function group(name: string, parent: Words | null, { print }: CommandContext): W
       const isOperators = path === '' && OPERATORS_WORDS.some((one) => one === unknown);
       if (isOperators) {
         throw new UsageError(
-          `iss ${unknown} works on the database itself. Operators have it in the image, and in a clone as npx iss ${unknown}.`,
+          `iss ${unknown} works on the database and is not in this package. Use the image, or npx iss ${unknown} in a clone.`,
         );
       }
-      throw new UsageError(`There is no such command.${near} There are:\n${listOf(path)}`);
+      throw new UsageError(`Unknown command.${near} The commands are:\n${listOf(path)}`);
     })
     .allowExcessArguments();
   return words;
@@ -160,14 +168,14 @@ function pathOf(parent: Words, name: string): string {
   return parent.parent === null ? name : `${pathOf(parent.parent, parent.name())} ${name}`;
 }
 
-/** Options, arguments and the action of a command, from its module. */
+/** Loads a command and adds its options, arguments and action to the parser. */
 async function define(words: Words, name: string, entry: CommandEntry, context: CommandContext): Promise<void> {
   const command = await entry.load();
   const { about, arguments: names = [], options } = command;
   const usage = usageOf(name, command);
   for (const argument of names) {
-    const written = argument.name.toUpperCase();
-    words.addArgument(new Argument(argument.isOptional === true ? `[${written}]` : `<${written}>`, argument.about));
+    const label = labelOf(argument);
+    words.addArgument(new Argument(argument.isOptional === true ? `[${label}]` : `<${label}>`, argument.about));
   }
   for (const [option, spec] of Object.entries(options)) words.addOption(optionOf(option, spec));
   words
@@ -195,27 +203,27 @@ function givenTo(words: Words, { arguments: names = [], options }: Command): Opt
       ...names.map(({ name }, index) => [name, words.args[index]]),
       ...words.options.map((option) => {
         const value = values[option.attributeName()];
-        // `--no-log` is the flag of that name here, and not the absence of a `--log`.
+        // Here `--no-log` is a flag of that name. It does not negate `--log`.
         return [option.name(), option.negate ? value === false : value];
       }),
     ].filter(([name]) => typeof name === 'string' && (name in options || names.some((one) => one.name === name))),
   );
 }
 
-/** `error: unknown option '--x'` as a sentence. */
+/** Turns a message such as `error: unknown option '--x'` into a sentence. */
 function sentenceOf(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\.$/, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace('\n', ' ')}.`;
 }
 
-/** The command that was meant, if one is but a slip away. */
+/** Suggests the commands that differ from the word by one typing error. */
 function nearest(path: string, word: string): string {
   const names = Object.keys(COMMANDS).map((name) => (path === '' ? name : name.slice(path.length + 1)));
   const near = names.filter((name) => isNear(name, word));
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
 
-/** One letter changed, added, left out, or two swapped. */
+/** Returns whether one letter is changed, added or missing, or two are swapped. */
 function isNear(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false;
   let start = 0;

@@ -2,7 +2,7 @@ import type { CommandContext } from './command';
 
 const BAR = 24;
 
-/** How far long work has come, on one line of a terminal that is written over; nothing where nobody watches. */
+/** Shows progress on one line of a terminal, and nothing elsewhere. */
 export class Progress {
   private isBegun = false;
 
@@ -13,7 +13,7 @@ export class Progress {
     if (!this.context.screen.isLive) return;
     const filled = Math.min(BAR, Math.max(0, Math.round(part * BAR)));
     const line = `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${text}`;
-    // Up to the line before, and over it.
+    // Move up one line and clear it.
     this.context.complain(this.isBegun ? `\u001b[1A\u001b[2K${line}` : line);
     this.isBegun = true;
   }

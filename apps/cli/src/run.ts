@@ -3,7 +3,7 @@ import { systemCode } from './files';
 import { runWords } from './program';
 import { visibleLines } from './visible';
 
-/** Errors that are said in a sentence, with the exit code. By name: their classes would be loaded for nothing. */
+/** Errors that print only their message, with their exit codes. Names avoid loading the classes. */
 const EXIT_CODES: Readonly<Record<string, 1 | 2>> = {
   UsageError: 2,
   ConfigurationError: 2,
@@ -15,7 +15,7 @@ const EXIT_CODES: Readonly<Record<string, 1 | 2>> = {
   DomainError: 1,
 };
 
-/** Runs the command that the words name. Exit code: 0 done, 1 could not be done, 2 called wrongly; both with a sentence why. */
+/** Runs the command that the words name and returns its exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runCommand(words: readonly string[], given: CommandContext): Promise<0 | 1 | 2> {
   const context = withEscapes(given);
   try {
@@ -28,13 +28,13 @@ export async function runCommand(words: readonly string[], given: CommandContext
       return exitCode;
     }
     if (systemCode(error) === undefined || !(error instanceof Error)) throw error;
-    // A full disk, a folder that may not be written: Node's own message says what, and where.
-    context.complain(`It could not be done: ${error.message}.`);
+    // The message of Node names the file and the cause, such as a full disk.
+    context.complain(`The command failed: ${error.message}.`);
     return 1;
   }
 }
 
-/** Returns a context that escapes all that is printed and said: whatever it is made of, it may be foreign text. */
+/** Returns a context that escapes all output, because any of it can contain foreign text. */
 function withEscapes(context: CommandContext): CommandContext {
   const { isColoured, isLive } = context.screen;
   return {
@@ -48,7 +48,7 @@ function withEscapes(context: CommandContext): CommandContext {
     input: context.input,
     confirm: (question) => context.confirm(visibleLines(question, false)),
     browse: context.browse,
-    // Reading it takes over the signals of the process.
+    // A getter, because the first read installs signal handlers.
     get signal() {
       return context.signal;
     },

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { UsageError } from './errors';
 
-/** What the environment says of whom the service is called as. Options and profiles say the rest. */
+/** Settings of the caller from the environment. Options and profiles complete them. */
 export interface Settings {
-  /** Where profiles and tokens are kept. */
+  /** The folder of profiles and tokens. */
   configFolder: string;
   profile: string | undefined;
   baseUrl: string | undefined;
   tenant: string | undefined;
-  /** An access token, in place of a profile's. */
+  /** An access token that replaces the one of the profile. */
   token: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Started {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @throws UsageError where there is no folder that configuration could be kept in */
+/** Reads the settings. Reading `configFolder` throws UsageError if there is no home folder. */
 export function settingsOf(variables: Variables, platform: NodeJS.Platform): Settings {
   const of = (name: string): string | undefined => variables[name] || undefined;
   return {
@@ -34,22 +34,22 @@ export function settingsOf(variables: Variables, platform: NodeJS.Platform): Set
   };
 }
 
-/** As each system has it: XDG_CONFIG_HOME everywhere it is set, %APPDATA% on Windows, ~/.config elsewhere. */
+/** Returns the folder `iss` in XDG_CONFIG_HOME if that is set, in %APPDATA% on Windows, else in ~/.config. */
 function configFolderOf(of: (name: string) => string | undefined, platform: NodeJS.Platform): string {
   const own = of('XDG_CONFIG_HOME') ?? (platform === 'win32' ? of('APPDATA') : undefined);
   if (own !== undefined) return join(own, 'iss');
   const home = of('HOME') ?? of('USERPROFILE');
-  if (home === undefined) throw new UsageError('There is no home folder to keep profiles in: set XDG_CONFIG_HOME.');
+  if (home === undefined) throw new UsageError('There is no home folder for profiles. Set XDG_CONFIG_HOME.');
   return join(home, '.config', 'iss');
 }
 
-/** Whether to write in colours: on a terminal, unless NO_COLOR, CI or a terminal without any say otherwise. */
+/** Returns whether to use colours: on a terminal, unless NO_COLOR, CI or TERM=dumb is set, or always with FORCE_COLOR. */
 export function wantsColour(variables: Variables, isTerminal: boolean): boolean {
   if (variables['FORCE_COLOR'] && variables['FORCE_COLOR'] !== '0') return true;
   return isTerminal && !variables['NO_COLOR'] && !variables['CI'] && variables['TERM'] !== 'dumb';
 }
 
-/** As `npx iss` in a clone hands it on. */
+/** Reads what `npx iss` passes on in a clone. */
 export function startedOf(variables: Variables): Started | null {
   const [queueUrl, issuer] = [variables['ISS_STARTED_QUEUE_URL'], variables['ISS_STARTED_ISSUER']];
   return queueUrl === undefined || issuer === undefined ? null : { queueUrl, issuer };

@@ -1,2 +1,2 @@
-/** As `package.json` has it, which a test compares. */
+/** A test compares it with `package.json`. */
 export const VERSION = '1.0.0';

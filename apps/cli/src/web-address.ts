@@ -4,9 +4,9 @@ import { visible } from './visible';
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Returns an address that may be opened, fetched or sent a token: https, or http on loopback, without credentials.
+ * Requires an address that is safe to open, fetch or send a token to: https, or http on loopback, without credentials.
  *
- * @param name what the address is, for the error
+ * @param name the role of the address, for the error message
  * @throws Failure
  */
 export function requireWebAddress(name: string, text: string): URL {
@@ -14,7 +14,7 @@ export function requireWebAddress(name: string, text: string): URL {
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
   if (url === null || !isSafe || url.username !== '' || url.password !== '') {
     throw new Failure(
-      `${name} is ${visible(withoutCredentials(text))}. Only https addresses without credentials are used, and http on loopback.`,
+      `${name} is ${visible(withoutCredentials(text))}. It must be an https address (or http on loopback) without credentials.`,
     );
   }
   return url;

@@ -32,7 +32,7 @@ const listed = async (words = 'list') => JSON.parse((await limits(`${words} --js
 it('sets a limit of a tenant and of a principal, changes it, and takes it back', async () => {
   expect(await limits('set --tenant acme --limit members_per_tenant --value 5')).toEqual({
     exitCode: 0,
-    printed: 'members_per_tenant of the tenant acme is 5 now.',
+    printed: 'members_per_tenant of the tenant acme is now 5.',
     complaint: '',
   });
   await limits('set --principal oidc:p#alice --limit requests_per_minute --value 9000 --reason import');
@@ -49,11 +49,11 @@ it('sets a limit of a tenant and of a principal, changes it, and takes it back',
     },
   ]);
   expect((await limits('unset --tenant acme --limit members_per_tenant')).printed).toBe(
-    'members_per_tenant of the tenant acme was 7; the default of 10000 holds.',
+    'members_per_tenant of the tenant acme was 7. The default of 10000 applies.',
   );
   expect(await limits('unset --tenant acme --limit members_per_tenant')).toMatchObject({
     exitCode: 0,
-    printed: 'members_per_tenant of the tenant acme had no value of its own; the default of 10000 holds.',
+    printed: 'members_per_tenant of the tenant acme had no custom value. The default of 10000 applies.',
   });
   expect(await listed()).toHaveLength(1);
 });
@@ -75,7 +75,9 @@ it('lists every limit of one tenant or principal with what holds for it', async 
 });
 
 it('shows tables to people', async () => {
-  expect((await limits('list')).printed).toBe('Nothing was set: the defaults hold for all.');
+  expect((await limits('list')).printed).toBe(
+    'No custom limit is set. The defaults apply to all tenants and principals.',
+  );
   await limits('set --tenant acme --limit members_per_tenant --value 5 --reason pilot');
   const [head, row] = (await limits('list')).printed.split('\n');
   expect(head).toMatch(/^SCOPE {3}ID {4}LIMIT +VALUE {2}DEFAULT {2}SET +REASON$/);
@@ -83,21 +85,21 @@ it('shows tables to people', async () => {
 });
 
 it.each([
-  ['set --limit members_per_tenant --value 1', /^Whose limit\? Name --tenant ID or --principal ID\./],
-  ['set --tenant acme --principal oidc:p#a --limit members_per_tenant --value 1', /^Name one/],
   [
-    'set --tenant acme --limit memberships --value 1',
-    /^--limit takes the name of a limit: tenants_per_principal, members_per/,
+    'set --limit members_per_tenant --value 1',
+    /^No tenant or principal is named\. Add --tenant ID or --principal ID\./,
   ],
-  ['set --tenant acme --limit constructor --value 1', /^--limit takes the name/],
+  ['set --tenant acme --principal oidc:p#a --limit members_per_tenant --value 1', /^--tenant and --principal exclude/],
+  ['set --tenant acme --limit memberships --value 1', /^--limit takes one of tenants_per_principal, members_per/],
+  ['set --tenant acme --limit constructor --value 1', /^--limit takes one of/],
   ['set --tenant acme --limit tenants_per_principal --value 1', /^tenants_per_principal is a limit of a principal/],
   ['set --tenant acme --limit members_per_tenant', /^--value takes a whole number/],
   ['set --tenant acme --limit members_per_tenant --value -1', /^--value takes a whole number/],
   ['set --tenant acme --limit members_per_tenant --value 1e3', /^--value takes a whole number/],
   ['set --tenant acme --limit members_per_tenant --value 1000000001', /^--value takes a whole number/],
-  ['set --principal alice --limit requests_per_minute --value 1', /^--principal takes a principal_id, as oidc:/],
+  ['set --principal alice --limit requests_per_minute --value 1', /^--principal takes a principal_id, such as oidc:/],
   ['list --all', /Unknown option '--all'[^]*Usage: iss admin limits list/],
-  ['remove', /^There is no such command\. There are:\nOperators:\n {2}iss admin limits list/],
+  ['remove', /^Unknown command\. The commands are:\nOperators:\n {2}iss admin limits list/],
 ])('%s: exits with 2 and says the way out', async (words, complaint) => {
   const outcome = await limits(words);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
@@ -113,7 +115,7 @@ it.each([
   expect(await limits(words)).toEqual({
     exitCode: 1,
     printed: '',
-    complaint: 'There is no tenant gone in this database. Check the tenant_id, and DATABASE_URL.',
+    complaint: 'This database has no tenant gone. Check the tenant_id and DATABASE_URL.',
   });
 });
 

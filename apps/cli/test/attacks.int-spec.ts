@@ -140,7 +140,7 @@ const ATTACKS: [
   [
     'a middle version is dropped with its entry',
     `DELETE FROM log_entries WHERE ${entryOf(3)}; DELETE FROM snapshots WHERE ${version(3)}`,
-    { audit: ['entry_missing', 'version_gap'], verify: /4 versions, the newest one 5: some are left out/ },
+    { audit: ['entry_missing', 'version_gap'], verify: /4 versions, but the newest is 5: versions are missing/ },
   ],
   [
     'two versions are swapped',
@@ -353,7 +353,7 @@ const ATTACKS: [
     {
       audit: [],
       verify: /checkpoints of 7 and 610 entries/,
-      monitor: /did not prove that its 610 entries go on from the 7/,
+      monitor: /did not prove that its 610 entries extend the previous 7/,
     },
   ],
   [
@@ -482,7 +482,7 @@ it('nobody finds anything wrong with what was erased on purpose', async () => {
   expect(await verify()).toMatchObject({
     exitCode: 0,
     complaint: '',
-    printed: expect.stringMatching(/Erased +2: by entries of the log that name each version/),
+    printed: expect.stringMatching(/Erased +2: log entries prove the ids, hashes and times/),
   });
   expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
 });
@@ -491,17 +491,13 @@ it('before its entry is there the audit says that it is waited for', async () =>
   await log.erase('acme-corp', [2, 3]);
   await showWhatIsThere();
   const { exitCode, printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey]);
-  expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Worth a look: 2/)]);
+  expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
 });
 
 /** What a service may claim about a version that it does not want to show. */
 type Claim = [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp];
 const CLAIMS: Claim[] = [
-  [
-    'its place is another one',
-    (line) => (line['log_index'] = Number(line['log_index']) + 1),
-    /does not name its place/,
-  ],
+  ['its place is another one', (line) => (line['log_index'] = Number(line['log_index']) + 1), /does not name index/],
   ['its hash in the log is another one', (line) => (line['leaf_hash'] = 'ab'.repeat(32)), /its proof/],
   [
     'the entry names its place, and was never logged',
@@ -517,7 +513,7 @@ const CLAIMS: Claim[] = [
     'its envelope is there',
     (line, lines) =>
       (line['snapshot'] = { ...Object(line['snapshot']), envelope: Object(lines[1]?.['snapshot']).envelope }),
-    /has its envelope/,
+    /has an envelope/,
   ],
   ...(
     [
@@ -588,16 +584,13 @@ it('the database is restored to an hour ago: found by whoever saw it since', asy
   await showWhatIsThere();
   expect(await audit()).toEqual({ exitCode: 0, checks: [] });
   const { exitCode, complaint } = await monitor();
-  expect([exitCode, complaint]).toEqual([
-    1,
-    expect.stringMatching(/went back: it showed 610 entries before, and shows 7 now/),
-  ]);
+  expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/went back from 610 entries to 7/)]);
 
   // It goes on from there, and grows past what was seen.
   await log.addLineage('after-the-restore', 700);
   await log.publish();
   await showWhatIsThere();
-  expect((await monitor()).complaint).toMatch(/did not prove that its 707 entries go on from the 610/);
+  expect((await monitor()).complaint).toMatch(/did not prove that its 707 entries extend the previous 610/);
   writeFileSync(join(folder, 'older'), newest);
   expect((await verify()).complaint).toMatch(/checkpoints of 610 and 707 entries/);
 });

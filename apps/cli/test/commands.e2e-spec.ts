@@ -25,7 +25,9 @@ import { runCommand } from '../src/run';
 jest.setTimeout(180_000);
 
 const PAGE = 'docs/cli.md';
-/** What the page shows in place of this run's. */
+/** Every line of the story with its output. The page shows some of them. */
+const STORY = 'apps/cli/test/page/story.txt';
+/** The addresses in the page and the story. */
 const SHOWN_URL = 'http://localhost:3000';
 const SHOWN_INBOX_URL = 'http://localhost:3030';
 
@@ -77,17 +79,17 @@ async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), 
 }
 
 /** Runs lines as one story; gives what each printed, made the same for every run. */
-async function tell<Line extends Omit<Example, 'of'>>(
-  lines: readonly Line[],
+async function tell(
+  lines: readonly Example[],
   changes: Partial<CommandContext> = {},
-): Promise<{ example: Line; line: string; output: string }[]> {
+): Promise<{ example: Example; line: string; output: string }[]> {
   const steady = new Steady([
     [service.baseUrl, SHOWN_URL],
     [service.inboxUrl, SHOWN_INBOX_URL],
   ]);
   const kept = new Map([['INBOX', `${service.inboxUrl}/hooks/agency`]]);
   const lender = new IdentityState({ baseUrl: service.baseUrl, token: readFileSync('lender-token', 'utf8') });
-  const told: { example: Line; line: string; output: string }[] = [];
+  const told: { example: Example; line: string; output: string }[] = [];
   for (const example of lines) {
     const { line, exitCode = 0, first, keep = {}, blur = [] } = example;
     await first?.(lender);
@@ -111,9 +113,10 @@ function requireSame(path: string, anew: string, variable: string): void {
   else expect(anew).toBe(readFileSync(file, 'utf8'));
 }
 
-it('every line of docs/cli.md does what the page says', async () => {
+it('every line of the story prints what docs/cli.md and the recorded story show', async () => {
   const told = await tell(EXAMPLES);
-  const shown = told.map(({ example: { of }, line, output }) => ({ of, line, output }));
+  requireSame(STORY, told.map(({ line, output }) => `$ ${line}\n${output}\n`).join(''), 'UPDATE_CLI_PAGE');
+  const shown = told.map(({ example: { of = '' }, line, output }) => ({ of, line, output }));
   requireSame(PAGE, await pageWith(readFileSync(join(repositoryRoot, PAGE), 'utf8'), shown), 'UPDATE_CLI_PAGE');
 });
 
@@ -155,12 +158,12 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   writeFileSync(file, JSON.stringify({ ...profiles, ivan: lost }));
   expect(await run('iss whoami --profile ivan')).toMatchObject({
     exitCode: 1,
-    complaint: expect.stringMatching(/^The sign-in is over .* iss login\.$/),
+    complaint: expect.stringMatching(/^The sign-in has expired .* iss login\.$/),
   });
   await run('iss logout --profile ivan');
   expect(await run('iss whoami --profile ivan')).toMatchObject({
     exitCode: 1,
-    complaint: 'Nobody is signed in as the profile ivan: iss login --profile ivan.',
+    complaint: 'No profile ivan exists. Sign in first: iss login --profile ivan.',
   });
 });
 
@@ -257,7 +260,7 @@ it('says why a receiver did not take an event', async () => {
     exitCode: 1,
     printed: '',
     complaint: expect.stringMatching(
-      /^webhook\.test evt_\S+ failed \(connect: .*\)\. It is tried again: iss deliveries wsub_/,
+      /^webhook\.test evt_\S+ failed \(connect: .*\)\. The service will retry\. See iss deliveries wsub_/,
     ),
   });
 });

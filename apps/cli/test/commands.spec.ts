@@ -73,7 +73,7 @@ describe('iss who', () => {
       [period({ grantee_tenant_id: 'other' })],
       '2026-04-01',
       1,
-      /: it never had a grant on it\.$/,
+      /: it never had a grant on the subject\.$/,
     ],
   ])('judges %s', async (_what, periods, at, exitCode, text) => {
     service.answers = { [`GET ${SUBJECT}/access-history`]: page(...periods) };
@@ -116,8 +116,8 @@ describe('iss who', () => {
         ['WHO', 'MAY READ', 'WHY'],
         ['agency', 'read_latest', 'grant g1 of owner'],
         ['ann', 'read_latest', 'tenant_owner of agency'],
-        ['bob', 'nothing', 'may use no grants: an account_admin sets allow_counterparty_access'],
-        ['eve', 'nothing', 'no member any more'],
+        ['bob', 'nothing', 'cannot use grants. An account_admin can set allow_counterparty_access'],
+        ['eve', 'nothing', 'no longer a member'],
       ],
     ]);
   });

@@ -48,7 +48,7 @@ it.each([
   settingOf('/attributes/officers/ann="x"'),
   settingOf('/attributes/legal/legal_name/first="x"'),
 ])('%j names no place', (change) => {
-  expect(() => attributesAfter(change)).toThrow(/^There is no \/attributes/);
+  expect(() => attributesAfter(change)).toThrow(/^The latest version has no \/attributes/);
 });
 
 it('what changed stands with its values, an array as a whole', () => {

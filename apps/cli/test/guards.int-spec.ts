@@ -14,7 +14,7 @@ it('the guards that an audit expects are those that the migrations make (npm run
     await reader.close();
     expect(lines.filter((line) => /[`\\\n]|\$\{/.test(line))).toEqual([]);
     const file = `// Written by npm run generate -- sql, from a database that has all migrations.
-/** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
+/** The expected guards, one per line: the name and the definition, as the audit reads it from the catalogue. */
 export const EXPECTED_GUARDS = \`
 ${lines.join('\n')}
 \`;

@@ -104,12 +104,12 @@ it('continues after kill -9, and ends with the same counts and report', async ()
   writeFileSync(file, lines.join('\n'));
   expect(await run(['--tenant', 'other'])).toMatchObject({
     exitCode: 2,
-    complaint: expect.stringMatching(/is of an import into agency/),
+    complaint: expect.stringMatching(/belongs to an import into agency/),
   });
 
   const resumed = await run(['--json'], true);
   expect(resumed).toMatchObject({ exitCode: 1 });
-  expect(resumed.complaint).toMatch(/^Going on behind line 1002\.\n/);
+  expect(resumed.complaint).toMatch(/^Continuing after line 1002\.\n/);
   expect(resumed.complaint).toMatch(/\[#{24}\] 100 % {2}line 1202, 4 refused\n/);
   const { report, ...counts } = JSON.parse(resumed.printed);
   expect(counts).toEqual({ lines: 1_202, stored: 1_197 - STORED_UNTOLD, known: STORED_UNTOLD, refused: 4 });
@@ -132,6 +132,6 @@ it('counts a stored snapshot as known, and starts again with --restart', async (
   stored.add(JSON.parse(lines[0] ?? '').snapshot_id);
   expect(await run(['--json'])).toMatchObject({ exitCode: 0, complaint: '' });
   const again = await run(['--restart']);
-  expect(again).toEqual({ exitCode: 0, printed: '3 lines: 0 stored, 3 known already, 0 refused', complaint: '' });
+  expect(again).toEqual({ exitCode: 0, printed: '3 lines: 0 stored, 3 already known, 0 refused', complaint: '' });
   expect(stored.size).toBe(3);
 });

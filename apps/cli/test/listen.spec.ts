@@ -105,11 +105,11 @@ describe('a change of the feed', () => {
 
   it('becomes no event for a change of owners, and an error for an unknown grant or erasure', async () => {
     expect(await eventsOf([]).of(owned)).toBeNull();
-    await expect(eventsOf([]).of(revoked)).rejects.toThrow('The feed does not say what the grant g gave.');
+    await expect(eventsOf([]).of(revoked)).rejects.toThrow('The feed has no terms of the grant g.');
     const later: Change = { ...granted, log_index: 9 };
-    await expect(eventsOf([later]).of(revoked)).rejects.toThrow(/does not say what the grant/);
+    await expect(eventsOf([later]).of(revoked)).rejects.toThrow(/has no terms of the grant/);
     const other: Change = { ...erased, erased_at: '2025-01-01T00:00:00.000Z' };
-    await expect(eventsOf([]).of(other)).rejects.toThrow(/The history does not say what was erased/);
+    await expect(eventsOf([]).of(other)).rejects.toThrow(/The history shows no version that was erased/);
   });
 });
 

@@ -68,7 +68,9 @@ it('shows service and issuer and asks before the first sign-in, and not again', 
   expect(first.complaint).toMatch(
     `Service: ${service.url}\nIssuer:  ${issuer.url}/\nSign in in the browser: ${issuer.url}`,
   );
-  expect(questions).toEqual([`This is the first sign-in at ${service.url}, which will be able to act as you. Go on?`]);
+  expect(questions).toEqual([
+    `This is your first sign-in at ${service.url}. The service will be able to act as you. Continue?`,
+  ]);
   expect(opened.map(({ searchParams }) => searchParams.get('resource'))).toEqual([service.url]);
   const refresh = { token: 'refresh', tokenEndpoint: `${issuer.url}/token`, clientId: 'iss', resource: service.url };
   expect(profiles().read('default')).toMatchObject({ issuer: issuer.url, refresh });
@@ -77,8 +79,8 @@ it('shows service and issuer and asks before the first sign-in, and not again', 
 });
 
 it.each([
-  ['nobody can be asked', null, /must be confirmed, and standard input is no terminal: add --yes\.$/],
-  ['somebody says no', false, /was not confirmed\. No token was asked for\.$/],
+  ['nobody can be asked', null, /must be confirmed, but standard input is not a terminal\. Add --yes\.$/],
+  ['somebody says no', false, /was not confirmed\. No token was requested\.$/],
 ])('opens and sends nothing at a new service if %s', async (_what, answer, complaint) => {
   const outcome = await login('', answer);
   expect(outcome).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(complaint) });
@@ -96,7 +98,7 @@ it('refuses a service whose metadata name another one, before it asks the issuer
   service.answers['GET /.well-known/oauth-protected-resource'] = metadata;
   expect(await login('--yes')).toMatchObject({
     exitCode: 1,
-    complaint: expect.stringMatching(/is the metadata of https:\/\/identity\.example\.com, and not of http/),
+    complaint: expect.stringMatching(/describes https:\/\/identity\.example\.com instead of http/),
   });
   expect([opened, issuer.asked]).toEqual([[], []]);
 });
@@ -113,8 +115,8 @@ describe('the issuer of a profile', () => {
     const refused = await login('--yes');
     expect(refused).toMatchObject({ exitCode: 1 });
     expect(refused.complaint).toBe(
-      `The profile default is pinned to the issuer https://id.example, and this sign-in is by ${issuer.url}. ` +
-        'If the operator of the service says that it changed, add --issuer-changed. Another --profile keeps both.',
+      `The profile default belongs to the issuer https://id.example, but this sign-in uses ${issuer.url}. ` +
+        'If the operator of the service confirms the change, add --issuer-changed. To keep both, use another --profile.',
     );
     expect([opened, issuer.asked]).toEqual([[], []]);
     expect(await login('--issuer-changed')).toMatchObject({ exitCode: 0 });
@@ -125,11 +127,11 @@ describe('the issuer of a profile', () => {
     pinned('default', 'https://id.example');
     expect(await login('--token-stdin')).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/is pinned to/),
+      complaint: expect.stringMatching(/belongs to the issuer/),
     });
     expect(await login(`--issuer ${issuer.url}`)).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/is pinned to/),
+      complaint: expect.stringMatching(/belongs to the issuer/),
     });
     expect(sent()).toEqual([]);
     expect(await login('--token-stdin --issuer-changed')).toMatchObject({ exitCode: 0 });
@@ -140,7 +142,7 @@ describe('the issuer of a profile', () => {
 it('sends no token over http to another machine', async () => {
   expect(await login('--yes --base-url http://identity.example.com')).toMatchObject({
     exitCode: 1,
-    complaint: expect.stringMatching(/^The address of the service is http:.*Only https addresses/),
+    complaint: expect.stringMatching(/^The address of the service is http:.*It must be an https address/),
   });
   expect(await login('--base-url https://me:secret@identity.example.com')).toMatchObject({
     exitCode: 2,

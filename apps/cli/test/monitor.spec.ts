@@ -34,11 +34,11 @@ it('keeps the newest checkpoint, and says what it is consistent with', async () 
   await show(3);
   expect(await monitor()).toEqual({
     exitCode: 0,
-    printed: 'log.example/test: 3 entries, seen for the first time.',
+    printed: 'log.example/test: 3 entries, first check.',
     complaint: '',
   });
   await show(7);
-  expect((await monitor()).printed).toBe('log.example/test: 7 entries, consistent with the 3 of the last look.');
+  expect((await monitor()).printed).toBe('log.example/test: 7 entries, consistent with the 3 of the last check.');
   expect((await monitor('--json')).printed).toMatch(/"tree_size":7.*"consistent_with":\{"tree_size":7\}/);
   expect(readFileSync(state, 'utf8')).toBe(await log.checkpoint(7));
   expect(readdirSync(folder)).toEqual(['state']);
@@ -65,7 +65,7 @@ it.each([5, 6])('finds a log that goes back to %i entries', async (size) => {
   await show(size);
   const { exitCode, complaint } = await monitor();
   expect(exitCode).toBe(1);
-  expect(complaint).toContain(`went back: it showed 7 entries before, and shows ${size} now`);
+  expect(complaint).toContain(`went back from 7 entries to ${size}`);
   requireEvidence(complaint, await log.checkpoint(7), await log.checkpoint(size));
 });
 
@@ -78,7 +78,7 @@ it.each([5, 7])('finds another history of %i entries, signed with the same key',
   const { exitCode, complaint } = await monitor();
   expect(exitCode).toBe(1);
   expect(complaint).toMatch(
-    size === 5 ? /shows two histories of 5 entries/ : /did not prove that its 7 entries go on from the 5/,
+    size === 5 ? /shows two histories of 5 entries/ : /did not prove that its 7 entries extend the previous 5/,
   );
   requireEvidence(complaint, await log.checkpoint(5), checkpoint);
 });
@@ -135,13 +135,16 @@ it('ends by itself over a contradiction', async () => {
 });
 
 it.each([
-  [['monitor'], /^Which log\?/],
-  [['monitor', '--log', 'http://h/log'], /^Name --state FILE/],
-  [['monitor', '--log', 'http://h/log', '--state', 's'], /^Whom do you trust/],
-  [['monitor', '--log', 'ftp://h', '--state', 's', '--vkey', 'V'], /^--log takes the prefix of a log/],
-  [['monitor', '--log', 'http://h/log', '--state', 's', '--vkey', 'V', '--interval', '0'], /^--interval takes seconds/],
-  [['log-key'], /^Name --origin/],
-  [['log-key', '--origin', 'a'], /^Where to\?/],
+  [['monitor'], /^--log is missing/],
+  [['monitor', '--log', 'http://h/log'], /^--state is missing/],
+  [['monitor', '--log', 'http://h/log', '--state', 's'], /^Name the trusted keys/],
+  [['monitor', '--log', 'ftp://h', '--state', 's', '--vkey', 'V'], /^--log takes the URL prefix/],
+  [
+    ['monitor', '--log', 'http://h/log', '--state', 's', '--vkey', 'V', '--interval', '0'],
+    /^--interval takes a number/,
+  ],
+  [['log-key'], /^--origin is missing/],
+  [['log-key', '--origin', 'a'], /^Name either --out FILE/],
   [['log-key', '--origin', 'a b', '--print'], /name/],
   [['log-key', 'show', '/none'], /cannot be read/],
 ])('%j: exits with 2 and says the way out', async (words, complaint) => {

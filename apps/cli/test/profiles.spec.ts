@@ -60,7 +60,9 @@ describe('the file of profiles', () => {
 
   it.each(['', '.hidden', 'a b', '../x', 'x'.repeat(65)])('refuses the name %j', (name) => {
     const profiles = new Profiles(configFolder());
-    expect(() => profiles.write(name, profile())).toThrow('--profile takes a name of letters, digits and . _ -');
+    expect(() => profiles.write(name, profile())).toThrow(
+      '--profile takes a name of letters, digits, dots, underscores and hyphens.',
+    );
     expect(() => profiles.read(name)).toThrow(/^--profile takes/);
   });
 
@@ -122,9 +124,11 @@ describe('the token of a call', () => {
     new Profiles(configFolder()).write('default', profile({ baseUrl: 'http://127.0.0.1:1' }));
     expect(await call({ ISS_TOKEN: 't', ISS_BASE_URL: `${service.url}/` })).toEqual([null, 't']);
     expect(service.asked).toMatchObject([{ authorization: 'Bearer t' }]);
-    await expect(call({ ISS_TOKEN: 't' })).rejects.toThrow('ISS_TOKEN is for which service? Set ISS_BASE_URL too.');
+    await expect(call({ ISS_TOKEN: 't' })).rejects.toThrow(
+      'ISS_TOKEN is set without ISS_BASE_URL. Set ISS_BASE_URL to the URL of the service.',
+    );
     // A profile's token goes to the profile's service alone.
-    await expect(call({ ISS_BASE_URL: service.url })).rejects.toThrow(/127\.0\.0\.1:1\?$/);
+    await expect(call({ ISS_BASE_URL: service.url })).rejects.toThrow(/127\.0\.0\.1:1\.$/);
     expect(service.asked).toHaveLength(1);
   });
 
@@ -156,15 +160,17 @@ describe('the token of a call', () => {
   });
 
   it('is missing before a sign-in, and the error names the command', async () => {
-    await expect(call()).rejects.toThrow('Nobody is signed in as the profile default: iss login.');
-    await expect(call({ ISS_PROFILE: 'x' })).rejects.toThrow(/profile x: iss login --profile x\.$/);
+    await expect(call()).rejects.toThrow('No profile default exists. Sign in first: iss login.');
+    await expect(call({ ISS_PROFILE: 'x' })).rejects.toThrow(
+      /profile x exists\. Sign in first: iss login --profile x\.$/,
+    );
   });
 
   it('without a tenant is not sent to a route of a tenant', async () => {
     new Profiles(configFolder()).write('default', profile({ tenant: null }));
     expect(await iss(['log', 'harbour'], { settings: settings() })).toMatchObject({
       exitCode: 2,
-      complaint: expect.stringMatching(/^For which tenant\?/),
+      complaint: expect.stringMatching(/^No tenant is selected/),
     });
     expect(service.asked).toEqual([]);
   });

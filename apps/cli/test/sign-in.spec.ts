@@ -78,10 +78,10 @@ it.each([
   [
     'an answer of another issuer',
     { code: 'c', iss: 'https://other.example' },
-    /the answer is of https:\/\/other\.example/,
+    /the answer is from https:\/\/other\.example/,
   ],
   ['a refusal', { error: 'access_denied', error_description: 'You may not' }, /did not sign you in: You may not\.$/],
-  ['an answer without a code', {}, /it gave no code/],
+  ['an answer without a code', {}, /it sent no code/],
 ])('takes %s for none', async (_what, answer, message) => {
   await expect(signIn((request) => ({ ...answer, state: stateOf(request) }))).rejects.toThrow(message);
   expect(asked.map(({ path }) => path)).not.toContain('/token');
@@ -106,7 +106,7 @@ it('lets nobody else on the machine end the sign-in', async () => {
 it('says why the issuer gave no token', async () => {
   answers['/token'] = { error: 'invalid_grant', error_description: 'too late' };
   const signedIn = signIn((request) => ({ code: 'c', state: stateOf(request) }));
-  await expect(signedIn).rejects.toThrow('The issuer gave no token: invalid_grant, too late');
+  await expect(signedIn).rejects.toThrow('The issuer refused the token request (invalid_grant): too late');
 });
 
 it('asks again while nobody has signed in on the other device', async () => {
@@ -159,12 +159,12 @@ describe('the metadata of the service', () => {
   ])('are refused with %s', async (_what, resource) => {
     const given = typeof resource === 'string' ? resource : resource();
     answers[METADATA] = { resource: given, authorization_servers: ['https://id.example/p'] };
-    await expect(issuerOf(origin)).rejects.toThrow(`is the metadata of ${given}, and not of ${origin}. No token`);
+    await expect(issuerOf(origin)).rejects.toThrow(`describes ${given} instead of ${origin}. No token`);
   });
 
   it('may name no issuer', async () => {
     answers[METADATA] = { resource: origin };
-    await expect(issuerOf(origin)).rejects.toThrow(/names no issuer of tokens: name --issuer URL\.$/);
+    await expect(issuerOf(origin)).rejects.toThrow(/names no token issuer\. Add --issuer URL\.$/);
   });
 });
 
@@ -182,7 +182,7 @@ describe('a hostile issuer', () => {
 
   it('cannot say to be another one', async () => {
     await expect(discovered({ issuer: 'https://other.example\u001b[2J' })).rejects.toThrow(
-      /is of the issuer https:\/\/other\.example\\u001b\[2J, and not of/,
+      /describes the issuer https:\/\/other\.example\\u001b\[2J instead of/,
     );
   });
 
@@ -196,7 +196,7 @@ describe('a hostile issuer', () => {
     'revocation_endpoint',
   ])('cannot put its %s on another origin', async (member) => {
     await expect(discovered({ [member]: 'https://evil.example/x' })).rejects.toThrow(
-      `${member} of ${origin} lies at https://evil.example. Endpoints must lie on the origin of their issuer.`,
+      `${member} of ${origin} is at https://evil.example. All endpoints must be at the origin of the issuer.`,
     );
     expect(await discovered({ [member]: `${origin}/x` })).toMatchObject({ issuer: origin });
   });
@@ -213,7 +213,7 @@ describe('a hostile issuer', () => {
     'http://127.0.0.1.evil.example/authorize',
     'https://user:secret@evil.example/authorize',
   ])('cannot have %s opened', async (address) => {
-    const refused = /^authorization_endpoint of 127\.0\.0\.1:\d+ is .*\. Only https addresses/;
+    const refused = /^authorization_endpoint of 127\.0\.0\.1:\d+ is .*\. It must be an https address/;
     const failure = discovered({ authorization_endpoint: address });
     await expect(failure).rejects.toThrow(refused);
     await expect(failure).rejects.not.toThrow('secret');
@@ -226,7 +226,7 @@ describe('a hostile issuer', () => {
       answers['/device'] = { ...given, verification_uri: address };
       const { context, complaints } = testContext();
       const signedIn = signInByDevice(await discover(origin, 'iss'), RESOURCE, context);
-      await expect(signedIn).rejects.toThrow(/^verification_uri of .* Only https addresses/);
+      await expect(signedIn).rejects.toThrow(/^verification_uri of .* It must be an https address/);
       expect(complaints).toEqual([]);
     },
   );
@@ -234,7 +234,7 @@ describe('a hostile issuer', () => {
   it.each(['ftp://x', 'http://id.example', 'https://a:b@id.example', 'javascript:x', 'x'])(
     'cannot be %s',
     async (issuer) => {
-      await expect(discover(issuer, 'iss')).rejects.toThrow(/^The issuer is .*Only https addresses/);
+      await expect(discover(issuer, 'iss')).rejects.toThrow(/^The issuer is .*It must be an https address/);
       expect(asked).toEqual([]);
     },
   );

@@ -37,7 +37,7 @@ describe('what a shell completes', () => {
   it('knows no other shell', async () => {
     expect(await iss(['completion', 'csh'])).toMatchObject({
       exitCode: 2,
-      complaint: 'SHELL is one of bash, zsh, fish.',
+      complaint: 'SHELL must be one of bash, zsh, fish.',
     });
   });
 });
@@ -53,7 +53,7 @@ describe('where profiles are', () => {
   });
 
   it('is nowhere without a home', () => {
-    expect(() => settingsOf({}, 'linux').configFolder).toThrow(/set XDG_CONFIG_HOME/);
+    expect(() => settingsOf({}, 'linux').configFolder).toThrow(/Set XDG_CONFIG_HOME/);
   });
 });
 
@@ -89,29 +89,29 @@ describe('words', () => {
   });
 
   it.each([
-    ['gte', /^There is no such command\. Did you mean get\? There are:\n/],
+    ['gte', /^Unknown command\. Did you mean get\? The commands are:\n/],
     ['--loud', /^Unknown option '--loud'\. iss --help/],
-    ['get', /^Missing required argument 'SUBJECT'\.\nUsage: iss get SUBJECT/],
+    ['get', /^Missing required argument 'SUBJECT\[@VERSION\]'\.\nUsage: iss get SUBJECT/],
     ['get a b', /^Too many arguments[^]*Usage: iss get SUBJECT/],
-    ['get a --as-of', /^Option '--as-of <T>' argument missing\.\nUsage: iss get/],
-    ['get a@1 --as-of 2026-01-01T00:00:00Z', /^Name one: SUBJECT@VERSION, or --as-of T\./],
-    ['get a --basis effective', /^--basis says what --as-of T is about/],
-    ['get organization/', /^Which subject\?/],
-    ['help nothing', /^There is no command nothing\. iss --help/],
-    ['nothing --help', /^There is no command nothing\./],
-    ['admin nothing --help', /^There is no command admin nothing\./],
-    ['diff a 1..2 --json --policy policy', /^--json is the diff of the service, which --policy cannot prove/],
-    ['diff a 1-2', /^The versions are FROM\.\.TO/],
-    ['diff a 1', /^Version 1 has none before it/],
-    ['blame a attributes', /^PATH is a JSON Pointer/],
-    ['propose a', /^What is to change\?/],
+    ['get a --as-of', /^Option '--as-of <TIME>' argument missing\.\nUsage: iss get/],
+    ['get a@1 --as-of 2026-01-01T00:00:00Z', /^SUBJECT@VERSION and --as-of exclude/],
+    ['get a --basis effective', /^--basis applies to --as-of/],
+    ['get organization/', /^The subject has no id/],
+    ['help nothing', /^Unknown command nothing\. iss --help/],
+    ['nothing --help', /^Unknown command nothing\./],
+    ['admin nothing --help', /^Unknown command admin nothing\./],
+    ['diff a 1..2 --json --policy policy', /^--json prints the diff of the service, which --policy cannot prove/],
+    ['diff a 1-2', /^The versions must be FROM\.\.TO/],
+    ['diff a 1', /^Version 1 has no previous version/],
+    ['blame a attributes', /^PATH must be a JSON Pointer/],
+    ['propose a', /^No change is named/],
     ['propose a --set name', /^--set takes a JSON Pointer/],
     ['propose a --set /attributes/name', /^--set takes PATH=JSON/],
     ['propose a --remove attributes', /^--remove takes a JSON Pointer/],
     ['propose a --evidence none.json', /^none\.json cannot be read \(ENOENT\)/],
     ['proposals --status open', /^--status takes one of proposed, applied, withdrawn/],
     ['put none.json', /^none\.json cannot be read \(ENOENT\)/],
-    ['login', /^Which service\?/],
+    ['login', /^No service is named/],
     ['login --base-url localhost', /^--base-url takes an http\(s\) URL/],
   ])('iss %s: exit code 2, and the way out', async (words, complaint) => {
     const settings = settingsOf({ XDG_CONFIG_HOME: '/nowhere' }, 'linux');

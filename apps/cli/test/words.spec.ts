@@ -77,8 +77,8 @@ describe('a list', () => {
     [{ json: true }, [1, 2], ['1', '2'], []],
     [{ json: true }, [], [], []],
     [{ limit: '2' }, [1, 2], ['NUMBER\n1\n2'], []],
-    [{ limit: '2' }, [1, 2, 3], ['NUMBER\n1\n2'], ['There are more than 2: --limit N shows more of them.']],
-    [{ limit: '1', json: true }, [1, 2], ['1'], ['There are more than 1: --limit N shows more of them.']],
+    [{ limit: '2' }, [1, 2, 3], ['NUMBER\n1\n2'], ['The list continues after 2. Use --limit N to show more.']],
+    [{ limit: '1', json: true }, [1, 2], ['1'], ['The list continues after 1. Use --limit N to show more.']],
   ])('shows with options %j the items %j', async (options, items, shown, said) => {
     const { context, printed, complaints } = testContext();
     await showList(options, context, from(items), { asRow, none: 'None.' });
@@ -178,7 +178,7 @@ it.each<[Change, string]>([
     },
     `bank reads every subject of agency: read_latest until ${at}`,
   ],
-  [{ ...grant, type: 'grant.revoked', revoked_at: at, subject }, 'bank reads organization/harbour of agency no more'],
+  [{ ...grant, type: 'grant.revoked', revoked_at: at, subject }, 'bank no longer reads organization/harbour of agency'],
   [
     {
       ...subject,
@@ -200,7 +200,7 @@ it.each<[Change, string]>([
       from_principal_id: null,
       changed_at: at,
     },
-    'oidc:p#ann after nobody',
+    'agency: from nobody to oidc:p#ann',
   ],
 ])('changeText writes a change in one line: %#', (change, text) => {
   expect(changeText(change)).toBe(text);
@@ -243,8 +243,8 @@ describe('failureOf', () => {
       apiErrorOf({ ...api, status: 400, code: 'validation_error', message: 'Bad.', details: places.slice(0, 1) }),
       'Bad (400, request r-1).\n  /p0: bad\\u000a',
     ],
-    [new VerificationError('hash', 'Another hash.'), 'Not verified (hash): Another hash. It must not be believed.'],
-    [new ConnectionError('No answer.'), 'No answer. Does the service run at http://iss.example?'],
+    [new VerificationError('hash', 'Another hash.'), 'Not verified (hash): Another hash. Do not trust this answer.'],
+    [new ConnectionError('No answer.'), 'No answer. Check that the service runs at http://iss.example.'],
     [new IdentityStateError('Nobody\u001b'), 'Nobody\\u001b'],
   ])('turns %j into a sentence with the next step', (error, message) => {
     expect(failureOf(error, 'http://iss.example')).toEqual(new Failure(message));

@@ -27,7 +27,7 @@ withConsole('verifying without signing in', (scene) => {
     await page.locator('[data-outcome=proved]').getByText('acme.ndjson is proved by the keys').waitFor();
     const report = page.getByRole('region', { name: 'Report' });
     expect(await report.textContent()).toContain('organization acme-corp, of the tenant acme');
-    expect(await report.textContent()).toContain('1 to 3, none left out between');
+    expect(await report.textContent()).toContain('1 to 3, complete');
     expect(await report.textContent()).toContain('No witness that you trust saw this checkpoint');
     expect(await page.getByRole('table', { name: 'Lines' }).getByRole('row').count()).toBe(4);
     expect(await accessibilityFindings(page)).toEqual([]);

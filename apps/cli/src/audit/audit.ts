@@ -10,22 +10,22 @@ import { openRunners, type Runner } from './runners';
 import type { AuditTask } from './tasks';
 import { checkCheckpoints, checkTree, signedSizes, type StoredTree, storedTree } from './tree';
 
-/** Entries of one task: two seconds or so. */
+/** Entries per task, about two seconds of work. */
 const ENTRIES = 256 * TILE_WIDTH;
-/** Subjects of one task that looks for what is not logged. */
+/** Subjects per task that looks for unlogged facts. */
 const SUBJECTS = 250_000;
-/** Subjects of one task that reads their snapshots. */
+/** Subjects per task that reads their snapshots. */
 const LINEAGES = 20_000;
 
 export interface AuditRange {
-  /** Entries before it are left out. */
+  /** The first entry to check. */
   readonly from: number;
-  /** Only entries below it are looked at, and nothing else; null: all, and everything beside them. */
+  /** Checks only entries before it, and nothing else. Null checks everything. */
   readonly to: number | null;
 }
 
 export interface AuditResult extends Found {
-  /** Null: the log was left out, or its tree is gone. */
+  /** Null if the log was skipped or its tree is gone. */
   treeSize: number | null;
   entries: number;
   snapshots: number;
@@ -33,19 +33,19 @@ export interface AuditResult extends Found {
   waiting: number;
 }
 
-/** How far the audit is. */
 export interface AuditProgress {
   readonly entries: number;
-  /** Entries altogether; 0 without the log. */
+  /** The number of entries to check; 0 without the log. */
   readonly of: number;
   readonly snapshots: number;
-  /** Everything before this entry has been looked at. */
+  /** All entries before this one are checked. */
   readonly doneBefore: number;
 }
 
 /**
- * Recomputes what a database holds, all of it as it was at one moment, with `jobs` readers side by side. Throws UsageError
- * when the database cannot be read.
+ * Recomputes the contents of a database as of one moment, with `jobs` parallel readers.
+ *
+ * @throws UsageError if the database cannot be read
  */
 export async function audit(
   url: string,
@@ -57,7 +57,7 @@ export async function audit(
     tell,
   }: {
     range: AuditRange;
-    /** Whether the log is looked at; else what a database says by itself. */
+    /** False checks only what the database says without its log. */
     withLog: boolean;
     policy: Policy | null;
     jobs: number;
@@ -104,14 +104,14 @@ export async function audit(
   }
 }
 
-/** Row-level security would hide rows, and every one of them would look like a theft. */
+/** Requires that row-level security hides no rows, because hidden rows would look deleted. @throws UsageError */
 async function requireReadable(reader: AuditReader): Promise<void> {
   const [row] = await reader.rows(
     `SELECT row_security_active('public.snapshots') AND NOT pg_has_role(current_user, 'iss_app', 'USAGE')`,
   );
   if (row?.[0] === 't') {
     throw new UsageError(
-      'Row-level security hides snapshots from the login: ALTER ROLE … BYPASSRLS, or GRANT iss_app TO it.',
+      'Row-level security hides snapshots from this login. Run ALTER ROLE … BYPASSRLS, or GRANT iss_app TO the login.',
     );
   }
 }
@@ -153,7 +153,7 @@ async function runAll(
   { of, from, to, tell }: { of: number; from: number; to: number; tell: (progress: AuditProgress) => void },
 ): Promise<void> {
   const left = [...tasks];
-  /** Where the tasks begin that are not done. */
+  /** The first entries of unfinished tasks. */
   const open = new Set(tasks.flatMap((task) => (task.kind === 'entries' ? [task.from] : [])));
   const work = async (runner: Runner): Promise<void> => {
     for (let task = left.shift(); task !== undefined; task = left.shift()) {

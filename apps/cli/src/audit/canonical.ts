@@ -30,7 +30,7 @@ function parse(text: string): Json {
   return JSON.parse(marked, (_key, member: Json) => unmarked(member));
 }
 
-/** A private-use character; `m` behind it stands for itself, and `q` for a quotation mark. */
+/** A private-use character; `m` after it means the character itself, and `q` a quotation mark. */
 const MARKER = '\ue000';
 
 function unmarked(value: Json): Json {
@@ -44,7 +44,7 @@ const unmarkedText = (text: string): string =>
     escape === 'm' ? MARKER : String(JSON.parse(`"\\${escape === 'q' ? '"' : escape}"`)),
   );
 
-/** Deeper than that another implementation looks. */
+/** The package `canonicalize` settles deeper values. */
 const MAX_RECURSION = 500;
 
 function isInOrder(value: Json, levels: number): boolean {

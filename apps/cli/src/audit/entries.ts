@@ -16,21 +16,21 @@ import { checkHash, checkText } from './envelopes';
 import { type Checked, notice, nothingChecked, report } from './findings';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
-/** Entries of one statement: tiles of half a megabyte beside them. */
+/** Entries per statement. Their tiles take half a megabyte. */
 const CHUNK = 64 * TILE_WIDTH;
 const HASH_SIZE = 32;
-/** Clocks of several machines, and transactions that wait. */
+/** For clock differences and waiting transactions. */
 const CLOCK_SKEW_MS = 60_000;
-/** The audit makes a note of a fact that was logged so much later than it says, where no checkpoint says that the log was complete. */
+/** A fact that was logged this much later than its own time is a notice, unless a checkpoint proves that it is back-dated. */
 const LATE_MS = 3_600_000;
-/** Longer than a transaction of the applications, and than clocks differ. */
+/** Longer than any transaction of the applications and any clock difference. */
 const COMMIT_MS = 300_000;
 
-/** When sizes were signed, ascending: what an entry's place in the log says of its time. */
+/** Signed tree sizes with their times, ascending. They bound the time of an entry. */
 export interface SignedSizes {
   readonly sizes: Float64Array;
   readonly atMs: Float64Array;
-  /** Whatever was committed before is among the first entries, as many as the size says; -Infinity: nobody recorded it. */
+  /** All facts committed before this time are in the tree of that size. -Infinity if no time was recorded. */
   readonly completeMs: Float64Array;
 }
 
@@ -115,7 +115,7 @@ const TILES = `
 SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
  WHERE (level = 0 AND tile_index >= $1 AND tile_index < $2) OR (level = 1 AND tile_index >= $3 AND tile_index < $4)`;
 
-/** Recomputes a range of the log: each leaf from its row and salt, each snapshot from its envelope, each full tile's hash. */
+/** Recomputes a range of the log: each leaf, each snapshot and the hash of each full tile. */
 export async function checkEntries(reader: AuditReader, task: EntriesTask): Promise<Checked> {
   const checked = nothingChecked();
   for (let from = task.from; from < task.to; from += CHUNK) {
@@ -125,7 +125,7 @@ export async function checkEntries(reader: AuditReader, task: EntriesTask): Prom
 }
 
 class Chunk {
-  /** By level and index. */
+  /** Tiles by level and index. */
   private readonly tiles = new Map<string, Buffer>();
   private readonly isSeen: Uint8Array;
 
@@ -152,17 +152,17 @@ class Chunk {
     await this.reader.each(KEYS, [this.from, this.to], (row) => this.checkKey(row));
     const missing = this.isSeen.indexOf(0);
     for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
-      report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row of this index');
+      report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row with this index');
     }
   }
 
-  /** Its width, and that the level above has its hash where it is full. */
+  /** Checks the width of a tile and, if it is full, its hash in the level above. */
   private checkTile(index: number): void {
     const where = `tile 0/${index}`;
     const bytes = this.tiles.get(`0/${index}`);
     const width = Math.min(TILE_WIDTH, this.task.treeSize - index * TILE_WIDTH);
     if (bytes?.length !== width * HASH_SIZE) {
-      report(this.checked, 'tile', where, `it has ${(bytes?.length ?? 0) / HASH_SIZE} hashes and not ${width}`);
+      report(this.checked, 'tile', where, `it has ${(bytes?.length ?? 0) / HASH_SIZE} hashes instead of ${width}`);
       return;
     }
     if (width < TILE_WIDTH) return;
@@ -174,7 +174,7 @@ class Chunk {
         this.checked,
         'tree',
         where,
-        `hash ${index % TILE_WIDTH} of tile 1/${Math.floor(index / TILE_WIDTH)} is not its`,
+        `hash ${index % TILE_WIDTH} of tile 1/${Math.floor(index / TILE_WIDTH)} does not match it`,
       );
     }
   }
@@ -214,29 +214,29 @@ class Chunk {
       value = checkText(this.checked, where, text);
     }
     checkPatch(this.checked, where, row, value);
-    // What is left of an erased one has no text and no salt, and an entry of the log names its place.
+    // An erased version has no text and no salt, and a log entry names its index.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
-      report(this.checked, 'erased', where, `${isText(envelope) ? 'the salt' : 'the envelope'} is not there`);
+      report(this.checked, 'erased', where, `${isText(envelope) ? 'the salt' : 'the envelope'} is missing`);
     }
-    if (erasure === 'waiting') notice(this.checked, where, 'it was erased, and the erasure waits for its entry');
+    if (erasure === 'waiting') notice(this.checked, where, 'it was erased, and the erasure waits to be logged');
     if (owner !== tenantId) {
-      report(this.checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
+      report(this.checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);
     }
     if (version === '1') {
-      if (isText(prevHash)) report(this.checked, 'chain', where, 'it is the first one and has a prev_hash');
+      if (isText(prevHash)) report(this.checked, 'chain', where, 'version 1 has a prev_hash');
       return;
     }
     if (!isText(parentCreated)) {
-      report(this.checked, 'version_gap', where, 'snapshots has no row of the version before');
+      report(this.checked, 'version_gap', where, 'snapshots has no row of the previous version');
       return;
     }
     if (prevHash !== parentHash) {
-      report(this.checked, 'chain', where, `prev_hash is ${prevHash}, the version before has ${parentHash}`);
+      report(this.checked, 'chain', where, `prev_hash is ${prevHash}, but the previous version has ${parentHash}`);
     }
-    // The link binds all the same; what is imported and sealed later is logged in the order of the sealing.
+    // prev_hash still links them. Imported versions are logged in the order in which their hashes were filled in.
     if (!isText(parentEntry) || Number(parentEntry) >= index) {
       const before = isText(parentEntry) ? `entry ${parentEntry}` : 'not logged';
-      notice(this.checked, where, `the version before is ${before}: logged out of order, as an import may be`);
+      notice(this.checked, where, `the previous version is ${before}: logged out of order, as imports can be`);
     }
     const parentCreatedAt = apiTime(parentCreated);
     if (createdAt < parentCreatedAt && Date.parse(createdAt) < Date.parse(parentCreatedAt) - CLOCK_SKEW_MS) {
@@ -244,7 +244,7 @@ class Chunk {
         this.checked,
         'time',
         where,
-        `created_at ${createdAt} is before the version before, ${parentCreatedAt}: back-dated`,
+        `created_at ${createdAt} is before the previous version, ${parentCreatedAt}: back-dated`,
       );
     }
   }
@@ -347,7 +347,7 @@ class Chunk {
             this.checked,
             'not_erased',
             where,
-            `${stillThere} of the versions that it names, of ${subjectType} ${subjectId}`,
+            `${stillThere} erased versions of ${subjectType} ${subjectId} still have content`,
           );
         }
         const text = erasureEntry(salt ?? '', {
@@ -415,11 +415,11 @@ class Chunk {
     const place = (index % TILE_WIDTH) * HASH_SIZE;
     const leaf = hash('sha256', `\0${text}`, 'buffer');
     if (tile?.subarray(place, place + HASH_SIZE).equals(leaf) === true) return;
-    // Without the salt, which keeps secret what the tree's hashes are of.
+    // Omits the salt, which keeps the content of the hashes secret.
     report(this.checked, 'leaf', where, `the tables say ${text.replace(/"salt":"[^"]*",/, '').slice(0, 1_000)}`);
   }
 
-  /** Compares a fact with the signed trees: it is older than the first one that has it, and younger than those that were complete without it. */
+  /** Checks that a fact is older than the first signed tree with it, and newer than the trees that were complete without it. */
   private checkTime(index: number, where: string, at: string, isLate = false): void {
     const atMs = Date.parse(at);
     const { sizes, atMs: signedAtMs, completeMs } = this.task.signed;
@@ -430,24 +430,33 @@ class Chunk {
         this.checked,
         'time',
         where,
-        `${at} is after the checkpoint of ${sizes[next]} entries that has it was signed`,
+        `${at} is after the signing of the checkpoint of ${sizes[next]} entries that has it`,
       );
     }
     const complete = completeMs[next - 1];
     if (complete !== undefined && atMs < complete - COMMIT_MS && !isLate) {
       const when = new Date(complete).toISOString();
-      report(this.checked, 'time', where, `it says ${at}, and the log was complete without it at ${when}: back-dated`);
+      report(
+        this.checked,
+        'time',
+        where,
+        `its time is ${at}, but the log was complete without it at ${when}: back-dated`,
+      );
       return;
     }
     const before = signedAtMs[next - 1];
     if (before !== undefined && atMs < before - LATE_MS) {
       const when = new Date(before).toISOString();
-      notice(this.checked, where, `it says ${at}, and was not in the log at ${when}: logged late, or back-dated`);
+      notice(
+        this.checked,
+        where,
+        `its time is ${at}, but it was not in the log at ${when}: logged late, or back-dated`,
+      );
     }
   }
 }
 
-/** The place of the first size above the index. */
+/** Returns the position of the first size above the index. */
 function firstAbove(sizes: Float64Array, index: number): number {
   let [from, to] = [0, sizes.length];
   while (from < to) {

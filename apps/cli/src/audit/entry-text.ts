@@ -1,7 +1,7 @@
-/** The text of an entry as docs/log.md describes it, written here anew: members in the order of RFC 8785. */
+/** Builds log entries as docs/log.md describes them, independently of the writers. Members are in RFC 8785 order. */
 
 const VERSION = '"entry_version":"iss_log_entry_v1"';
-/** RFC 8785, section 3.2.2.2, is the ECMAScript serializer for strings. */
+/** RFC 8785, section 3.2.2.2, uses the ECMAScript serializer for strings. */
 const quote = (text: string | null): string => JSON.stringify(text);
 
 export interface SnapshotRow {
@@ -14,7 +14,7 @@ export interface SnapshotRow {
   envelopeHash: string | null;
   prevHash: string | null;
   createdAt: string;
-  /** Null: the entry does not name who wrote the version. */
+  /** Null if the entry does not name the writer. */
   writer: { principalId: string; requestId: string | null } | null;
 }
 
@@ -96,7 +96,7 @@ export interface ErasureRow {
   /** A JSON array of numbers. */
   erasedIndexes: string;
   erasedAt: string;
-  /** Id, version, both hashes, and the time as PostgreSQL writes it. Null: the entry does not name the versions. */
+  /** Id, version, hash, previous hash and PostgreSQL time of each version. Null if the entry does not name the versions. */
   erasedVersions: readonly (readonly [string, string, string, string | null, string])[] | null;
 }
 
@@ -146,7 +146,7 @@ export function keyEntry(salt: string, { vkey, announcedBy, announcedAt }: KeyRo
   );
 }
 
-/** A time as the API writes it, of one as PostgreSQL does in UTC: cut, not rounded, to the millisecond. */
+/** Converts a UTC time of PostgreSQL to the format of the API, truncated to milliseconds. */
 export function apiTime(time: string): string {
   const second = time.slice(0, 19).replace(' ', 'T');
   const fraction = time[19] === '.' ? time.slice(20, time.indexOf('+', 20)) : '';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalValue } from './canonical';
 import { type Found, report } from './findings';
 
-/** An envelope, and what its row says of it. */
+/** An envelope with the columns of its row. */
 export interface EnvelopeRow {
   subjectType: string;
   subjectId: string;
@@ -13,19 +13,19 @@ export interface EnvelopeRow {
   envelope: string;
 }
 
-/** That the text hashes to what the row says. */
+/** Checks that the text has the hash in its row. */
 export function checkHash(found: Found, where: string, { envelope, envelopeHash }: EnvelopeRow): void {
   const computed = hash('sha256', envelope, 'hex');
   if (computed !== envelopeHash) {
-    report(found, 'envelope_hash', where, `it hashes to ${computed}, envelope_hash is ${envelopeHash}`);
+    report(found, 'envelope_hash', where, `its hash is ${computed}, but envelope_hash is ${envelopeHash}`);
   }
 }
 
-/** That the text is canonical, and names its row. Gives its value; undefined where it is not canonical. */
+/** Checks that the text is canonical and names its row. Returns its value; undefined if it is not canonical. */
 export function checkText(found: Found, where: string, row: EnvelopeRow): unknown {
   const value = canonicalValue(row.envelope);
   if (value === undefined) {
-    report(found, 'not_canonical', where, 'its text is not the canonical form of a JSON value');
+    report(found, 'not_canonical', where, 'its text is not canonical JSON');
     return undefined;
   }
   const subject = memberOf(value, 'subject');
@@ -37,11 +37,11 @@ export function checkText(found: Found, where: string, row: EnvelopeRow): unknow
     memberOf(value, 'generated_at') === row.generatedAt &&
     memberOf(subject, 'subject_type') === row.subjectType &&
     memberOf(subject, 'subject_id') === row.subjectId;
-  if (!isOfRow) report(found, 'envelope_ids', where, 'id, version, time or subject in the text are others');
+  if (!isOfRow) report(found, 'envelope_ids', where, 'its id, version, time or subject differs from the row');
   return value;
 }
 
-/** The own member, or the element. */
+/** Returns an own member of an object, or an element of an array; else undefined. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return Object.getOwnPropertyDescriptor(value, name)?.value;

@@ -1,5 +1,5 @@
 // Written by npm run generate -- sql, from a database that has all migrations.
-/** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
+/** The expected guards, one per line: the name and the definition, as the audit reads it from the catalogue. */
 export const EXPECTED_GUARDS = `
 constraint PK_8c82d7f526340ab734260ea46be of migrations: PRIMARYKEYid
 constraint audit_places_pkey of audit_places: PRIMARYKEYtenant_id

@@ -1,10 +1,10 @@
 import type { AuditReader } from './database';
 import { type Found, nothingFound, notice, report } from './findings';
 
-/** Snapshots of a range of subjects. */
+/** Looks for unlogged snapshots of a range of subjects. */
 export interface FactsTask {
   readonly kind: 'facts';
-  /** subject_key, `to` not included. */
+  /** A subject_key. `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -19,18 +19,18 @@ SELECT n.snapshot_id, n.subject_key, n.snapshot_version FROM snapshots n
    AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = 1 AND w.subject_key = n.subject_key
                                                AND w.snapshot_version = n.snapshot_version)`;
 
-/** A log that was begun anew says so before all else; in what waits by its mark, which comes before all others. */
+/** Finds a last restart whose entry is not the first one. */
 const MISPLACED_RESTART = `
 SELECT r.restart_id, e.log_index FROM (SELECT * FROM log_restarts ORDER BY restart_id DESC LIMIT 1) r
   JOIN log_entries e ON e.restart_id = r.restart_id WHERE e.log_index <> 0`;
 
-/** Keys that sign and that nobody announced, and keys that count as the first ones and came later. */
+/** Finds signing keys without announcement, and keys that count as first but came later. */
 const STRANGE_KEYS = `
-SELECT k.vkey, 'it signs, and is not announced' FROM log_keys k
+SELECT k.vkey, 'it signs but is not announced' FROM log_keys k
  WHERE k.until_at IS NULL
    AND NOT EXISTS (SELECT FROM log_key_announcements a WHERE a.vkey = k.vkey AND a.ended_at IS NULL)
  UNION ALL
-SELECT a.vkey, 'it counts as a first key, and others were announced before it' FROM log_key_announcements a
+SELECT a.vkey, 'it counts as a first key, but others were announced before it' FROM log_key_announcements a
  WHERE a.is_first
    AND EXISTS (SELECT FROM log_key_announcements b
                 WHERE split_part(b.vkey, '+', 1) = split_part(a.vkey, '+', 1) AND b.announced_at < a.announced_at)`;
@@ -41,7 +41,7 @@ const noEntry = (type: number, column: string): string =>
   `NOT EXISTS (SELECT FROM log_entries e WHERE e.entry_type = ${type} AND e.${column} = f.${column})
    AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = ${type} AND w.${column} = f.${column})`;
 
-/** Facts beside snapshots, by what they are called. */
+/** Statements that find unlogged facts other than snapshots, by name. */
 const UNLOGGED: Readonly<Record<string, string>> = {
   grant: `SELECT f.grant_id FROM grants f WHERE ${noEntry(2, 'grant_id')}`,
   'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
@@ -52,7 +52,7 @@ const UNLOGGED: Readonly<Record<string, string>> = {
   'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
 };
 
-/** Who owns a tenant by the changes: whoever the last change that names them made an owner. */
+/** Finds differences between the owners by the logged changes (the last one per principal counts) and the memberships. */
 const OWNERS = `
 WITH named AS (
   SELECT tenant_id, principal_id, owner_change_id, true AS is_owner FROM owner_changes WHERE principal_id IS NOT NULL
@@ -70,16 +70,16 @@ SELECT coalesce(l.tenant_id, h.tenant_id), coalesce(l.principal_id, h.principal_
  WHERE l.tenant_id IS NULL OR h.tenant_id IS NULL`;
 
 /**
- * Grants that are not what their last change made of them; and changes that are not from what was before, of another tenant
- * or subject than their grant, or of no grant.
+ * Finds grants that differ from their last change, and changes that do not continue the previous state, name another tenant or subject than
+ * their grant, or have no grant.
  */
 const GRANTS = `
 SELECT h.grant_id, h.grant_change_id,
-       CASE WHEN g.grant_id IS NULL THEN 'there is no such grant'
+       CASE WHEN g.grant_id IS NULL THEN 'the grant does not exist'
             WHEN (g.grantor_tenant_id, g.subject_key) <> (h.grantor_tenant_id, h.subject_key)
             THEN 'it names another grantor or subject than the grant'
-            WHEN n.grant_change_id IS NULL THEN 'the grant is not what its last change made of it'
-            ELSE 'the next change, ' || n.grant_change_id || ', is from something else' END
+            WHEN n.grant_change_id IS NULL THEN 'the grant differs from its last change'
+            ELSE 'the next change, ' || n.grant_change_id || ', does not continue it' END
   FROM grant_changes h
   LEFT JOIN grants g ON g.grant_id = h.grant_id
   LEFT JOIN LATERAL (SELECT * FROM grant_changes n
@@ -89,20 +89,20 @@ SELECT h.grant_id, h.grant_change_id,
     OR h.scopes <> CASE WHEN n.grant_change_id IS NULL THEN g.scopes ELSE n.from_scopes END
     OR h.expires_at IS DISTINCT FROM CASE WHEN n.grant_change_id IS NULL THEN g.expires_at ELSE n.from_expires_at END`;
 
-/** Snapshots that are in no entry and in no mark. */
+/** Finds snapshots that are neither logged nor waiting to be logged. */
 export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): Promise<Found> {
   const found = nothingFound();
   await reader.each(UNLOGGED_SNAPSHOTS, [from, to], ([id, key, version]) =>
-    report(found, 'not_logged', `snapshot ${id}: version ${version} of subject_key ${key}`, 'it is in no entry'),
+    report(found, 'not_logged', `snapshot ${id}: version ${version} of subject_key ${key}`, 'it has no log entry'),
   );
   return found;
 }
 
-/** The same of grants, revocations, changes of owners, erasures, restarts of the log and announcements of its keys. */
+/** Finds other facts that are neither logged nor waiting to be logged, a misplaced restart, and wrong keys. */
 export async function checkLoggedFacts(reader: AuditReader): Promise<Found> {
   const found = nothingFound();
   for (const [name, statement] of Object.entries(UNLOGGED)) {
-    await reader.each(statement, [], ([id]) => report(found, 'not_logged', `${name} ${id}`, 'it is in no entry'));
+    await reader.each(statement, [], ([id]) => report(found, 'not_logged', `${name} ${id}`, 'it has no log entry'));
   }
   await reader.each(MISPLACED_RESTART, [], ([id, index]) =>
     report(found, 'restart', `restart ${id} of the log`, `it is entry ${index}`),
@@ -111,12 +111,14 @@ export async function checkLoggedFacts(reader: AuditReader): Promise<Found> {
   return found;
 }
 
-/** That owners are who the changes of owners say, and that grants give what their last change says; counts what has no hashes. */
+/** Checks that owners and grants match their logged changes. Counts snapshots without hashes. */
 export async function checkOwnersAndGrants(reader: AuditReader): Promise<Found> {
   const found = nothingFound();
   await reader.each(OWNERS, [], ([tenant, principal, isHeld]) => {
     const what =
-      isHeld === 't' ? 'owns it, and no change of owners says so' : 'owns it by the changes of owners, and is none';
+      isHeld === 't'
+        ? 'is an owner without a change of owners'
+        : 'is an owner by the changes of owners, but not in memberships';
     report(found, 'owner', `tenant ${tenant}`, `${principal} ${what}`);
   });
   await reader.each(GRANTS, [], ([grant, change, what]) =>
@@ -127,7 +129,7 @@ export async function checkOwnersAndGrants(reader: AuditReader): Promise<Found> 
     notice(
       found,
       'snapshots',
-      `${unsealed?.[0]} have no hashes: imported, not logged, not checked (npm run tool -- db/fill-hashes)`,
+      `imported without hashes: ${unsealed?.[0]}. These snapshots are neither logged nor checked (npm run tool -- db/fill-hashes)`,
     );
   }
   return found;

@@ -1,74 +1,72 @@
-/** What an audit can find. */
+/** The kinds of findings, with their descriptions. */
 export const CHECKS = {
-  entry_missing: 'the tree has a hash here, and there is no entry',
+  entry_missing: 'the tree has a hash without an entry',
   entry_beyond: 'an entry beyond the size of the tree',
-  fact_missing: 'an entry whose fact is gone',
-  entry_type: 'an entry of a type that is not known',
-  leaf: 'what the tables say is not what was logged',
-  not_logged: 'a fact that has no entry and waits for none',
-  envelope_hash: 'the envelope does not hash to envelope_hash',
-  erased: 'content is gone, and the log does not say that it was erased',
-  not_erased: 'the log says that it was erased, and content of it is there',
+  fact_missing: 'the logged fact is missing',
+  entry_type: 'unknown entry type',
+  leaf: 'the tables differ from the log',
+  not_logged: 'a fact is neither logged nor waiting to be logged',
+  envelope_hash: 'the envelope does not match envelope_hash',
+  erased: 'content is missing without a logged erasure',
+  not_erased: 'content exists that the log says was erased',
   not_canonical: 'the envelope is not RFC 8785 text',
-  envelope_ids: 'the envelope is of another snapshot than its row',
-  patch: 'it is not what the operations of its update make of the version before',
-  chain: 'prev_hash is not the envelope_hash of the version before',
-  version_gap: 'the version before is not there',
-  time: 'a time that cannot be',
-  subject: 'the subject is not that of the snapshot',
-  restart: 'a log that was begun anew does not begin with saying so',
-  log_key: 'a key of the log that was not announced as it has to be',
-  owner: 'who owns the tenant is not what the changes of owners say',
-  grant: 'what a grant gives is not what its changes say',
-  tile: 'a tile is missing, or has another width',
-  tree: 'a hash is not that of the tile below it',
-  root: 'the root is not that of the tiles',
-  checkpoint: 'a stored checkpoint does not hold',
-  named: 'something names a version that is not there',
-  subject_empty: 'a subject without a version',
-  tenant: 'a row is of another tenant than its subject',
-  grant_owner: 'a grant of what its grantor does not own',
-  guard: 'a guard of the schema is not as the migrations leave it',
+  envelope_ids: 'the envelope belongs to another snapshot',
+  patch: 'it differs from the result of its update',
+  chain: 'prev_hash is not the hash of the previous version',
+  version_gap: 'the previous version is missing',
+  time: 'an impossible time',
+  subject: 'the subject and the snapshot have different tenants',
+  restart: 'a restarted log does not begin with its restart',
+  log_key: 'a key of the log was not announced properly',
+  owner: 'the owners differ from the changes of owners',
+  grant: 'the grant differs from its changes',
+  tile: 'a tile is missing or has the wrong width',
+  tree: 'a hash does not match the tile below it',
+  root: 'the root does not match the tiles',
+  checkpoint: 'a stored checkpoint is wrong',
+  named: 'a row names a missing version',
+  subject_empty: 'a subject has no version',
+  tenant: 'a row and its subject have different tenants',
+  grant_owner: 'the grantor does not own the subject',
+  guard: 'the schema differs from the migrations',
 } as const satisfies Record<string, string>;
 export type CheckName = keyof typeof CHECKS;
 const CHECK_NAMES = Object.keys(CHECKS) as CheckName[];
 
-/** One row, or one hash, that is not as it has to be. */
+/** A wrong row or hash. */
 export interface Finding {
   readonly check: CheckName;
-  /** Which one. */
   readonly where: string;
-  /** What is wrong with it. */
   readonly what: string;
 }
 
-/** What is not wrong, and worth a look. */
+/** A valid but unusual row. */
 export interface Notice {
   readonly where: string;
   readonly what: string;
 }
 
-/** What was found, all of it counted and the first of it kept; plain data, so that threads can hand it on. */
+/** Findings and notices: all are counted, and the first ones are listed. Plain data that threads can exchange. */
 export interface Found {
   readonly findings: Finding[];
   readonly notices: Notice[];
   findingsCount: number;
   noticesCount: number;
-  /** Updates whose operations were applied again to the version before. */
+  /** Updates whose operations were applied again to the previous version. */
   replayed: number;
-  /** Updates of which something is erased, or which rfc6902 would apply wrongly. */
+  /** Updates with erased data, or that rfc6902 would apply wrongly. */
   unreplayed: number;
-  /** All findings, by their check. */
+  /** The number of findings of each kind. */
   readonly countByCheck: Partial<Record<CheckName, number>>;
 }
 
-/** What was found in entries or snapshots, and how many of them were looked at. */
+/** Findings with the number of checked entries and snapshots. */
 export interface Checked extends Found {
   entries: number;
   snapshots: number;
 }
 
-/** Rows that a report names; all are counted. */
+/** The most findings, and notices, that are listed. */
 export const MAX_NAMED = 1_000;
 
 export function nothingFound(): Found {

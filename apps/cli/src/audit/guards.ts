@@ -3,8 +3,8 @@ import { EXPECTED_GUARDS } from './expected-guards';
 import { type Found, notice, nothingFound, report } from './findings';
 
 /**
- * Whatever keeps rows from being changed or hidden: each by its name, with what it is. Texts are without spaces, brackets and
- * schema, which versions of PostgreSQL set differently.
+ * Lists the schema objects that prevent rows from being changed or hidden, with their definitions. Spaces, brackets and the schema name are
+ * removed, because versions of PostgreSQL write them differently.
  */
 export const GUARDS_FOUND = `
 WITH tables AS (
@@ -72,7 +72,7 @@ WITH tables AS (
 )
 SELECT name, definition FROM guards ORDER BY name COLLATE "C"`;
 
-/** What the database has and the migrations do not make: which of it is wrong, which worth a look, and which nobody's matter. */
+/** Kinds of guards that no migration created: `wrong` is a finding, and another value a notice. Other kinds are ignored. */
 const BEYOND: readonly { kind: string; is: 'wrong' | 'notable' }[] = [
   { kind: 'policy ', is: 'wrong' },
   { kind: 'setting ', is: 'wrong' },
@@ -89,7 +89,7 @@ const GUARDS = new Map(
     }),
 );
 
-/** That triggers, functions, policies, privileges, constraints and unique indexes are what the migrations of this release make. */
+/** Checks that the guards of the schema match the migrations of this release. */
 export async function checkGuards(reader: AuditReader): Promise<Found> {
   const found = nothingFound();
   const there = new Map<string, string>();
@@ -101,27 +101,27 @@ export async function checkGuards(reader: AuditReader): Promise<Found> {
     const what =
       missing.length > 0
         ? `${missing.map(([name]) => name.slice(MIGRATION.length)).join(', ')} not applied (npm run db:migrate)`
-        : `${unknown.map((name) => name.slice(MIGRATION.length)).join(', ')} of another release: take its iss`;
-    report(found, 'guard', 'migrations', `${what}; nothing else of the schema was compared`);
+        : `${unknown.map((name) => name.slice(MIGRATION.length)).join(', ')} of another release: use its iss`;
+    report(found, 'guard', 'migrations', `${what}; the rest of the schema was not compared`);
     return found;
   }
   for (const [name, definition] of expected) {
     const actual = there.get(name);
-    if (actual === undefined) report(found, 'guard', name, 'it is not there');
+    if (actual === undefined) report(found, 'guard', name, 'it is missing');
     else if (actual !== definition) report(found, 'guard', name, difference(name, actual, definition));
   }
   for (const [name, definition] of there) {
     const beyond = BEYOND.find(({ kind }) => name.startsWith(kind));
     if (GUARDS.has(name) || beyond === undefined) continue;
-    if (beyond.is === 'wrong') report(found, 'guard', name, `no migration made it: ${definition}`);
-    else notice(found, name, 'no migration made it');
+    if (beyond.is === 'wrong') report(found, 'guard', name, `no migration created it: ${definition}`);
+    else notice(found, name, 'no migration created it');
   }
   return found;
 }
 
 function difference(name: string, actual: string, definition: string): string {
   if (actual.startsWith('disabled ')) return 'it is disabled';
-  // Digests and texts without spaces tell nobody anything.
-  if (name.startsWith('privileges ') || name.startsWith('role ')) return `it is: ${actual}; it was: ${definition}`;
-  return 'it is another than the migrations make';
+  // Other definitions are digests or texts without spaces, which are not readable.
+  if (name.startsWith('privileges ') || name.startsWith('role ')) return `it is: ${actual}; expected: ${definition}`;
+  return 'it differs from the migrations';
 }

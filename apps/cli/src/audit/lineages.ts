@@ -4,10 +4,10 @@ import { checkHash, checkText } from './envelopes';
 import { type Checked, nothingChecked, report } from './findings';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
-/** All snapshots of a range of subjects. */
+/** Checks all snapshots of a range of subjects without the log. */
 export interface LineagesTask {
   readonly kind: 'lineages';
-  /** subject_key, `to` not included. */
+  /** A subject_key. `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -35,14 +35,14 @@ const WAITING = rowsOf(`(SELECT DISTINCT subject_key, snapshot_version FROM log_
   JOIN LATERAL (SELECT * FROM snapshots n
                  WHERE n.subject_key = w.subject_key AND n.snapshot_version = w.snapshot_version LIMIT 1) n ON true`);
 
-/** What snapshots say by themselves, without a log: text, hash, link, no gap, their subject's tenant, times. */
+/** Checks snapshots without a log: text, hash, link, gaps, tenant, times and updates. */
 export async function checkLineages(reader: AuditReader, { from, to }: LineagesTask): Promise<Checked> {
   const checked = nothingChecked();
   await reader.each(OF_SUBJECTS, [from, to], (row) => checkRow(checked, row));
   return checked;
 }
 
-/** The same of those that wait for their entry in the log: no entry says yet what they are. */
+/** Checks the snapshots that wait to be logged in the same way. */
 export async function checkWaiting(reader: AuditReader): Promise<Checked> {
   const checked = nothingChecked();
   await reader.each(WAITING, [], (row) => checkRow(checked, row));
@@ -70,34 +70,34 @@ function checkRow(checked: Checked, row: Row): void {
       envelope,
     };
     value = checkText(checked, where, text);
-    // An import comes without hashes, all of it.
+    // Imported snapshots have no hashes. After a version with a hash, a missing hash is wrong.
     if (isText(envelopeHash)) checkHash(checked, where, text);
     else if (isText(parentHash)) {
-      report(checked, 'envelope_hash', where, 'it has none, and the version before has one');
+      report(checked, 'envelope_hash', where, 'it has no hash, but the previous version has one');
     }
   } else if (isErased !== 't') {
-    report(checked, 'erased', where, 'the envelope is not there, and no erasure names it');
+    report(checked, 'erased', where, 'the envelope is missing, and no erasure names it');
   }
   checkPatch(checked, where, row, value);
   if (owner !== tenantId) {
-    report(checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
+    report(checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);
   }
   const createdAt = apiTime(created ?? '');
-  if (isToCome === 't') report(checked, 'time', where, `created_at ${createdAt} is yet to come`);
+  if (isToCome === 't') report(checked, 'time', where, `created_at ${createdAt} is in the future`);
   if (version === '1') {
-    if (isText(prevHash)) report(checked, 'chain', where, 'it is the first one and has a prev_hash');
+    if (isText(prevHash)) report(checked, 'chain', where, 'version 1 has a prev_hash');
     return;
   }
   if (!isText(parentCreated)) {
-    report(checked, 'version_gap', where, 'snapshots has no row of the version before');
+    report(checked, 'version_gap', where, 'snapshots has no row of the previous version');
     return;
   }
   if (isText(envelopeHash) && prevHash !== parentHash) {
-    report(checked, 'chain', where, `prev_hash is ${prevHash}, the version before has ${parentHash}`);
+    report(checked, 'chain', where, `prev_hash is ${prevHash}, but the previous version has ${parentHash}`);
   }
   const parentCreatedAt = apiTime(parentCreated);
   if (Date.parse(createdAt) < Date.parse(parentCreatedAt) - CLOCK_SKEW_MS) {
-    const what = `created_at ${createdAt} is before the version before, ${parentCreatedAt}: back-dated`;
+    const what = `created_at ${createdAt} is before the previous version, ${parentCreatedAt}: back-dated`;
     report(checked, 'time', where, what);
   }
 }

@@ -5,11 +5,11 @@ import { isText, type Row } from './database';
 import { memberOf } from './envelopes';
 import { type Found, notice, report } from './findings';
 
-/** Finds by its index the update that made the version `n`; the version before is `p`. */
+/** Joins the update `u` that made the version `n`, using an index. */
 export const UPDATE_OF_VERSION = `
   LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.applied_snapshot_id = n.snapshot_id LIMIT 1) u ON true`;
 
-/** Reads the version before only where an update made the version, and where there is something to compare. */
+/** The columns for {@link checkPatch}. The previous version `p` is read only if there is an update to replay. */
 export const UPDATE_COLUMNS = `u.update_id, u.patch_ops,
        (u.subject_key, u.base_snapshot_version, u.base_snapshot_id) = (n.subject_key, n.snapshot_version - 1, p.snapshot_id),
        EXISTS (SELECT FROM erasures er
@@ -17,27 +17,27 @@ export const UPDATE_COLUMNS = `u.update_id, u.patch_ops,
                   AND (u.base_snapshot_version = ANY (er.versions) OR u.base_snapshot_version + 1 = ANY (er.versions))),
        CASE WHEN u.patch_ops IS NOT NULL AND n.envelope IS NOT NULL THEN p.envelope END`;
 
-/** Members of an envelope that the server sets, whatever the operations make of them. */
+/** Members of an envelope that the server sets, regardless of the operations. */
 const OF_SERVER = ['snapshot_id', 'snapshot_version', 'generated_at', 'audit', 'diff'];
-/** More than the texts of all copies that the service makes for one update. */
+/** Above the total text length of copies that the service allows in one update. */
 const MAX_COPIED = 64 * 2 ** 20;
-/** A value that rfc6902 does not clone as it is. */
+/** A value that rfc6902 clones wrongly. */
 const MISCLONED = /"__proto__":|"constructor":"function /;
 
-/** What became of operations: `misread` where rfc6902 would not apply one as RFC 6902 says. */
+/** The result of operations. `misread` means that rfc6902 would violate RFC 6902. */
 type Outcome = 'applied' | 'refused' | 'misread';
 
-/** That the version is what the operations of its update make of the version before. The row ends with UPDATE_COLUMNS. */
+/** Replays the update of a version and compares the result. The row ends with UPDATE_COLUMNS. */
 export function checkPatch(found: Found, where: string, row: Row, envelope: unknown): void {
   const [updateId, opsText, isOnVersionBefore, isErased, baseText] = row.slice(-5);
   if (!isText(updateId)) return;
   const fault = (what: string): void => report(found, 'patch', where, `update ${updateId}: ${what}`);
   if (isOnVersionBefore !== 't') {
-    fault('it names another version as its base than the one before');
+    fault('its base is not the previous version');
     return;
   }
   if (!isText(opsText) && isErased !== 't') {
-    fault('its operations are not there, and no erasure took them');
+    fault('its operations are missing without an erasure');
     return;
   }
   const base = isText(baseText) ? canonicalValue(baseText) : undefined;
@@ -47,30 +47,30 @@ export function checkPatch(found: Found, where: string, row: Row, envelope: unkn
   }
   const ops = canonicalValue(opsText);
   if (!Array.isArray(ops)) {
-    fault('its operations are not the canonical form of an array');
+    fault('its operations are not a canonical JSON array');
     return;
   }
   if (!isDeepStrictEqual(memberOf(envelope, 'diff'), { format: 'rfc6902', ops })) {
-    fault('diff does not hold its operations');
+    fault('diff does not contain its operations');
   }
   const outcome = replay(base, ops);
   if (outcome === 'misread') {
     found.unreplayed++;
-    notice(found, where, `update ${updateId} has a name that rfc6902 applies wrongly: not applied again`);
+    notice(found, where, `update ${updateId} was not replayed, because rfc6902 would apply it wrongly`);
     return;
   }
   found.replayed++;
   if (outcome === 'refused') {
-    fault('its operations cannot be applied to the version before');
+    fault('its operations cannot be applied to the previous version');
     return;
   }
   const others = Object.keys({ ...Object(base), ...Object(envelope) }).filter(
     (name) => !OF_SERVER.includes(name) && !isDeepStrictEqual(memberOf(base, name), memberOf(envelope, name)),
   );
-  if (others.length > 0) fault(`its operations make another ${others.slice(0, 10).join(', ').slice(0, 200)}`);
+  if (others.length > 0) fault(`its operations give another ${others.slice(0, 10).join(', ').slice(0, 200)}`);
 }
 
-/** Applies all operations to the document itself. */
+/** Applies operations to the document in place. */
 export function replay(document: unknown, ops: readonly unknown[]): Outcome {
   let copied = 0;
   try {
@@ -82,15 +82,15 @@ export function replay(document: unknown, ops: readonly unknown[]): Outcome {
     }
     return 'applied';
   } catch {
-    // A pointer without its first slash, or a value as deep as no envelope may be.
+    // A pointer without its first slash, or a value deeper than any envelope.
     return 'refused';
   }
 }
 
 /**
- * Looks places up by own members, which rfc6902 does not, and compares for `test`, which takes rfc6902 the square of an
- * array's length. A move is a removal and an addition, and a copy an addition (RFC 6902, sections 4.4 and 4.5): rfc6902
- * looks up where a move goes before it takes the value away.
+ * Applies one operation and returns the length of copied text. It looks up own members only, which rfc6902 does not, and evaluates `test`
+ * itself, because rfc6902 needs quadratic time for arrays. A move becomes a removal and an addition (RFC 6902, section 4.4), because rfc6902
+ * resolves the target before the removal. A copy becomes an addition (section 4.5).
  */
 function applyOne(document: unknown, operation: unknown): [outcome: Outcome, copied: number] {
   const [op, path, from] = ['op', 'path', 'from'].map((name) => memberOf(operation, name));
@@ -125,14 +125,14 @@ function change(document: unknown, operation: Operation): Outcome {
   const { tokens } = Pointer.fromJSON(operation.path);
   const parent = valueAt(document, operation.path.slice(0, Math.max(0, operation.path.lastIndexOf('/'))));
   if (typeof parent !== 'object' || parent === null) return 'refused';
-  // rfc6902 passes over these names on its way, and would set a prototype by the first of them.
+  // rfc6902 skips these names in a path, and the first one would set a prototype.
   const isMisread =
     tokens.includes('__proto__') || tokens.slice(0, -1).some((name) => name === 'constructor' || name === 'prototype');
   if (isMisread || ('value' in operation && MISCLONED.test(JSON.stringify(operation.value)))) return 'misread';
   return applyPatch(document, [operation]).every((error) => error === null) ? 'applied' : 'refused';
 }
 
-/** Own members and elements only; undefined where there is none. */
+/** Returns the value at a pointer, using own members and elements only; else undefined. */
 function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const name of Pointer.fromJSON(pointer).tokens.slice(1)) {

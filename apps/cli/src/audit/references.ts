@@ -4,7 +4,7 @@ import { type CheckName, type Found, nothingFound, report } from './findings';
 interface Reference {
   readonly check: CheckName;
   readonly what: string;
-  /** Gives where, of each row that is wrong. */
+  /** Returns a name for each wrong row. */
   readonly statement: string;
 }
 
@@ -13,49 +13,49 @@ const version = (key: string, number: string, id?: string): string =>
              ${id === undefined ? '' : `AND n.snapshot_id = ${id}`})`;
 
 /**
- * What tables say of one another. Without a log it is by these that a version is missed that was dropped at the end of a
- * chain: whoever dropped it has to find all that named it.
+ * References between tables. Without a log, only these reveal a dropped newest version, unless the attacker also removed every row that
+ * names it.
  */
 const REFERENCES: readonly Reference[] = [
   {
     check: 'named',
-    what: 'it was applied, and the version that it made is not there',
+    what: 'it was applied, but its version is missing',
     statement: `SELECT 'update ' || u.update_id FROM updates u
       WHERE u.status = 'applied' AND NOT ${version('u.subject_key', 'u.base_snapshot_version + 1', 'u.applied_snapshot_id')}`,
   },
   {
     check: 'named',
-    what: 'the version that it was proposed for is not there',
+    what: 'its base version is missing',
     statement: `SELECT 'update ' || u.update_id FROM updates u
       WHERE NOT ${version('u.subject_key', 'u.base_snapshot_version', 'u.base_snapshot_id')}`,
   },
   {
     check: 'named',
-    what: 'the version that fulfilled it is not there',
+    what: 'the version that fulfilled it is missing',
     statement: `SELECT 'refresh request ' || r.refresh_request_id FROM refresh_requests r
       WHERE r.status = 'fulfilled' AND NOT ${version('r.subject_key', 'r.resolved_snapshot_version', 'r.resolved_snapshot_id')}`,
   },
   {
     check: 'named',
-    what: 'a version that was shown is not there',
+    what: 'a disclosed version is missing',
     statement: `SELECT 'disclosure ' || d.disclosure_id || ' to ' || d.grantee_tenant_id FROM disclosures d
       WHERE NOT ${version('d.subject_key', 'd.to_version')}`,
   },
   {
     check: 'named',
-    what: 'the version that it says the origins of is not there',
+    what: 'its version is missing',
     statement: `SELECT 'provenance of version ' || p.snapshot_version || ' of subject_key ' || p.subject_key
        FROM snapshot_provenance p WHERE NOT ${version('p.subject_key', 'p.snapshot_version')}`,
   },
   {
     check: 'named',
-    what: 'the snapshot that it tells of is not there',
+    what: 'its snapshot is missing',
     statement: `SELECT 'event ' || o.event_id FROM outbox_events o
       WHERE o.snapshot_id IS NOT NULL AND NOT EXISTS (SELECT FROM snapshots n WHERE n.snapshot_id = o.snapshot_id)`,
   },
   {
     check: 'named',
-    what: 'a version that it erased is not there',
+    what: 'a version that it erased is missing',
     statement: `SELECT 'erasure ' || er.public_id FROM erasures er CROSS JOIN LATERAL unnest(er.versions) AS v(number)
       WHERE NOT ${version('er.subject_key', 'v.number')}`,
   },
@@ -82,14 +82,14 @@ const REFERENCES: readonly Reference[] = [
     ] as const
   ).map(([name, table, id, tenant]): Reference => ({
     check: 'tenant',
-    what: 'it says another tenant than the one that owns its subject',
+    what: 'its tenant does not own its subject',
     statement: `SELECT '${name} ' || f.${id} FROM ${table} f
       WHERE f.${tenant} IS NOT NULL
         AND NOT EXISTS (SELECT FROM subjects s WHERE s.subject_key = f.subject_key AND s.owner_tenant_id = f.${tenant})`,
   })),
 ];
 
-/** That what tables say of one another is there, and of the same tenant. */
+/** Checks that referenced rows exist and belong to the same tenant. */
 export async function checkReferences(reader: AuditReader): Promise<Found> {
   const found = nothingFound();
   for (const { check, what, statement } of REFERENCES) {

@@ -5,14 +5,14 @@ import { AuditReader } from './database';
 import type { Checked } from './findings';
 import { type AuditTask, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
-/** Does one task at a time. */
+/** Runs one task at a time. */
 export interface Runner {
-  /** @throws UsageError when the database does not answer */
+  /** @throws UsageError if the database does not answer */
   run(task: AuditTask): Promise<Checked>;
   close(): Promise<void>;
 }
 
-/** One alone works in this thread; several in threads of their own, since hashing takes whole processors. */
+/** Opens runners. A single one uses this thread. Several use a thread each, because hashing needs whole processors. */
 export async function openRunners(settings: ThreadSettings, count: number): Promise<Runner[]> {
   if (count > 1) return Array.from({ length: count }, () => new ThreadRunner(settings));
   const reader = await AuditReader.open(settings.url, settings.moment);
@@ -21,7 +21,7 @@ export async function openRunners(settings: ThreadSettings, count: number): Prom
 
 class ThreadRunner implements Runner {
   private readonly worker: Worker;
-  /** Rejects when the thread ends, which it does by itself only over a fault. */
+  /** Rejects when the thread ends unexpectedly. */
   private readonly ended: Promise<never>;
 
   constructor(settings: ThreadSettings) {
@@ -29,7 +29,7 @@ class ThreadRunner implements Runner {
     this.ended = new Promise<never>((_, reject) => {
       this.worker.once('error', reject).once('exit', () => reject(new Error('a thread of the audit ended')));
     });
-    // Whoever waits for an answer is told; between tasks nobody does.
+    // Avoids an unhandled rejection between tasks.
     this.ended.catch(() => undefined);
   }
 

@@ -4,16 +4,16 @@ import { checkFacts, type FactsTask } from './facts';
 import type { Checked } from './findings';
 import { checkLineages, type LineagesTask } from './lineages';
 
-/** A part of the audit that needs no other. */
+/** An independent part of the audit. */
 export type AuditTask = EntriesTask | FactsTask | LineagesTask;
 
-/** What a thread is told when it starts. */
+/** The settings of a thread. */
 export interface ThreadSettings {
   readonly url: string;
   readonly moment: string;
 }
 
-/** What a thread answers to a task. */
+/** The answer of a thread to a task. */
 export type ThreadAnswer = { readonly checked: Checked } | { readonly failure: string };
 
 export async function runTask(reader: AuditReader, task: AuditTask): Promise<Checked> {

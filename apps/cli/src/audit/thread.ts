@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AuditReader } from './database';
 import { type AuditTask, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
-/** A thread of the audit: one connection, one task after the other until it is ended. */
+/** A thread of the audit, which runs tasks on one connection until it is terminated. */
 const { url, moment }: ThreadSettings = workerData;
 const reader = AuditReader.open(url, moment);
 reader.catch(() => undefined);

@@ -19,14 +19,14 @@ import type { SignedSizes } from './entries';
 import { apiTime } from './entry-text';
 import { type Found, nothingFound, notice, report } from './findings';
 
-/** The tree as log_tree states it. */
+/** The tree as stored in log_tree. */
 export interface StoredTree {
   readonly size: number;
   readonly root: Uint8Array;
 }
 
 const CLOCK_SKEW_MS = 60_000;
-/** Tiles that are kept: checkpoints one after the other share nearly all of theirs. */
+/** Cached tiles. Consecutive checkpoints share nearly all of theirs. */
 const KEPT_TILES = 256;
 const PAGE = 500;
 
@@ -35,7 +35,7 @@ export async function storedTree(reader: AuditReader): Promise<StoredTree | null
   return row === undefined ? null : { size: Number(row[0]), root: Buffer.from(row[1] ?? '', 'base64') };
 }
 
-/** When each size was signed first, and up to when the log was complete then, ascending. */
+/** Returns when each size was first signed, and until when the log was then complete. */
 export async function signedSizes(reader: AuditReader): Promise<SignedSizes> {
   const [sizes, atMs, completeMs]: [number[], number[], number[]] = [[], [], []];
   await reader.each(
@@ -55,7 +55,7 @@ export async function signedSizes(reader: AuditReader): Promise<SignedSizes> {
   };
 }
 
-/** What is above the first level: each hash is that of its tile, levels are as wide as the size says, and lead to the root. */
+/** Checks the higher levels of the tree: hashes, widths and root, and that nothing lies beyond its size. */
 export async function checkTree(reader: AuditReader, tree: StoredTree): Promise<Found> {
   const found = nothingFound();
   const tiles = new StoredTiles(reader);
@@ -65,7 +65,7 @@ export async function checkTree(reader: AuditReader, tree: StoredTree): Promise<
     tree.size,
   ]);
   if (beyond?.[1] !== '0') {
-    report(found, 'entry_beyond', `entry ${beyond?.[0]}`, `${beyond?.[1]} entries, in a tree of ${tree.size}`);
+    report(found, 'entry_beyond', `entry ${beyond?.[0]}`, `${beyond?.[1]} entries lie beyond a tree of ${tree.size}`);
   }
   await reader.each(
     `SELECT level, tile_index FROM log_tiles WHERE tile_index * 256 >= $1::bigint >> (8 * level::int)`,
@@ -75,7 +75,7 @@ export async function checkTree(reader: AuditReader, tree: StoredTree): Promise<
   const root = await rootAt(tiles, tree.size);
   if (typeof root === 'string') report(found, 'root', 'log_tree', root);
   else if (!equalBytes(root, tree.root))
-    report(found, 'root', 'log_tree', `the tiles of ${tree.size} entries have another one`);
+    report(found, 'root', 'log_tree', `the tiles of ${tree.size} entries have another root`);
   return found;
 }
 
@@ -86,19 +86,19 @@ async function checkLevel(tiles: StoredTiles, size: number, level: number, found
     const width = Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH);
     const tile = await tiles.tile(level, index);
     if (tile?.width !== width) {
-      report(found, 'tile', where, `it has ${tile?.width ?? 0} hashes and not ${width}`);
+      report(found, 'tile', where, `it has ${tile?.width ?? 0} hashes instead of ${width}`);
     } else if (width === TILE_WIDTH) {
       const parent = await tiles.tile(level + 1, Math.floor(index / TILE_WIDTH));
       const place = index % TILE_WIDTH;
       const isSame = parent !== undefined && parent.width > place && equalBytes(parent.node(0, place), tile.node(8, 0));
-      if (!isSame) report(found, 'tree', where, `hash ${place} of the tile above is not its`);
+      if (!isSame) report(found, 'tree', where, `hash ${place} of the tile above does not match it`);
     }
   }
 }
 
 /**
- * Every stored checkpoint: of this very tree, signed by a key of the log, in order, and of no time to come. Those that are
- * marked as signed by mistake are shown, and nothing is held against them.
+ * Checks each stored checkpoint: its tree, signature, order and time. Checkpoints that are marked as signed by mistake are only
+ * notices.
  */
 export async function checkCheckpoints(
   reader: AuditReader,
@@ -129,8 +129,9 @@ export async function checkCheckpoints(
         continue;
       }
       if (isText(fault)) report(found, 'checkpoint', where, fault);
-      if (isToCome === 't') report(found, 'checkpoint', where, 'its signed_at is yet to come');
-      if (Number(stored) < size) report(found, 'checkpoint', where, `one of ${size} entries was published before`);
+      if (isToCome === 't') report(found, 'checkpoint', where, 'its signed_at is in the future');
+      if (Number(stored) < size)
+        report(found, 'checkpoint', where, `a checkpoint of ${size} entries was published before it`);
       [size, newest] = [Number(stored), note ?? ''];
     }
     if (page.length < PAGE) break;
@@ -142,7 +143,7 @@ export async function checkCheckpoints(
   return found;
 }
 
-/** By the policy, where there is one: whoever holds the database may have written his own key into it. */
+/** Returns the keys of the policy, if there is one. Keys in the database may have been replaced by an attacker. */
 async function logKeys(reader: AuditReader, policy: Policy | null, found: Found): Promise<Verifier[]> {
   if (policy !== null) return policy.logs.map(({ key }) => createVerifier(key));
   const verifiers: Verifier[] = [];
@@ -169,12 +170,12 @@ async function contentFault(
 ): Promise<string | null> {
   const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
   if (checkpoint.size !== row.size || checkpoint.origin !== row.origin) {
-    return `its note is of ${checkpoint.size} entries of ${checkpoint.origin}`;
+    return `its note names ${checkpoint.size} entries of ${checkpoint.origin}`;
   }
-  if (checkpoint.size > tree.size) return `the tree has ${tree.size} entries: its end is lost`;
+  if (checkpoint.size > tree.size) return `the tree has only ${tree.size} entries: its end is lost`;
   const root = await rootAt(tiles, checkpoint.size);
   if (typeof root === 'string') return root;
-  return equalBytes(root, checkpoint.root) ? null : 'its root is not that of the tiles: another history was signed';
+  return equalBytes(root, checkpoint.root) ? null : 'its root does not match the tiles: another history was signed';
 }
 
 async function rootAt(tiles: StoredTiles, size: number): Promise<Uint8Array | string> {
@@ -203,7 +204,7 @@ class StoredTiles {
 
   constructor(private readonly reader: AuditReader) {}
 
-  /** As wide as it is stored; undefined where there is none. */
+  /** Returns a stored tile; undefined if it is missing. */
   async tile(level: number, index: number): Promise<TileHashes | undefined> {
     const name = `${level}/${index}`;
     if (!this.kept.has(name)) {

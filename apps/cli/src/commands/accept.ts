@@ -4,16 +4,15 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 import { grantedText } from './share';
 
-/** Accepts a grant on all subjects of another tenant. */
 export const accept: Command = {
-  about: 'Its subjects then show in iss grants --held and in iss changes. Whoever reads by the grant accepts it too.',
-  arguments: [{ name: 'grant', about: 'Its id, as iss grants --offered lists it.' }],
+  about: 'Its subjects then appear in iss grants --held and iss changes. Reading with the grant also accepts it.',
+  arguments: [{ name: 'grant', about: 'Grant id, from iss grants --offered.' }],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     await asCaller(options, context, async ({ tenant }) => {
       const accepted = await tenant.grants.accept(textOf(options, 'grant') ?? '');
       showOne(options, context, accepted, (grant) =>
-        visible(`Accepted: ${grantedText(grant)} of ${grant.grantor_tenant_id}`),
+        visible(`Accepted the grant on ${grantedText(grant)} of ${grant.grantor_tenant_id}`),
       );
     });
   },

@@ -1,14 +1,13 @@
 import { asOwner, type LimitOverride, LimitOverrideStore, type LimitOwner } from '@iss/persistence';
 import { isOverridable, type OperatorEnv, OVERRIDABLE } from '@iss/platform';
 import { type Command, hasFlag } from '../command';
-import { table } from '../output';
+import { JSON_OPTION, table } from '../output';
 import { OWNER_OPTIONS, OWNER_USAGE, ownerOf } from './limit-options';
 import { requireTenant } from './require-tenant';
 
-/** A limit of one tenant or principal, as it is shown. */
 interface ShownLimit extends LimitOwner {
   limit: string;
-  /** What holds. */
+  /** The limit in effect. */
   value: number;
   default: number | null;
   isOverridden: boolean;
@@ -16,10 +15,9 @@ interface ShownLimit extends LimitOwner {
   setAt: Date | null;
 }
 
-/** All values that operators set; or every limit of one tenant or principal, with what holds for it. */
 export const listLimits: Command = {
-  usage: `[${OWNER_USAGE}] [--json]`,
-  options: { ...OWNER_OPTIONS, json: { about: 'A JSON array.' } },
+  usage: `[${OWNER_USAGE}]`,
+  options: { ...OWNER_OPTIONS, ...JSON_OPTION },
   async run(options, { env, print }) {
     const owner = ownerOf(options);
     const { databaseUrl, limits } = await env();
@@ -33,7 +31,12 @@ export const listLimits: Command = {
       return everyLimit(owner, await overrides.of(owner), limits);
     });
     if (hasFlag(options, 'json')) print(JSON.stringify(shown.map(asJson), null, 2));
-    else print(shown.length === 0 ? 'Nothing was set: the defaults hold for all.' : table(shown.map(asText)));
+    else
+      print(
+        shown.length === 0
+          ? 'No custom limit is set. The defaults apply to all tenants and principals.'
+          : table(shown.map(asText)),
+      );
   },
 };
 

@@ -6,14 +6,13 @@ import { requireTenant } from './require-tenant';
 
 const MAX_REASON = 500;
 
-/** Sets a limit of one tenant or principal in place of the default. It acts with the next statement that counts. */
 export const setLimit: Command = {
   usage: `(${OWNER_USAGE}) --limit NAME --value N [--reason TEXT]`,
   options: {
     ...OWNER_OPTIONS,
-    limit: { value: 'NAME', about: 'The limit.' },
-    value: { value: 'N', about: 'What it is from now on; 0 lets nothing pass.' },
-    reason: { value: 'TEXT', about: 'Why, for whoever lists them.' },
+    limit: { value: 'NAME', about: 'Name of the limit.' },
+    value: { value: 'N', about: 'New value. 0 blocks everything.' },
+    reason: { value: 'TEXT', about: 'Reason, shown by iss admin limits list.' },
   },
   async run(options, { env, print }) {
     const { owner, name } = limitOf(options);
@@ -27,7 +26,7 @@ export const setLimit: Command = {
       await requireTenant(overrides, owner);
       await overrides.set(owner, name, value, reason);
     });
-    print(`${name} of the ${owner.scope} ${owner.scopeId} is ${value} now.`);
+    print(`${name} of the ${owner.scope} ${owner.scopeId} is now ${value}.`);
   },
 };
 
@@ -35,5 +34,5 @@ function valueOf(options: Options): number {
   const text = textOf(options, 'value') ?? '';
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value <= MAX_LIMIT_VALUE) return value;
-  throw new UsageError(`--value takes a whole number from 0 to ${MAX_LIMIT_VALUE}; 0 lets nothing pass.`);
+  throw new UsageError(`--value takes a whole number from 0 to ${MAX_LIMIT_VALUE}. 0 blocks everything.`);
 }

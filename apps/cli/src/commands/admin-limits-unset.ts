@@ -3,10 +3,9 @@ import type { Command } from '../command';
 import { limitOf, OWNER_OPTIONS, OWNER_USAGE } from './limit-options';
 import { requireTenant } from './require-tenant';
 
-/** Takes back what was set, so that the default holds again. */
 export const unsetLimit: Command = {
   usage: `(${OWNER_USAGE}) --limit NAME`,
-  options: { ...OWNER_OPTIONS, limit: { value: 'NAME', about: 'The limit.' } },
+  options: { ...OWNER_OPTIONS, limit: { value: 'NAME', about: 'Name of the limit.' } },
   async run(options, { env, print }) {
     const { owner, name } = limitOf(options);
     const { databaseUrl, limits } = await env();
@@ -15,7 +14,7 @@ export const unsetLimit: Command = {
       await requireTenant(overrides, owner);
       return overrides.unset(owner, name);
     });
-    const was = unset === null ? 'had no value of its own' : `was ${unset.value}`;
-    print(`${name} of the ${owner.scope} ${owner.scopeId} ${was}; the default of ${limits[name]} holds.`);
+    const was = unset === null ? 'had no custom value' : `was ${unset.value}`;
+    print(`${name} of the ${owner.scope} ${owner.scopeId} ${was}. The default of ${limits[name]} applies.`);
   },
 };

@@ -6,26 +6,22 @@ import { asCaller, PROFILE_OPTION } from '../service/caller';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_BODY = 64_000_000;
 
-/** Sends one request of the API. */
 export const api: Command = {
-  about:
-    'As the API’s documentation has it, with your token, the retries and the errors of every command; the answer is printed as JSON. ' +
-    'Nothing of it is verified.',
-  usage: 'METHOD PATH [--query NAME=VALUE]… [--body FILE] [--profile NAME]',
+  about: 'The response is printed as JSON without verification. Retries and errors are those of every command.',
   arguments: [
-    { name: 'method', about: `One of ${METHODS.join(', ')}.`, choices: METHODS },
-    { name: 'path', about: 'From the root of the service, as /v1/tenants.' },
+    { name: 'method', about: `${METHODS.join(', ')}.`, choices: METHODS },
+    { name: 'path', about: 'Path, such as /v1/tenants.' },
   ],
   options: {
-    query: { value: 'NAME=VALUE', about: 'A parameter of the query.', isRepeated: true },
-    body: { value: 'FILE', about: 'The body, JSON; - is standard input.' },
+    query: { value: 'NAME=VALUE', about: 'Query parameter.', isRepeated: true },
+    body: { value: 'FILE', about: 'JSON body, or - for standard input.' },
     ...PROFILE_OPTION,
   },
   async run(options, context) {
     const method =
       choiceOf({ ...options, method: textOf(options, 'method')?.toUpperCase() }, 'method', METHODS) ?? 'GET';
     const path = textOf(options, 'path') ?? '';
-    if (!path.startsWith('/')) throw new UsageError('PATH begins with a slash, as /v1/tenants.');
+    if (!path.startsWith('/')) throw new UsageError('PATH must start with a slash, such as /v1/tenants.');
     const query = Object.fromEntries(textsOf(options, 'query').map(parameterOf));
     const body = await bodyOf(textOf(options, 'body'), context);
     await asCaller(options, context, async ({ iss }) => {
@@ -37,7 +33,7 @@ export const api: Command = {
 
 function parameterOf(text: string): [name: string, value: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError('--query takes NAME=VALUE, as --query limit=10.');
+  if (at < 1) throw new UsageError('--query takes NAME=VALUE, such as --query limit=10.');
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -47,6 +43,6 @@ async function bodyOf(file: string | undefined, { input }: CommandContext): Prom
   try {
     return parseJsonText(text);
   } catch {
-    throw new UsageError(`${file === '-' ? 'Standard input' : file} is not JSON.`);
+    throw new UsageError(`${file === '-' ? 'Standard input' : file} is not valid JSON.`);
   }
 }

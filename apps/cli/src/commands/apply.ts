@@ -4,9 +4,8 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { UPDATE_ARGUMENT, updateOf } from '../service/update';
 import { visible } from '../visible';
 
-/** Applies a proposal: what it proposed becomes the next version. */
 export const apply: Command = {
-  about: 'Where another version was written since, it is refused: propose it anew on that one.',
+  about: 'It is refused if the subject has a newer version than the proposal. Then propose the change again.',
   arguments: [UPDATE_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {

@@ -4,24 +4,25 @@ import { CHECKS, type Finding } from '../audit/findings';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { policyOf, TRUST_OPTIONS } from '../trust/policy';
 import { visible } from '../visible';
+import { JSON_OPTION } from '../output';
 
-/** Rows that a screen names. */
+/** The most rows that text output names. */
 const SHOWN = 20;
 const MAX_JOBS = 64;
 const PROGRESS_MS = 2_000;
 
-/** Recomputes everything that a database holds, with code that shares nothing with what wrote it. */
 export const audit: Command = {
-  usage:
-    '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N] [--json]',
+  about:
+    'It reads one consistent state with code of its own, and changes nothing. A difference is listed with its row, and the exit code is 1. Unusual but valid rows are listed as notices. The exit code is 2 if the database cannot be read. Progress is written to standard error, with the --from-index that continues an interrupted run.',
+  usage: '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N]',
   options: {
-    'database-url': { value: 'URL', about: 'The database: DATABASE_URL where it is left out.' },
+    'database-url': { value: 'URL', about: 'Database (default: DATABASE_URL).' },
     ...TRUST_OPTIONS,
-    'no-log': { about: 'Leaves out the log.' },
-    'from-index': { value: 'N', about: 'Begins with this entry.' },
-    'to-index': { value: 'N', about: 'Looks at the entries before this one, and at nothing else.' },
-    jobs: { value: 'N', about: 'How many read at once: as many as there are processors.' },
-    json: { about: 'One line of JSON.' },
+    'no-log': { about: 'Skip the log.' },
+    'from-index': { value: 'N', about: 'First entry to check.' },
+    'to-index': { value: 'N', about: 'Check only entries before this one, and nothing else.' },
+    jobs: { value: 'N', about: 'Parallel readers (default: one per processor).' },
+    ...JSON_OPTION,
   },
   async run(options, { env, print, complain }) {
     const url = textOf(options, 'database-url') ?? (await env()).databaseUrl;
@@ -29,9 +30,7 @@ export const audit: Command = {
     const withLog = !hasFlag(options, 'no-log');
     const range = { from: countOf(options, 'from-index') ?? 0, to: countOf(options, 'to-index') };
     if (!withLog && (!isTrusting || range.from > 0 || range.to !== null)) {
-      throw new UsageError(
-        '--no-log leaves out the log, to which --policy, --vkey, --from-index and --to-index belong.',
-      );
+      throw new UsageError('--no-log skips the log, so it excludes --policy, --vkey, --from-index and --to-index.');
     }
     const policy = isTrusting ? null : policyOf(options);
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));
@@ -43,7 +42,7 @@ export const audit: Command = {
     );
     if (result.findingsCount > 0) {
       throw new Failure(
-        `${result.findingsCount} found: the database is not ${withLog ? 'what was logged' : 'whole'} (docs/operations/restore.md, "Audit").`,
+        `Findings: ${result.findingsCount}. The database ${withLog ? 'differs from the log' : 'has faults'}. docs/operations/restore.md, "Audit", says what to do.`,
       );
     }
   },
@@ -67,12 +66,12 @@ function progressTo(complain: (text: string) => void): (progress: AuditProgress)
     complain(
       of === 0
         ? `${snapshots} snapshots, ${rate(snapshots)}`
-        : `${entries} of ${of} entries, ${rate(entries)}; --from-index ${doneBefore} goes on from here`,
+        : `${entries} of ${of} entries, ${rate(entries)}; continue from here with --from-index ${doneBefore}`,
     );
   };
 }
 
-/** One line, the counts first: what follows them may be long. */
+/** Puts the counts first, because the lists after them can be long. */
 function asJson(result: AuditResult, withLog: boolean): object {
   return {
     clean: result.findingsCount === 0,
@@ -98,19 +97,19 @@ function asText(
 ): string {
   const { findings, findingsCount, notices, noticesCount, entries, snapshots, treeSize, checkpoints, waiting } = result;
   const scope = isRange
-    ? 'Of this range the entries alone were looked at: the whole needs a run without --to-index.'
-    : `${checkpoints} checkpoints verified, ${waiting} facts wait for their entry.`;
+    ? 'Only the entries of this range were checked. Run without --to-index to check everything.'
+    : `${checkpoints} checkpoints verified, ${waiting} facts wait for their log entry.`;
   return [
     treeSize === null
-      ? `Looked at ${snapshots} snapshots${withLog ? ', and at no log: its tree is gone.' : '. The log was left out: what was changed together with all that names it is not found.'}`
-      : `Looked at ${entries} entries of a log of ${treeSize}, ${snapshots} of them snapshots. ${scope}`,
-    `The operations of ${result.replayed} updates were applied again, and those of ${result.unreplayed} could not be.`,
+      ? `Checked ${snapshots} snapshots${withLog ? ', but no log, because its tree is gone.' : '. The log was skipped, so a change is not found if everything that names the row was changed too.'}`
+      : `Checked ${entries} of ${treeSize} log entries, ${snapshots} of them snapshots. ${scope}`,
+    `Replayed ${result.replayed} updates. ${result.unreplayed} could not be replayed.`,
     ...(withLog && isTrusting && !isRange
-      ? ['Signatures were verified by the keys in the database: --policy FILE says whom you trust.']
+      ? ['Signatures were verified with keys from the database. Use --policy FILE to name the keys that you trust.']
       : []),
-    ...(noticesCount > 0 ? ['', `Worth a look: ${noticesCount}`] : []),
+    ...(noticesCount > 0 ? ['', `Notices: ${noticesCount}`] : []),
     ...notices.slice(0, SHOWN).map(({ where, what }) => `  ${visible(`${where}: ${what}`)}`),
-    ...(findingsCount > 0 ? ['', `Wrong: ${findingsCount}`] : ['Nothing is wrong.']),
+    ...(findingsCount > 0 ? ['', `Findings: ${findingsCount}`] : ['No faults found.']),
     ...findings.slice(0, SHOWN).map(lineOf),
     ...(findingsCount > SHOWN
       ? [`  and ${findingsCount - SHOWN} more; --json names the first ${findings.length}`]

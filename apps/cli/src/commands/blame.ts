@@ -4,7 +4,7 @@ import { shortValue } from '../leaves';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { evidenceText } from '../service/evidence';
-import { SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
+import { VERSIONED_SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES = [
@@ -14,27 +14,24 @@ const STATUSES = [
   'none',
 ] as const satisfies readonly api.ProvedLeaf['evidence_status'][];
 
-/** Shows of each value since when, by whom and from which evidence it stands. */
 export const blame: Command = {
   about:
-    'As the service says: provenance is not verified here (docs/provenance.md). A value is marked where its evidence is older ' +
-    'than it (carried), is gone (missing), or was never named (none).',
-  usage:
-    'SUBJECT[@VERSION] [PATH] [--status STATUS] [--evidence ID] [--limit N] [--json] [--tenant ID] [--profile NAME]',
+    'The service reports this provenance, and iss does not verify it. The evidence of a value is current, carried (older than the value), missing (removed) or none (never named).',
   arguments: [
-    SUBJECT_ARGUMENT,
-    { name: 'path', about: 'The values at or below this JSON Pointer, as /attributes/legal.', isOptional: true },
+    VERSIONED_SUBJECT_ARGUMENT,
+    { name: 'path', about: 'JSON Pointer, such as /attributes/legal. Only values at or below it.', isOptional: true },
   ],
   options: {
-    status: { value: 'STATUS', about: `Those whose evidence is ${STATUSES.join(', ')}.`, choices: STATUSES },
-    evidence: { value: 'ID', about: 'Those that rest on this evidence.' },
+    status: { value: 'STATUS', about: 'Evidence status.', choices: STATUSES },
+    evidence: { value: 'ID', about: 'Evidence id.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
   async run(options, context) {
     const { subject, version } = versionedSubjectOf(textOf(options, 'subject') ?? '');
     const path = textOf(options, 'path');
-    if (path?.startsWith('/') === false) throw new UsageError('PATH is a JSON Pointer, as /attributes/legal.');
+    if (path?.startsWith('/') === false)
+      throw new UsageError('PATH must be a JSON Pointer, such as /attributes/legal.');
     const style = styleOf(context.screen);
     const [status, evidenceId] = [choiceOf(options, 'status', STATUSES), textOf(options, 'evidence')];
     const filter = {
@@ -45,7 +42,7 @@ export const blame: Command = {
     };
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.subject(subject.type, subject.id).provenance(filter), {
-        none: status === undefined && evidenceId === undefined ? 'It has no values.' : 'It has no such value.',
+        none: status === undefined && evidenceId === undefined ? 'There are no values.' : 'No value matches.',
         paint: { since: style.yellow, path: style.cyan },
         asRow: ({
           path: place,

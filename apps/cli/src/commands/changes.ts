@@ -10,24 +10,21 @@ import { visible } from '../visible';
 const TYPE_WIDTH = Math.max(...CHANGE_TYPES.map((type) => type.length));
 
 const INCOMPLETE =
-  'Not everything yet: a tenant granted all of its subjects lately, and older entries are still being added. Run it again later.';
+  'The result is incomplete: a tenant granted all of its subjects recently, and older entries are still being added. Try again later.';
 
-/** Shows the change feed. */
 export const changes: Command = {
   about:
-    'Of all that your tenant owns or may read, in the order of the log (docs/feed.md); each line begins with its place there. With ' +
-    '--follow it goes on with what comes, over breaks of the connection and expired tokens, with nothing missed and nothing twice, ' +
-    'until Ctrl-C.',
+    'It covers all subjects that your tenant owns or may read, in log order. Each line starts with the log index. With --follow, it reconnects and refreshes tokens until Ctrl-C, and neither skips nor repeats a change.',
   options: {
     after: {
       value: 'N',
-      about: 'Behind this place: the last one that you saw. From the beginning, where it is left out.',
+      about: 'Last log index that you saw (default: start from the first change).',
     },
-    follow: { about: 'Goes on with what comes.' },
-    subject: { value: 'SUBJECT', about: 'What is about one subject alone: TYPE/ID, or the id of an organization.' },
-    since: { value: 'T', about: 'What happened then or later: a time, or a UTC date as 2026-01-31.' },
-    type: { value: 'TYPE', about: `One of ${CHANGE_TYPES.join(', ')}.`, choices: CHANGE_TYPES },
-    limit: { value: 'N', about: 'The most changes to show: all of them, unless said otherwise.' },
+    follow: { about: 'Wait for new changes.' },
+    subject: { value: 'SUBJECT', about: 'Only this subject.' },
+    since: { value: 'TIME', about: 'Only changes since then.' },
+    type: { value: 'TYPE', about: `${CHANGE_TYPES.join(', ')}.`, choices: CHANGE_TYPES },
+    limit: { value: 'N', about: 'Maximum number of changes (default: all).' },
     ...JSON_OPTION,
     ...CALLER_OPTIONS,
   },
@@ -67,7 +64,7 @@ export const changes: Command = {
           if (++count >= most) break;
         }
         if (count === 0)
-          context.complain(after === undefined ? 'Nothing happened yet.' : `Nothing happened behind ${after}.`);
+          context.complain(after === undefined ? 'There are no changes.' : `There are no changes after ${after}.`);
       }),
     );
   },

@@ -1,15 +1,13 @@
 import { type Command, type CommandEntry, textOf, UsageError } from '../command';
 import { type Completable, completionScript, SHELLS } from '../completion';
 
-/** Prints what teaches a shell the words of `iss`. */
 export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): Command => ({
-  about:
-    'For bash: source <(iss completion bash). For zsh: source <(iss completion zsh). For fish: iss completion fish | source.',
-  arguments: [{ name: 'shell', about: `One of ${SHELLS.join(', ')}.`, choices: SHELLS }],
+  about: 'bash: source <(iss completion bash). zsh: source <(iss completion zsh). fish: iss completion fish | source.',
+  arguments: [{ name: 'shell', about: `${SHELLS.join(', ')}.`, choices: SHELLS }],
   options: {},
   async run(options, { print }) {
     const shell = SHELLS.find((one) => one === textOf(options, 'shell'));
-    if (shell === undefined) throw new UsageError(`SHELL is one of ${SHELLS.join(', ')}.`);
+    if (shell === undefined) throw new UsageError(`SHELL must be one of ${SHELLS.join(', ')}.`);
     const all = Object.entries(commands).map(async ([words, { summary, load }]): Promise<Completable> => {
       const { options: own, arguments: names = [] } = await load();
       return {

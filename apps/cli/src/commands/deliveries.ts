@@ -8,17 +8,14 @@ import { visible } from '../visible';
 
 const STATUSES: readonly api.Delivery['status'][] = ['pending', 'succeeded', 'dead', 'skipped'];
 
-/** Lists what a webhook subscription sent. */
 export const deliveries: Command = {
-  about: 'Newest first, each with how its last attempt ended; with DELIVERY all its attempts, and what was sent.',
-  usage:
-    'HOOK [DELIVERY] [--status STATUS] [--type TYPE] [--from T] [--to T] [--limit N] [--json] [--tenant ID] [--profile NAME]',
-  arguments: [HOOK_ARGUMENT, { name: 'delivery', about: 'One delivery, with what it carried.', isOptional: true }],
+  about: 'Newest first. With DELIVERY, it shows all attempts and the payload of one delivery.',
+  arguments: [HOOK_ARGUMENT, { name: 'delivery', about: 'Delivery id.', isOptional: true }],
   options: {
-    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}.`, choices: STATUSES },
-    type: { value: 'TYPE', about: 'Of one type of event.' },
-    from: { value: 'T', about: 'Made at this moment, or later.' },
-    to: { value: 'T', about: 'Made at this moment, or earlier.' },
+    status: { value: 'STATUS', about: `${STATUSES.join(', ')}.`, choices: STATUSES },
+    type: { value: 'TYPE', about: 'Event type.' },
+    from: { value: 'TIME', about: 'Created then or later.' },
+    to: { value: 'TIME', about: 'Created then or earlier.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -37,7 +34,7 @@ export const deliveries: Command = {
         return showOne(options, context, await tenant.webhooks.delivery(hook, named), asText);
       }
       await showList(options, context, tenant.webhooks.deliveries(hook, filter), {
-        none: 'Nothing was sent.',
+        none: 'There are no deliveries.',
         paint: { delivery: style.yellow },
         asRow: (delivery) => ({
           delivery: delivery.delivery_id,

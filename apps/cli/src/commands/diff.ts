@@ -8,28 +8,29 @@ import { coveringRefs, evidenceText, isAttribution } from '../service/evidence';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Shows what one version of a subject says otherwise than another, and from which evidence. */
 export const diff: Command = {
   about:
-    'Both versions are verified, and compared here; beside each value stands the evidence that the newer version names for it, ' +
-    'or named before for what is gone. Without VERSIONS it is the latest version with the one before. --json is the service’s ' +
-    'own diff (RFC 6902) with its attribution: no log proves it, so it does not go with --policy.',
-  usage: 'SUBJECT [FROM..TO] [--policy FILE | --json] [--tenant ID] [--profile NAME]',
+    'iss verifies both versions and compares them locally. Without versions, it compares the latest version with the previous one. --json prints the diff of the service (RFC 6902), which no log proves, so it excludes --policy.',
   arguments: [
     SUBJECT_ARGUMENT,
-    { name: 'versions', about: 'FROM..TO, as 1..3; one number is that version with the one before.', isOptional: true },
+    {
+      name: 'versions',
+      label: 'FROM..TO',
+      about: 'Versions, such as 1..3. A single number means that version and the previous one.',
+      isOptional: true,
+    },
   ],
   options: { ...POLICY_OPTION, ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
     if (hasFlag(options, 'json') && textOf(options, 'policy') !== undefined) {
-      throw new UsageError('--json is the diff of the service, which --policy cannot prove: name one of them.');
+      throw new UsageError('--json prints the diff of the service, which --policy cannot prove. Remove one of them.');
     }
     const asked = textOf(options, 'versions');
     const named = asked === undefined ? null : versionsOf(asked);
     await asCaller(options, context, async ({ tenant }) => {
       const subject = tenant.subject(type, id);
-      const { from, to } = named ?? withTheOneBefore((await subject.latest()).snapshot_version);
+      const { from, to } = named ?? withPrevious((await subject.latest()).snapshot_version);
       if (hasFlag(options, 'json')) {
         context.print(JSON.stringify(await subject.diff({ from, to }), null, 2));
         return;
@@ -42,12 +43,12 @@ export const diff: Command = {
 
 function versionsOf(text: string): { from: number; to: number } {
   const [, one, other] = /^v?([1-9]\d{0,9})(?:\.\.v?([1-9]\d{0,9}))?$/.exec(text) ?? [];
-  if (one === undefined) throw new UsageError('The versions are FROM..TO, as 1..3, or one number.');
-  return other === undefined ? withTheOneBefore(Number(one)) : { from: Number(one), to: Number(other) };
+  if (one === undefined) throw new UsageError('The versions must be FROM..TO, such as 1..3, or one number.');
+  return other === undefined ? withPrevious(Number(one)) : { from: Number(one), to: Number(other) };
 }
 
-function withTheOneBefore(version: number): { from: number; to: number } {
-  if (version === 1) throw new UsageError('Version 1 has none before it: name two, as 1..2.');
+function withPrevious(version: number): { from: number; to: number } {
+  if (version === 1) throw new UsageError('Version 1 has no previous version. Name two versions, such as 1..2.');
   return { from: version - 1, to: version };
 }
 
@@ -58,7 +59,7 @@ function asText(older: Snapshot, newer: Snapshot, style: Style): string {
   return [
     style.red(headOf('---', older)),
     style.green(headOf('+++', newer)),
-    ...(changes.length === 0 ? ['They say the same.'] : []),
+    ...(changes.length === 0 ? ['The versions are equal.'] : []),
     ...values.flatMap((change) => ['', ...asLines(change, older, newer, style)]),
     ...(evidence === undefined ? [] : ['', style.bold('/evidence'), ...evidenceLines(evidence, style)]),
   ].join('\n');
@@ -76,7 +77,7 @@ function asLines({ path, before, after }: ValueChange, older: Snapshot, newer: S
     after !== undefined &&
     refs.length > 0 &&
     JSON.stringify(refs) === JSON.stringify(coveringRefs(older.envelope, path));
-  const from = `${evidenceText(refs, 'no evidence')}${isCarried ? ', as before: it was not renewed' : ''}`;
+  const from = `${evidenceText(refs, 'no evidence')}${isCarried ? ', not renewed' : ''}`;
   return [
     `${style.bold(visible(path))}  ${style.dim(from)}`,
     ...signed('-', before, style.red),
@@ -91,7 +92,7 @@ function signed(sign: string, value: unknown, paint: (text: string) => string): 
   );
 }
 
-/** Items that came and went, by what identifies them. */
+/** Returns lines for the items of evidence that were removed and added. */
 function evidenceLines({ before, after }: ValueChange, style: Style): string[] {
   const [old, now] = [before, after].map((items) =>
     Array.isArray(items) ? items.map((item) => shortValue(item)) : [],

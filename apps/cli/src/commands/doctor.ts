@@ -5,17 +5,15 @@ import { JSON_OPTION, showOne } from '../output';
 
 const MAX_PROCESSES = 9_999;
 
-/** Looks at everything that the processes of the service stand on, and says what to do. */
 export const doctor: Command = {
   about:
-    'What the processes check when they start and at /v1/ops/readiness, and more, from where it is run, with the environment that they ' +
-    'get; beside npm start that one’s. It changes nothing. The exit code is 1 where something has to be done.',
+    'It runs the checks of startup and readiness, and more, with the environment of a process. Beside npm start, it uses those settings. It changes nothing. If a check fails, it says what to do, and the exit code is 1.',
   options: {
     gateways: {
       value: 'N',
-      about: 'Looks whether the server has connections for this many gateways; default: MAX_GATEWAYS, or 1.',
+      about: 'Gateways to plan database connections for (default: MAX_GATEWAYS, then 1).',
     },
-    workers: { value: 'N', about: 'The same of workers.' },
+    workers: { value: 'N', about: 'Workers, likewise (default: MAX_WORKERS, then 1).' },
     ...JSON_OPTION,
   },
   async run(options, context) {
@@ -34,9 +32,9 @@ export const doctor: Command = {
           what,
           ...findings.map(({ is, detail }) => `  ${is.padEnd(7)}  ${detail}`),
         ]),
-        ...(isSick ? [] : ['All is well.']),
+        ...(isSick ? [] : ['All checks passed.']),
       ].join('\n'),
     );
-    if (isSick) throw new Failure('Something has to be done: see what failed.');
+    if (isSick) throw new Failure('A check failed. Its line says what to do.');
   },
 };

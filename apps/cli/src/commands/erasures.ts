@@ -5,11 +5,8 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Lists the erasures of a subject, or of all subjects of the tenant. */
 export const erasures: Command = {
-  about:
-    'Newest first: what was asked for, what was confirmed or cancelled, and what was destroyed (docs/erasure.md). ' +
-    'Without SUBJECT, of all subjects of the tenant.',
+  about: 'Newest first, with the status of each and with the people who requested and confirmed it (docs/erasure.md).',
   arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
   options: { ...LIST_OPTIONS, ...CALLER_OPTIONS },
   async run(options, context) {
@@ -17,7 +14,7 @@ export const erasures: Command = {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, erasuresOf(tenant, subject), {
-        none: 'No erasure was requested.',
+        none: 'There are no erasures.',
         paint: { erasure: style.yellow },
         asRow: (erasure) => ({
           erasure: visible(erasure.erasure_id),

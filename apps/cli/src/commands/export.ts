@@ -4,19 +4,16 @@ import { type Command, hasFlag, textOf, UsageError } from '../command';
 import { asCaller, CALLER_OPTIONS, type Caller, POLICY_OPTION } from '../service/caller';
 import { SUBJECT_ARGUMENT, type SubjectName, subjectOf } from '../service/subject-name';
 
-/** How often a bundle is asked for whose newest version the log does not have yet. */
+/** Attempts to get a bundle while the log does not have the newest version yet. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 500;
 
-/** Writes the whole history of a subject, a version a line. */
 export const exportHistory: Command = {
   about:
-    'From version 1 on, as NDJSON. Each version is verified before its line is written, and that none is left out. With --proofs it is ' +
-    'the bundle that proves every version by the log, as it comes, for iss verify, which needs neither service nor account.',
-  usage: 'SUBJECT [--proofs | --policy FILE] [--tenant ID] [--profile NAME]',
+    'Each version is verified before it is written, and a missing version is an error. --proofs writes a bundle for iss verify instead, unverified, so it excludes --policy.',
   arguments: [SUBJECT_ARGUMENT],
   options: {
-    proofs: { about: 'With the proofs of the log: verify it with iss verify.' },
+    proofs: { about: 'Write a bundle with log proofs.' },
     ...POLICY_OPTION,
     ...CALLER_OPTIONS,
   },
@@ -24,7 +21,7 @@ export const exportHistory: Command = {
     const subject = subjectOf(textOf(options, 'subject') ?? '');
     const isBundle = hasFlag(options, 'proofs');
     if (isBundle && textOf(options, 'policy') !== undefined) {
-      throw new UsageError('--proofs verifies nothing: iss verify does, with --policy FILE.');
+      throw new UsageError('--proofs verifies nothing, so --policy does not apply. Pass it to iss verify.');
     }
     await asCaller(options, context, async (caller) => {
       const lines = isBundle ? bundleOf(caller, subject) : versionsOf(caller, subject);

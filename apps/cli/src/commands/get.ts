@@ -4,28 +4,23 @@ import { leavesOf, shortValue } from '../leaves';
 import { JSON_OPTION, showOne, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
 import { momentAtEnd } from '../service/moments';
-import { SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
+import { VERSIONED_SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
 import { evidenceText } from '../service/evidence';
 import { visible } from '../visible';
 
 const BASES = ['recorded', 'effective'] as const;
 
-/** Shows one version of a subject. */
 export const get: Command = {
-  about:
-    'The latest version, the one behind @, or the one that was the latest at a moment. It is shown once its content has the ' +
-    'hash that is claimed; with --policy once the log has it too.',
-  usage: 'SUBJECT[@VERSION] [--as-of T [--basis WHICH]] [--policy FILE] [--tenant ID] [--profile NAME] [--json]',
-  arguments: [SUBJECT_ARGUMENT],
+  about: 'Without @VERSION or --as-of, it shows the latest version. iss verifies the hash of the content.',
+  arguments: [VERSIONED_SUBJECT_ARGUMENT],
   options: {
     'as-of': {
-      value: 'T',
-      about:
-        'The version that was the latest at this moment, as 2026-01-31T12:00:00Z, or at the end of this day, as 2026-01-31.',
+      value: 'TIME',
+      about: 'Time, or a day for its end: the version that was the latest then.',
     },
     basis: {
       value: 'WHICH',
-      about: 'By when it was stored (recorded), or by what its writer said (effective).',
+      about: 'For --as-of: recorded (when it was stored) or effective (the time that its writer set).',
       choices: BASES,
     },
     ...POLICY_OPTION,
@@ -36,7 +31,8 @@ export const get: Command = {
     const { subject, version } = versionedSubjectOf(textOf(options, 'subject') ?? '');
     const named = textOf(options, 'as-of');
     const asOf = named === undefined ? undefined : momentAtEnd('as-of', named);
-    if (version !== null && asOf !== undefined) throw new UsageError('Name one: SUBJECT@VERSION, or --as-of T.');
+    if (version !== null && asOf !== undefined)
+      throw new UsageError('SUBJECT@VERSION and --as-of exclude each other. Remove one of them.');
     const basis = basisOf(options);
     await asCaller(options, context, async ({ tenant }) => {
       const one = tenant.subject(subject.type, subject.id);
@@ -49,7 +45,7 @@ export const get: Command = {
 function basisOf(options: Options): (typeof BASES)[number] | undefined {
   const basis = choiceOf(options, 'basis', BASES);
   if (basis !== undefined && textOf(options, 'as-of') === undefined) {
-    throw new UsageError('--basis says what --as-of T is about: name that too.');
+    throw new UsageError('--basis applies to --as-of. Add --as-of TIME.');
   }
   return basis;
 }
@@ -61,7 +57,7 @@ function asText(snapshot: Snapshot, style: Style): string {
   const width = Math.max(...leaves.map(({ path }) => path.length));
   return [
     style.yellow(visible(`${subject.subject_type}/${subject.subject_id}@${version}`)),
-    visible(`Hash:     ${hash ?? 'none: it was imported without one'}`),
+    visible(`Hash:     ${hash ?? 'none (imported without a hash)'}`),
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
     visible(`Made:     ${envelope.generated_at}, stored ${storedAt}`),
     `Evidence: ${evidenceText(evidence)}`,
@@ -73,8 +69,8 @@ function asText(snapshot: Snapshot, style: Style): string {
 
 function verifiedText(snapshot: Snapshot): string {
   const log = verificationOf(snapshot)?.log;
-  if (log === undefined || log === null) return 'its content has this hash';
+  if (log === undefined || log === null) return 'the content has this hash';
   const { size, cosignedBy } = log.checkpoint;
   const witnesses = cosignedBy.length === 0 ? '' : `, cosigned by ${cosignedBy.map(visible).join(', ')}`;
-  return `its content has this hash, and it is entry ${log.logIndex} of a log of ${size}${witnesses}`;
+  return `the content has this hash and is entry ${log.logIndex} of a log of ${size}${witnesses}`;
 }

@@ -2,23 +2,20 @@ import type { AccessibleFilter, api, SubjectType, Tenant } from '@identity-state
 import { type Command, hasFlag, type Options, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { subjectOf } from '../service/subject-name';
+import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 import { grantedText } from './share';
 
-/** Lists grants. */
 export const grants: Command = {
-  about: 'Newest first, those that live. --all adds those that ended.',
-  arguments: [
-    { name: 'subject', about: 'Those on one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
-  ],
+  about: 'Newest first, active grants only.',
+  arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
   options: {
-    all: { about: 'Also those that are over.' },
-    received: { about: 'Those that your tenant was given.' },
-    offered: { about: 'Grants of other tenants on all of their subjects that yours has not accepted.' },
-    held: { about: 'The subjects of others that your tenant may read.' },
-    prefix: { value: 'TEXT', about: 'With --held: those whose ids begin so.' },
-    with: { value: 'TENANT', about: 'Those with one other tenant alone.' },
+    all: { about: 'Include ended grants.' },
+    received: { about: 'Grants that your tenant received.' },
+    offered: { about: 'Grants on all subjects of another tenant that yours has not accepted.' },
+    held: { about: 'Subjects of other tenants that yours may read.' },
+    prefix: { value: 'TEXT', about: 'With --held: start of the subject id.' },
+    with: { value: 'TENANT', about: 'Only grants with this tenant.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -26,10 +23,11 @@ export const grants: Command = {
     const named = textOf(options, 'subject');
     const style = styleOf(context.screen);
     if (hasFlag(options, 'held')) {
-      if (hasFlag(options, 'all')) throw new UsageError('--held lists what may be read now: all of it.');
+      if (hasFlag(options, 'all'))
+        throw new UsageError('--held lists subjects that can be read now, so it excludes --all.');
       return asCaller(options, context, ({ tenant }) =>
         showList(options, context, tenant.accessibleSubjects(heldFilter(options)), {
-          none: 'Nobody lets you read anything.',
+          none: 'No tenant shares a subject with yours.',
           paint: { subject: style.yellow },
           asRow: ({ subject_type: type, subject_id: id, granted_by_tenant_id: of, scopes, expires_at: until }) => ({
             subject: visible(`${type}/${id}`),
@@ -42,11 +40,12 @@ export const grants: Command = {
     }
     const isAll = hasFlag(options, 'all');
     const direction = directionOf(options);
-    if (direction === 'offered' && named !== undefined) throw new UsageError('--offered lists whole tenants alone.');
+    if (direction === 'offered' && named !== undefined)
+      throw new UsageError('--offered lists grants on all subjects. Remove SUBJECT.');
     const asked = { isAll, subject: named === undefined ? null : subjectOf(named), other: textOf(options, 'with') };
     return asCaller(options, context, ({ tenant }) =>
       showList(options, context, grantsOf(tenant, direction, asked), {
-        none: direction === 'offered' ? 'No grant waits to be accepted.' : noneText(direction, isAll),
+        none: direction === 'offered' ? 'No grant waits for acceptance.' : noneText(direction, isAll),
         paint: { grant: style.yellow },
         asRow: (grant) => ({
           grant: grant.grant_id,
@@ -85,13 +84,14 @@ interface Asked {
 function directionOf(options: Options): Direction {
   const isReceived = hasFlag(options, 'received');
   const isOffered = hasFlag(options, 'offered');
-  if (isReceived && isOffered) throw new UsageError('--received and --offered are two lists.');
+  if (isReceived && isOffered) throw new UsageError('--received and --offered exclude each other. Remove one of them.');
   return isReceived ? 'received' : isOffered ? 'offered' : 'issued';
 }
 
 function noneText(direction: 'issued' | 'received', isAll: boolean): string {
-  if (direction === 'received') return isAll ? 'Your tenant never got a grant.' : 'Your tenant holds no grant.';
-  return isAll ? 'There never was a grant.' : 'There is no grant: nobody else may read.';
+  if (direction === 'received')
+    return isAll ? 'Your tenant never received a grant.' : 'Your tenant holds no active grant.';
+  return isAll ? 'There never was a grant.' : 'There is no active grant. No other tenant may read.';
 }
 
 async function* grantsOf(
@@ -101,7 +101,7 @@ async function* grantsOf(
 ): AsyncGenerator<api.Grant, void> {
   const status = isAll ? {} : { status: 'active' as const };
   if (direction === 'issued' && subject !== null) {
-    // With those on all subjects.
+    // This list includes the grants on all subjects.
     for await (const grant of tenant.subject(subject.type, subject.id).grants()) {
       if ((isAll || grant.status === 'active') && (other === undefined || grant.grantee_tenant_id === other))
         yield grant;

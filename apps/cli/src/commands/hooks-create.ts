@@ -1,17 +1,15 @@
+import { EVENT_TYPES } from '@iss/domain';
 import { type Command, textOf } from '../command';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { EVENTS_ABOUT, eventsText, eventTypesOf, secretText } from '../service/hooks';
+import { eventsText, eventTypesOf, secretText } from '../service/hooks';
 import { visible } from '../visible';
 
-/** Makes a webhook subscription. */
 export const createHook: Command = {
-  about: 'The secret that deliveries are signed with is shown this once.',
-  arguments: [
-    { name: 'url', about: 'The receiver: https, at a public address, unless the deployment lets others be.' },
-  ],
+  about: 'The signing secret is shown only once.',
+  arguments: [{ name: 'url', about: 'URL of the receiver: https and public, unless the deployment allows others.' }],
   options: {
-    events: { value: 'LIST', about: `What is sent, all unless said otherwise: ${EVENTS_ABOUT}` },
+    events: { value: 'LIST', about: `Comma-separated list of ${EVENT_TYPES.join(', ')} (default: all).` },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },

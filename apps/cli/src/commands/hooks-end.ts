@@ -3,16 +3,15 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { HOOK_ARGUMENT } from '../service/hooks';
 import { visible } from '../visible';
 
-/** Ends a webhook subscription. */
 export const endHook: Command = {
-  about: 'Nothing is sent any more; what was sent stays in iss deliveries for a while.',
+  about: 'Its past deliveries stay available in iss deliveries for a while.',
   arguments: [HOOK_ARGUMENT],
   options: CALLER_OPTIONS,
   async run(options, context) {
     const hook = textOf(options, 'hook') ?? '';
     await asCaller(options, context, async ({ tenant }) => {
       await tenant.webhooks.delete(hook);
-      context.print(`${visible(hook)} has ended`);
+      context.print(`${visible(hook)} is deleted`);
     });
   },
 };

@@ -5,12 +5,11 @@ import { HOOK_ARGUMENT, secretText } from '../service/hooks';
 
 const MAX_GRACE_S = 31_536_000;
 
-/** Gives a webhook subscription a new secret. */
 export const rotateHook: Command = {
-  about: 'The old one stops at once, or with --grace deliveries carry signatures of both for so long.',
+  about: 'The old secret expires immediately, unless --grace is set.',
   arguments: [HOOK_ARGUMENT],
   options: {
-    grace: { value: 'SECONDS', about: 'How long the old one goes on beside it, as 86400.' },
+    grace: { value: 'SECONDS', about: 'Seconds for which deliveries are signed with both secrets.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },

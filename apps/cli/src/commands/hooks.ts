@@ -4,14 +4,13 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { eventsText, hookStatus } from '../service/hooks';
 import { visible } from '../visible';
 
-/** Lists webhook subscriptions. */
 export const hooks: Command = {
   options: { ...LIST_OPTIONS, ...CALLER_OPTIONS },
   async run(options, context) {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.webhooks.list(), {
-        none: 'Nobody is told: iss hooks create URL.',
+        none: 'There are no subscriptions. Create one: iss hooks create URL.',
         paint: { hook: style.yellow },
         asRow: (hook) => ({
           hook: hook.subscription_id,

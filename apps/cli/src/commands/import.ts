@@ -7,16 +7,12 @@ import { JSON_OPTION, showOne } from '../output';
 import { Progress } from '../progress';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 
-/** Writes the versions of an archive. */
 export const importFile: Command = {
   about:
-    'An envelope a line, the versions of a subject in their order; each has a result of its own. How far it came stands beside the ' +
-    'file (FILE.iss-import) after each batch: whatever ends it, kill -9 included, the same command goes on there, and what was stored ' +
-    'without being told is known then. Lines that were refused are in FILE.refused.ndjson, each with its number and why; the exit ' +
-    'code is 1 then.',
-  arguments: [{ name: 'file', about: 'The archive, NDJSON.' }],
+    'Each line holds one envelope. The versions of a subject must be in order. iss saves its progress in FILE.iss-import after each batch. Run the command again to continue an interrupted import. Versions that are already stored count as known. Refused lines are written to FILE.refused.ndjson with their reasons, and the exit code is 1.',
+  arguments: [{ name: 'file', about: 'NDJSON archive.' }],
   options: {
-    restart: { about: 'Begins anew, forgetting how far it came: what is stored already is known then.' },
+    restart: { about: 'Discard the saved progress and start at the first line.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -31,7 +27,7 @@ export const importFile: Command = {
       const progress = new Progress(context);
       let place: Place | null = null;
       const onPlace = (now: Place): void => {
-        if (place === null && now.lines > 0) context.complain(`Going on behind line ${now.lines}.`);
+        if (place === null && now.lines > 0) context.complain(`Continuing after line ${now.lines}.`);
         place = now;
         progress.show(size === 0 ? 1 : now.bytes / size, `line ${now.lines}, ${now.refused} refused`);
       };
@@ -40,8 +36,8 @@ export const importFile: Command = {
         end = await importArchive(tenant, file, { state, report, signal, onPlace });
       } catch (error) {
         if (error instanceof UsageError) throw error;
-        context.complain(`The lines up to ${lineOf(place)} have a result: the same command goes on there.`);
-        if (signal.aborted) throw new Failure('The import was ended before its end.');
+        context.complain(`The lines up to ${lineOf(place)} are done. Run the same command again to continue.`);
+        if (signal.aborted) throw new Failure('The import was interrupted.');
         throw error;
       }
       state.forget();
@@ -52,9 +48,9 @@ export const importFile: Command = {
         options,
         context,
         shown,
-        () => `${lines} lines: ${stored} stored, ${known} known already, ${refused} refused`,
+        () => `${lines} lines: ${stored} stored, ${known} already known, ${refused} refused`,
       );
-      if (refused > 0) throw new Failure(`${refused} of ${lines} lines were refused: ${report} says why.`);
+      if (refused > 0) throw new Failure(`${refused} of ${lines} lines were refused. ${report} has the reasons.`);
     });
   },
 };
@@ -67,8 +63,6 @@ function sizeOf(file: string): number {
   try {
     return statSync(file).size;
   } catch (error) {
-    throw new UsageError(
-      `${file} cannot be read (${systemCode(error) ?? String(error)}): name the file of the archive.`,
-    );
+    throw new UsageError(`${file} cannot be read (${systemCode(error) ?? String(error)}). Name the archive file.`);
   }
 }

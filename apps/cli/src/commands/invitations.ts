@@ -3,10 +3,9 @@ import { LIST_OPTIONS, showList } from '../output';
 import { asCaller, PROFILE_OPTION } from '../service/caller';
 import { visible } from '../visible';
 
-/** Lists the tenants that invited the caller, or those that it blocks. */
 export const invitations: Command = {
-  about: 'You have no rights in a tenant that invited you until you join it.',
-  options: { blocked: { about: 'The tenants that you block instead.' }, ...LIST_OPTIONS, ...PROFILE_OPTION },
+  about: 'You have no rights in a tenant before you join it.',
+  options: { blocked: { about: 'List the tenants that you block.' }, ...LIST_OPTIONS, ...PROFILE_OPTION },
   async run(options, context) {
     await asCaller(options, context, async ({ iss }) => {
       if (hasFlag(options, 'blocked')) {
@@ -16,7 +15,7 @@ export const invitations: Command = {
         });
       }
       return showList(options, context, iss.invitations(), {
-        none: 'No invitation is waiting.',
+        none: 'You have no invitations.',
         asRow: ({ tenant_id: tenant, name, api_functional_role: role, invited_by: by }) => ({
           tenant,
           name: visible(name),

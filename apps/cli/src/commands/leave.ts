@@ -1,12 +1,11 @@
 import { type Command, hasFlag, textOf } from '../command';
 import { asCaller, PROFILE_OPTION } from '../service/caller';
 
-/** Ends the membership of the caller, or declines an invitation. */
 export const leave: Command = {
-  about: 'Leaving takes effect immediately. The last owner of a tenant cannot leave it.',
-  arguments: [{ name: 'tenant', about: 'Its id, as iss whoami or iss invitations lists it.' }],
+  about: 'It takes effect immediately. The last owner of a tenant cannot leave.',
+  arguments: [{ name: 'tenant', about: 'Tenant id, from iss whoami or iss invitations.' }],
   options: {
-    block: { about: 'Also keeps the tenant from adding you again, until iss unblock.' },
+    block: { about: 'Prevent the tenant from adding you again, until iss unblock.' },
     ...PROFILE_OPTION,
   },
   async run(options, context) {
@@ -17,7 +16,9 @@ export const leave: Command = {
       else await membership.leave();
     });
     context.print(
-      hasFlag(options, 'block') ? `You block ${tenantId}: iss unblock ${tenantId} lifts it.` : `You left ${tenantId}.`,
+      hasFlag(options, 'block')
+        ? `You block ${tenantId}. To allow invitations again: iss unblock ${tenantId}`
+        : `You left ${tenantId}.`,
     );
   },
 };

@@ -3,7 +3,7 @@ import { type Command, Failure, hasFlag, numberOf, requiredText, textOf, UsageEr
 import { FeedEvents, FORWARDED_TYPES, type ForwardedEvent } from '../listen/events';
 import { forward, type Receipt } from '../listen/forward';
 import { listenSecret } from '../listen/listen-secret';
-import { styleOf } from '../output';
+import { JSON_OPTION, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { changeText } from '../service/change-text';
 import { untilEnded } from '../service/until-ended';
@@ -11,26 +11,22 @@ import { visible } from '../visible';
 
 const TYPE_WIDTH = Math.max(...FORWARDED_TYPES.map((type) => type.length));
 
-/** Brings events to a receiver that has no public address. */
 export const listen: Command = {
   about:
-    'What stands in the change feed is sent to URL as the service sends its webhooks (docs/webhooks.md), signed in the same way with a ' +
-    'secret of your own, which is printed and stays the same; in the order of the log, one after the other. While the receiver is ' +
-    'down or answers 429 or 5xx it is tried again; any other answer is shown, and the next event follows. Events of updates, of ' +
-    'refresh requests and of the end of grants are in no feed: for those make a hook. Ctrl-C ends it, and says where to go on.',
-  usage: '--forward-to URL [--events LIST] [--after N] [--json] [--tenant ID] [--profile NAME]',
+    'It sends the events of the change feed in log order, signed like webhooks (docs/webhooks.md) with your own lasting secret, which it prints. If the receiver is down or answers 429 or 5xx, iss retries. After any other answer, the next event follows. The feed has no updates, refresh requests or expiring grants. Subscribe to those with iss hooks create. Ctrl-C stops it and prints where to continue.',
+  usage: '--forward-to URL [--events LIST] [--after N]',
   options: {
-    'forward-to': { value: 'URL', about: 'The receiver, as http://localhost:8080/hooks.' },
+    'forward-to': { value: 'URL', about: 'Receiver, such as http://localhost:8080/hooks.' },
     events: {
       value: 'LIST',
-      about: `Some of ${FORWARDED_TYPES.join(', ')}, with commas between: all, where it is left out.`,
+      about: `Comma-separated list of ${FORWARDED_TYPES.join(', ')} (default: all).`,
     },
-    after: { value: 'N', about: 'Behind this place of the log: from now on, where it is left out.' },
-    json: { about: 'A line of JSON an event.' },
+    after: { value: 'N', about: 'Log index to start after (default: now).' },
     ...CALLER_OPTIONS,
+    ...JSON_OPTION,
   },
   async run(options, context) {
-    const url = receiverOf(requiredText(options, 'forward-to', 'URL, as http://localhost:8080/hooks'));
+    const url = receiverOf(requiredText(options, 'forward-to', 'URL, such as http://localhost:8080/hooks'));
     const wanted = wantedOf(textOf(options, 'events'));
     const after = numberOf(options, 'after', [0, Number.MAX_SAFE_INTEGER]);
     const style = styleOf(context.screen);
@@ -39,14 +35,16 @@ export const listen: Command = {
     await asCaller(options, context, async ({ iss, tenant, baseUrl }) => {
       let place = after ?? (await newestPlace(iss));
       const secret = listenSecret(settings.configFolder);
-      complain(`The secret to verify with: ${secret}`);
-      complain(`What happens to ${tenant.tenantId} behind entry ${place ?? 'none'} goes to ${url}. Ctrl-C ends it.`);
+      complain(`The receiver verifies signatures with ${secret}`);
+      complain(
+        `Forwarding events of ${tenant.tenantId} after entry ${place ?? 'none'} to ${url}. Press Ctrl-C to stop.`,
+      );
       const events = new FeedEvents(tenant, baseUrl);
       await untilEnded(signal, async () => {
         for await (const change of tenant.changes({ after: place, follow: true, signal })) {
           const event = await eventOf(events, change, complain);
           if (event !== null && wanted.has(event.type)) {
-            const onTrouble = (why: string): void => complain(`${url}: ${why}. It is tried until it is there.`);
+            const onTrouble = (why: string): void => complain(`${url}: ${why}. Retrying until it answers.`);
             const receipt = await forward(url, event, { secret, signal, onTrouble });
             const { log_index: index } = change;
             if (isJson)
@@ -60,12 +58,12 @@ export const listen: Command = {
           place = change.log_index;
         }
       });
-      complain(`To go on where it ended: --after ${place ?? 0}`);
+      complain(`To continue from here: --after ${place ?? 0}`);
     });
   },
 };
 
-/** Null where nobody is told, or where what happened cannot be read any more. */
+/** Returns null for a change without an event, and for one whose data can no longer be read, which it reports. */
 async function eventOf(
   events: FeedEvents,
   change: Parameters<FeedEvents['of']>[0],
@@ -88,7 +86,7 @@ function jsonOf({ status, latencyMs, attempts }: Receipt): object {
   return { status_code: status, latency_ms: latencyMs, attempts };
 }
 
-/** The last entry of the newest checkpoint: what is forwarded from there on is no older. */
+/** Returns the index of the last entry in the newest checkpoint. */
 async function newestPlace(iss: IdentityState): Promise<number | undefined> {
   try {
     const lines: string[] = [];

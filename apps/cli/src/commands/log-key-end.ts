@@ -3,11 +3,9 @@ import { parseVerifierKey } from '@iss/tlog';
 import { type Command, Failure, textOf } from '../command';
 import { DATABASE_OPTION, logKeyOf, nameOf, VKEY_ARGUMENT } from '../log-keys';
 
-/** Ends a verifier key. Its signatures stay verifiable. */
 export const endLogKey: Command = {
   about:
-    'First take the key out of LOG_SIGNING_KEY or LOG_PQ_SIGNING_KEY of every worker: a worker that still has it signs nothing. ' +
-    'Signatures of the key stay verifiable. The last key of a log cannot be ended.',
+    'First remove the key from the workers: a worker with an ended key signs nothing. Signatures of the key stay verifiable. The last Ed25519 key of a log cannot be ended.',
   arguments: [VKEY_ARGUMENT],
   options: DATABASE_OPTION,
   async run(options, { env, print }) {
@@ -16,12 +14,10 @@ export const endLogKey: Command = {
       const keys = new LogKeyStore(sql);
       const others = (await keys.live()).filter((one) => one !== vkey && nameOf(one) === nameOf(vkey));
       if (!others.some((one) => parseVerifierKey(one).type === 'ed25519')) {
-        throw new Failure(
-          'No other Ed25519 key of this log is announced. Announce its successor first: iss log-key add.',
-        );
+        throw new Failure('This is the last Ed25519 key of the log. Announce its successor first: iss log-key add.');
       }
-      if (!(await keys.end(vkey))) throw new Failure('That is no key of the log, or it was ended before.');
+      if (!(await keys.end(vkey))) throw new Failure('The log has no such key, or the key has already ended.');
     });
-    print('The key is ended: /log/keys says until when it was used. A worker that still has it signs nothing.');
+    print('The key is ended, and /log/keys shows when. A worker that still has it signs nothing.');
   },
 };

@@ -3,20 +3,18 @@ import { parseNote, parseVerifierKey, TlogError, type VerifierKey } from '@iss/t
 import { type Command, Failure, numberOf, type Options, textOf, UsageError } from '../command';
 import { DATABASE_OPTION } from '../log-keys';
 
-/** Checkpoints of one statement. */
+/** The number of checkpoints per statement. */
 const PAGE = 500;
 
-/** Marks checkpoints that were signed by mistake. */
 export const markCheckpoints: Command = {
   usage: '(SIZE | --from SIZE --to SIZE) [--vkey KEY] [--database-url URL]',
   about:
-    'A marked checkpoint is no longer served as the newest one, and no worker continues from it. It stays stored, and iss audit ' +
-    'lists it with the login that marked it. Name the key that signed by mistake: several keys may have signed one size.',
-  arguments: [{ name: 'size', about: 'The number of entries of the checkpoints.', isOptional: true }],
+    'A marked checkpoint stays stored but is no longer served, and no worker continues from it. iss audit lists it with the login that marked it. If several keys signed one size, name the wrong key with --vkey.',
+  arguments: [{ name: 'size', about: 'Number of entries of the checkpoints.', isOptional: true }],
   options: {
-    from: { value: 'SIZE', about: 'All sizes from this one on.' },
-    to: { value: 'SIZE', about: 'The last of these sizes.' },
-    vkey: { value: 'KEY', about: 'Marks those that this verifier key signed, and no others.' },
+    from: { value: 'SIZE', about: 'Smallest size.' },
+    to: { value: 'SIZE', about: 'Largest size.' },
+    vkey: { value: 'KEY', about: 'Only checkpoints that this verifier key signed.' },
     ...DATABASE_OPTION,
   },
   async run(options, { env, print }) {
@@ -34,7 +32,7 @@ export const markCheckpoints: Command = {
         if (page.length < PAGE) return count;
       }
     });
-    if (marked === 0) throw new Failure('There is no such checkpoint that is not marked already.');
+    if (marked === 0) throw new Failure('No unmarked checkpoint matches.');
     print(`${marked} ${marked === 1 ? 'checkpoint is' : 'checkpoints are'} marked as signed by mistake.`);
   },
 };
@@ -47,7 +45,7 @@ function sizesOf(options: Options): { from: number; to: number } {
     return { from: Number(size), to: Number(size) };
   }
   if (size === undefined && from !== undefined && to !== undefined && from <= to) return { from, to };
-  throw new UsageError('Which ones? Name a SIZE, a whole number, or --from SIZE and --to SIZE.');
+  throw new UsageError('Name a SIZE (a whole number), or --from SIZE and --to SIZE.');
 }
 
 function keyOf(vkey: string): VerifierKey {

@@ -4,9 +4,8 @@ import { readWhole } from '../files';
 
 const MAX_KEY_FILE = 10_000;
 
-/** Prints the verifier key of a signing key, which is no secret. */
 export const showLogKey: Command = {
-  arguments: [{ name: 'file', about: 'The file of the signing key.' }],
+  arguments: [{ name: 'file', about: 'File of the signing key.' }],
   options: {},
   async run(options, { print }) {
     const skey = readWhole(textOf(options, 'file') ?? '', 'signing key', MAX_KEY_FILE)

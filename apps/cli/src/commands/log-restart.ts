@@ -11,26 +11,31 @@ import {
 } from '@iss/tlog';
 import { type Command, Failure, type Options, requiredText, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
+import { DATABASE_OPTION } from '../log-keys';
 import { requireCheckpoint } from '../trust/checkpoint';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
 import { visible } from '../visible';
 
-/** Characters: it is for people, and in an entry for ever. */
+/** In characters. The reason stays in the log forever. */
 const MAX_REASON = 1_000;
 
-/** Begins a log anew under another name, whose end is lost for good. */
 export const restartLog: Command = {
+  about:
+    'docs/operations/log.md says when and how. It refuses if the database still has every entry of the checkpoint, has published a later checkpoint, or has used the name before. The old tree moves to log_archive_<n>_entries, _tiles and _checkpoints. Its entries are logged again, after an entry with the checkpoint and the reason. Writes continue meanwhile.',
   usage: `--checkpoint FILE ${TRUST_USAGE} --origin NAME --reason TEXT [--database-url URL]`,
   options: {
     ...TRUST_OPTIONS,
-    checkpoint: { value: 'FILE', about: 'The last checkpoint of the log that is known.' },
-    origin: { value: 'NAME', about: 'LOG_ORIGIN from now on.' },
-    reason: { value: 'TEXT', about: 'Why: a line, which stands in the new log’s first entry.' },
-    'database-url': { value: 'URL', about: 'The database: DATABASE_URL where it is left out.' },
+    checkpoint: { value: 'FILE', about: 'Last known checkpoint of the log.' },
+    origin: { value: 'NAME', about: 'New LOG_ORIGIN.' },
+    reason: {
+      value: 'TEXT',
+      about: `Reason for the first entry of the new log: one line, at most ${MAX_REASON} characters.`,
+    },
+    ...DATABASE_OPTION,
   },
   async run(options, { env, print }) {
-    const file = requiredText(options, 'checkpoint', 'FILE, the last checkpoint of the log that is known');
-    const origin = requiredText(options, 'origin', 'NAME, the LOG_ORIGIN from now on');
+    const file = requiredText(options, 'checkpoint', 'FILE, the last known checkpoint of the log');
+    const origin = requiredText(options, 'origin', 'NAME, the new LOG_ORIGIN');
     const reason = reasonOf(options);
     requireKeyName(origin);
     const policy = withoutQuorum(policyOf(options));
@@ -52,45 +57,45 @@ export const restartLog: Command = {
     );
     print(
       [
-        `The log ${visible(checkpoint.origin)} has ended with ${checkpoint.size} entries. Its ${entries} that the database has`,
-        `wait to be logged anew as ${visible(origin)}, behind the entry that says so. What was there is in log_archive_${restartId}_….`,
-        'Now set LOG_ORIGIN and LOG_SIGNING_KEY of the workers, start them, and tell everybody the new verifier key.',
+        `The log ${visible(checkpoint.origin)} has ended with ${checkpoint.size} entries. The database has ${entries} of them. They will be`,
+        `logged again as ${visible(origin)}, after an entry about the restart. The old tree is in log_archive_${restartId}_….`,
+        'Now set LOG_ORIGIN and LOG_SIGNING_KEY of the workers, start them, and publish the new verifier key.',
       ].join('\n'),
     );
   },
 };
 
 function reasonOf(options: Options): string {
-  const reason = requiredText(options, 'reason', 'TEXT, for everybody who will ask why');
+  const reason = requiredText(options, 'reason', 'TEXT');
   if (reason.trim() === '' || reason.length > MAX_REASON || /[\p{Cc}\p{Cs}]/u.test(reason)) {
-    throw new UsageError(`--reason takes a line of text, of at most ${MAX_REASON} characters.`);
+    throw new UsageError(`--reason takes one line of text, of at most ${MAX_REASON} characters.`);
   }
   return reason;
 }
 
-/** A log that goes on may not be ended: whoever trusts it would see two. */
+/** Requires that entries of the log are lost. Restarting an intact log would show verifiers two histories. @throws Failure */
 async function requireLost(sql: TransactionSql, last: Checkpoint, origin: string): Promise<void> {
   const restarts = new LogRestartStore(sql);
   const before = await restarts.before();
   if (before.origin !== null && before.origin !== last.origin) {
     throw new Failure(
-      `The database has the log ${visible(before.origin)}, and the checkpoint is of ${visible(last.origin)}: name that log’s last one.`,
+      `The checkpoint is of the log ${visible(last.origin)}, but the database has ${visible(before.origin)}. Name the last checkpoint of that log.`,
     );
   }
   if (origin === last.origin || (await restarts.isFormer(origin))) {
-    throw new Failure(`The log was called ${visible(origin)} already: choose a name that it never had.`);
+    throw new Failure(`The log already had the name ${visible(origin)}. Choose a new name.`);
   }
   if (before.isBusy) {
-    throw new Failure('What was there before still waits to be logged. Let a worker run until it has integrated it.');
+    throw new Failure('Entries of the previous restart still wait to be logged. Run a worker until they are logged.');
   }
   if (before.publishedSize !== null && before.publishedSize > last.size) {
     throw new Failure(
-      `The database has published a checkpoint of ${before.publishedSize} entries, and this one is of ${last.size}: name the last one.`,
+      `The database has published a later checkpoint, of ${before.publishedSize} entries. This one has ${last.size}. Name the last one.`,
     );
   }
   if (last.size <= before.size && equalBytes(await rootAt(sql, last.size), last.root)) {
     throw new Failure(
-      `Nothing is lost: the database has the ${last.size} entries that were signed, as they were signed. Start the worker.`,
+      `Nothing is lost: the database has all ${last.size} entries of the checkpoint, unchanged. Start the worker.`,
     );
   }
 }

@@ -7,16 +7,14 @@ import { evidenceText, isAttribution } from '../service/evidence';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Paths that an entry names. */
+/** The most changed paths per version. */
 const SHOWN_PATHS = 6;
 
-/** Shows the versions of a subject, newest first. */
 export const log: Command = {
   about:
-    'Each version is verified, also that it is the one before of the next. What changed is computed here from the two versions; ' +
-    'of the oldest one that is shown it is not said.',
+    'It shows who wrote each version, when, from what evidence, and what changed. iss verifies each version and its link to the previous one, and computes the changes locally. It shows no changes for the oldest listed version.',
   arguments: [SUBJECT_ARGUMENT],
-  options: { oneline: { about: 'A line a version.' }, ...LIST_OPTIONS, ...POLICY_OPTION, ...CALLER_OPTIONS },
+  options: { oneline: { about: 'One line per version.' }, ...LIST_OPTIONS, ...POLICY_OPTION, ...CALLER_OPTIONS },
   async run(options, context) {
     const { print } = context;
     const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
@@ -35,7 +33,7 @@ export const log: Command = {
         shown = version;
         if (++count > most) break;
       }
-      if (count > most) context.complain(`There are more than ${most} versions: --limit N shows more of them.`);
+      if (count > most) context.complain(`The list continues after ${most}. Use --limit N to show more.`);
       else if (shown !== null) show(shown, null, true);
     });
   },
@@ -52,7 +50,7 @@ function asText(version: Version, before: Version | null, style: Style): string 
   const head = style.yellow(visible(`${subject.subject_type}/${subject.subject_id}@${number}`));
   if (envelope === undefined) {
     const when = erased === undefined ? '' : ` at ${erased.erased_at} (erasure ${erased.erasure_id})`;
-    return [head, visible(`Hash:     ${hash ?? 'none'}`), visible(`Erased:   its content was destroyed${when}`)].join(
+    return [head, visible(`Hash:     ${hash ?? 'none'}`), visible(`Erased:   the content was destroyed${when}`)].join(
       '\n',
     );
   }
@@ -60,7 +58,7 @@ function asText(version: Version, before: Version | null, style: Style): string 
   const changed = changedText(version, before);
   return [
     head,
-    visible(`Hash:     ${hash ?? 'none: it was imported without one'}`),
+    visible(`Hash:     ${hash ?? 'none (imported without a hash)'}`),
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
     visible(`Made:     ${madeAt}, stored ${version.created_at}`),
     `Evidence: ${evidenceText(evidence)}`,
@@ -68,7 +66,7 @@ function asText(version: Version, before: Version | null, style: Style): string 
   ].join('\n');
 }
 
-/** Where it says otherwise than the one before; of the first one nothing. */
+/** Lists the paths that changed since the previous version; empty if either content is unknown. */
 function changedText({ envelope }: Version, before: Version | null): string {
   if (envelope === undefined || before?.envelope === undefined) return '';
   const paths = changesBetween(before.envelope, envelope)

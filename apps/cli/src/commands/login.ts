@@ -8,26 +8,20 @@ import { discover, issuerOf, signInByBrowser, signInByDevice } from '../service/
 import { requireWebAddress } from '../web-address';
 import { visible } from '../visible';
 
-/** As the development issuer of `npm start` has it. */
+/** The client of the development issuer of `npm start`. */
 const CLIENT_ID = 'iss';
 
-/** Makes a profile: which service, and as whom. */
 export const login: Command = {
   about:
-    'In the browser (authorization code with PKCE, over loopback), with --device on another one where the issuer has that flow, or ' +
-    'with a token that you have. The profile is kept in a file that only you may read, profiles.json in XDG_CONFIG_HOME/iss ' +
-    '(~/.config/iss); an access token that expires is made anew where the issuer gave a refresh token. The hosts of the ' +
-    'service and of the issuer are shown first. The profile is pinned to its issuer.',
-  usage:
-    '[--base-url URL] [--device | --token-stdin] [--yes] [--issuer URL] [--issuer-changed] [--client-id ID] [--profile NAME]',
+    'By default, it opens the browser (authorization code with PKCE). The profile is saved in profiles.json, which only you can read, in $XDG_CONFIG_HOME/iss or ~/.config/iss. iss refreshes expired access tokens if the issuer gave a refresh token. It shows the service and the issuer before you sign in.',
   options: {
-    'base-url': { value: 'URL', about: 'The service: ISS_BASE_URL, or the profile’s, where it is left out.' },
-    device: { about: 'Signs you in on another device, by a code.' },
-    'token-stdin': { about: 'Takes an access token from standard input.' },
-    issuer: { value: 'URL', about: 'Who issues tokens: the service names it where it is left out.' },
-    yes: { about: 'Confirms the first sign-in at a service, which is asked for otherwise.' },
-    'issuer-changed': { about: 'Pins the profile to another issuer than before.' },
-    'client-id': { value: 'ID', about: `As which client of the issuer: “${CLIENT_ID}” unless said otherwise.` },
+    'base-url': { value: 'URL', about: 'Service (default: ISS_BASE_URL, then the profile).' },
+    device: { about: 'Sign in on another device with a code.' },
+    'token-stdin': { about: 'Read an access token from standard input instead.' },
+    issuer: { value: 'URL', about: 'Token issuer (default: the one that the service names).' },
+    yes: { about: 'Confirm the first sign-in at a service without a prompt.' },
+    'issuer-changed': { about: 'Accept that the issuer of the profile has changed.' },
+    'client-id': { value: 'ID', about: `OAuth client at the issuer (default: ${CLIENT_ID}).` },
     ...PROFILE_OPTION,
   },
   async run(options, context) {
@@ -39,7 +33,7 @@ export const login: Command = {
     const tokens = hasFlag(options, 'token-stdin')
       ? await tokenOf(context, pin)
       : await tokensOf(options, context, new URL(baseUrl).origin, pin);
-    // A token that the service refuses replaces none.
+    // A refused token must not replace a working one.
     await requireAccepted(baseUrl, tokens.accessToken);
     const tenant = known?.baseUrl === baseUrl ? known.tenant : null;
     profiles.write(name, { baseUrl, tenant, ...tokens, issuer: tokens.issuer ?? known?.issuer ?? null });
@@ -50,23 +44,24 @@ export const login: Command = {
 
 type Tokens = Pick<Profile, 'accessToken' | 'refresh' | 'issuer'>;
 
-/** The issuer that a profile keeps. */
+/** The issuer that a profile is bound to. */
 interface Pin {
   profile: string;
-  /** Null: any, since none signed in yet. */
+  /** Null if the profile accepts any issuer, because nobody has signed in yet. */
   issuer: string | null;
   mayChange: boolean;
 }
 
 async function tokenOf(context: CommandContext, pin: Pin): Promise<Tokens> {
   const accessToken = (await context.input()).trim();
-  if (accessToken === '' || /\s/.test(accessToken)) throw new UsageError('Standard input holds no access token.');
+  if (accessToken === '' || /\s/.test(accessToken))
+    throw new UsageError('Standard input has no access token. Pipe a single token into iss login --token-stdin.');
   const issuer = issuerClaimOf(accessToken);
   if (issuer !== null) requirePinned(pin, issuer);
   return { accessToken, refresh: null, issuer };
 }
 
-/** Signs somebody in. @param resource the origin of the service, which the token is for (RFC 8707) */
+/** Signs the user in. @param resource the origin of the service that the token is for (RFC 8707) */
 async function tokensOf(options: Options, context: CommandContext, resource: string, pin: Pin): Promise<Tokens> {
   requireWebAddress('The address of the service', resource);
   const clientId = textOf(options, 'client-id') ?? CLIENT_ID;
@@ -85,28 +80,30 @@ async function tokensOf(options: Options, context: CommandContext, resource: str
   };
 }
 
-/** @throws Failure for another issuer than the one that the profile is pinned to */
+/** @throws Failure if the profile is bound to another issuer */
 function requirePinned({ profile, issuer: pinned, mayChange }: Pin, issuer: string): void {
   if (pinned === null || mayChange || isSame(issuer, pinned)) return;
   throw new Failure(
-    `The profile ${profile} is pinned to the issuer ${visible(pinned)}, and this sign-in is by ${visible(issuer)}. ` +
-      'If the operator of the service says that it changed, add --issuer-changed. Another --profile keeps both.',
+    `The profile ${profile} belongs to the issuer ${visible(pinned)}, but this sign-in uses ${visible(issuer)}. ` +
+      'If the operator of the service confirms the change, add --issuer-changed. To keep both, use another --profile.',
   );
 }
 
-/** @throws Failure if nobody confirms the first sign-in at a service */
+/** @throws Failure if the user does not confirm the first sign-in at a service */
 async function requireConsent(options: Options, { settings, confirm }: CommandContext, origin: string): Promise<void> {
   if (hasFlag(options, 'yes') || new Profiles(settings.configFolder).knowsService(origin)) return;
-  const isConfirmed = await confirm(`This is the first sign-in at ${origin}, which will be able to act as you. Go on?`);
+  const isConfirmed = await confirm(
+    `This is your first sign-in at ${origin}. The service will be able to act as you. Continue?`,
+  );
   if (isConfirmed === true) return;
   throw new Failure(
     isConfirmed === null
-      ? `The first sign-in at ${origin} must be confirmed, and standard input is no terminal: add --yes.`
-      : `The sign-in at ${origin} was not confirmed. No token was asked for.`,
+      ? `The first sign-in at ${origin} must be confirmed, but standard input is not a terminal. Add --yes.`
+      : `The sign-in at ${origin} was not confirmed. No token was requested.`,
   );
 }
 
-/** Returns the issuer of a profile. The token names the one of a profile that an older iss made. */
+/** Returns the issuer of a profile. For a profile of an older iss, the token names it. */
 function pinOf(profile: Profile | null): string | null {
   return profile === null ? null : (profile.issuer ?? issuerClaimOf(profile.accessToken));
 }
@@ -125,7 +122,7 @@ function serviceOf(options: Options, { settings }: CommandContext, known: Profil
   if (named !== undefined) return baseUrlOf('--base-url', named);
   if (settings.baseUrl !== undefined) return baseUrlOf('ISS_BASE_URL', settings.baseUrl);
   if (known !== null) return known.baseUrl;
-  throw new UsageError('Which service? Name --base-url URL, as https://identity.example.com.');
+  throw new UsageError('No service is named. Add --base-url URL, such as https://identity.example.com.');
 }
 
 async function requireAccepted(baseUrl: string, token: string): Promise<void> {

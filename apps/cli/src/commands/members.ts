@@ -3,11 +3,10 @@ import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 
-/** Lists the members of a tenant. */
 export const members: Command = {
-  about: 'With their roles, and whether they may use the grants that your tenant holds.',
+  about: 'GRANTS shows which members may use the grants that your tenant received.',
   options: {
-    status: { value: 'STATUS', about: 'Those of one status alone.' },
+    status: { value: 'STATUS', about: 'Membership status: pending, active or removed.' },
     ...LIST_OPTIONS,
     ...CALLER_OPTIONS,
   },
@@ -16,7 +15,7 @@ export const members: Command = {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, withStatus(tenant.principals(), status), {
-        none: 'There is no such member.',
+        none: 'No member matches.',
         paint: { principal: style.yellow },
         asRow: (member) => ({
           principal: visible(member.principal_id),

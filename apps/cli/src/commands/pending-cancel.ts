@@ -4,7 +4,6 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 import { PENDING_ARGUMENT } from './pending-confirm';
 
-/** Cancels a grant on all subjects that was not confirmed. */
 export const cancelPending: Command = {
   arguments: [PENDING_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
@@ -12,7 +11,7 @@ export const cancelPending: Command = {
     await asCaller(options, context, async ({ tenant }) => {
       const cancelled = await tenant.pendingGrants.cancel(textOf(options, 'grant') ?? '');
       showOne(options, context, cancelled, ({ grantee_tenant_id: reader }) =>
-        visible(`Cancelled: ${reader} gets no grant by this request`),
+        visible(`Cancelled the pending grant for ${reader}`),
       );
     });
   },

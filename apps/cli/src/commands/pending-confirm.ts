@@ -4,12 +4,10 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 import { grantText } from './share';
 
-/** The pending grant that a command ends. */
-export const PENDING_ARGUMENT = { name: 'grant', about: 'Its id, as iss pending lists it.' } as const;
+export const PENDING_ARGUMENT = { name: 'grant', about: 'Grant id, from iss pending.' } as const;
 
-/** Confirms a grant on all subjects, which makes it. */
 export const confirmPending: Command = {
-  about: 'By another human than the one who requested it.',
+  about: 'Another human than the requester must confirm it.',
   arguments: [PENDING_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {

@@ -4,15 +4,14 @@ import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { visible } from '../visible';
 
-/** Lists the grants on all subjects that wait for a second human. */
 export const pending: Command = {
-  about: 'Newest first. They give no rights before another human confirms them, within a day.',
+  about: 'Newest first. A pending grant gives no rights until a second human confirms it, within a day.',
   options: { ...LIST_OPTIONS, ...CALLER_OPTIONS },
   async run(options, context) {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, pendingOf(tenant), {
-        none: 'No grant waits for a second human.',
+        none: 'No grant waits for confirmation.',
         paint: { grant: style.yellow },
         asRow: (grant) => ({
           grant: visible(grant.grant_id),

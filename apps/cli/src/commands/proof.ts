@@ -1,17 +1,13 @@
 import { type Command, Failure, textOf } from '../command';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
-import { SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
+import { VERSIONED_SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
 
-/** Seconds that the service waits for what was written a moment ago. */
+/** How long the service waits until a new version is in the log. */
 const WAIT_SECONDS = 10;
 
-/** Prints the proof of the log for one version. */
 export const proof: Command = {
-  about:
-    'The entry of the latest version, or of the one behind @, with the proof that the log has it, as JSON for iss verify. Nothing of it ' +
-    'is verified here, except with --policy.',
-  usage: 'SUBJECT[@VERSION] [--policy FILE] [--tenant ID] [--profile NAME]',
-  arguments: [SUBJECT_ARGUMENT],
+  about: 'It prints the log entry with its proof as JSON for iss verify. Without @VERSION, it uses the latest version.',
+  arguments: [VERSIONED_SUBJECT_ARGUMENT],
   options: { ...POLICY_OPTION, ...CALLER_OPTIONS },
   async run(options, context) {
     const { subject, version } = versionedSubjectOf(textOf(options, 'subject') ?? '');
@@ -22,7 +18,7 @@ export const proof: Command = {
       const answer = await iss.request<object | null>('GET', path.map(encodeURIComponent).join('/'), {
         query: { wait: WAIT_SECONDS },
       });
-      if (answer === null) throw new Failure('The service answers no proof.');
+      if (answer === null) throw new Failure('The service returned no proof.');
       context.print(JSON.stringify(answer, null, 2));
     });
   },

@@ -2,22 +2,19 @@ import type { api, Tenant } from '@identity-state/client';
 import { type Command, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { subjectOf } from '../service/subject-name';
+import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES: readonly api.Update['status'][] = ['proposed', 'applied', 'withdrawn'];
-/** Paths that a row names. */
+/** The most changed paths per row. */
 const SHOWN_PATHS = 2;
 
-/** Lists proposals, newest first. */
 export const proposals: Command = {
-  arguments: [
-    { name: 'subject', about: 'Of one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
-  ],
+  arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
   options: {
     status: {
       value: 'STATUS',
-      about: `One of ${STATUSES.join(', ')}: proposed unless said otherwise.`,
+      about: `${STATUSES.join(', ')} (default: proposed).`,
       choices: STATUSES,
     },
     ...LIST_OPTIONS,
@@ -29,7 +26,7 @@ export const proposals: Command = {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, updatesOf(tenant, named, status), {
-        none: `Nothing is ${status}.`,
+        none: `There are no ${status} proposals.`,
         paint: { update: style.yellow },
         asRow: (update) => ({
           update: update.update_id,

@@ -8,16 +8,14 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { isEnvelope } from '../service/envelopes';
 import { visible } from '../visible';
 
-/** Bytes: more than any deployment takes. */
+/** In bytes, above the limit of any deployment. */
 const MAX_ENVELOPE = 64_000_000;
 const MAX_DEPTH = 640;
 
-/** Writes a version as its writer has it. */
 export const put: Command = {
   about:
-    'The file holds one envelope. What the service says that it stored is compared with what was sent: the line that is printed ' +
-    'ends with the hash of both. A version that is there already, the same, is said to be known.',
-  arguments: [{ name: 'file', about: 'The envelope, JSON; - is standard input.' }],
+    'The file holds one envelope. iss compares the stored hash with the hash of the file. If the same version is already stored, the result is “known”.',
+  arguments: [{ name: 'file', about: 'JSON envelope, or - for standard input.' }],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     const envelope = await envelopeOf(textOf(options, 'file') ?? '', context);
@@ -30,7 +28,7 @@ export const put: Command = {
   },
 };
 
-/** Writes the version, or finds that the very same one is there. Throws what the service refuses it for. */
+/** Writes the version, or finds the same version already stored. Throws the refusal of the service. */
 async function writtenOrKnown(
   tenant: Tenant,
   envelope: api.Envelope,
@@ -50,7 +48,7 @@ async function writtenOrKnown(
   }
 }
 
-/** What the file says, read strictly: nothing may be lost on the way. Whether it is an envelope the service says. */
+/** Parses the file strictly, so that no content is lost. The service checks that it is an envelope. */
 async function envelopeOf(file: string, { input }: CommandContext): Promise<api.Envelope> {
   const bytes = file === '-' ? Buffer.from(await input()) : readWhole(file, 'envelope', MAX_ENVELOPE);
   Members.parse(file === '-' ? 'Standard input' : file, bytes);

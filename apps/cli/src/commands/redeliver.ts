@@ -8,22 +8,16 @@ import { visible } from '../visible';
 
 const STATUSES = ['succeeded', 'dead', 'skipped'] as const;
 
-/** Sends deliveries again. */
 export const redeliver: Command = {
-  about:
-    'One delivery, or with --from every one of a period that is dead or was skipped. What is sent again has the id of the first time, ' +
-    'and a whole schedule of attempts.',
-  usage: 'HOOK (DELIVERY | --from T [--to T] [--status STATUS]) [--tenant ID] [--profile NAME] [--json]',
-  arguments: [
-    HOOK_ARGUMENT,
-    { name: 'delivery', about: 'One delivery, as iss deliveries lists it.', isOptional: true },
-  ],
+  about: 'Name one delivery, or a period with --from. The event id stays the same, and a full retry schedule starts.',
+  usage: 'HOOK (DELIVERY | --from TIME [--to TIME] [--status STATUS])',
+  arguments: [HOOK_ARGUMENT, { name: 'delivery', about: 'Delivery id, from iss deliveries.', isOptional: true }],
   options: {
-    from: { value: 'T', about: 'What was made at this moment, or later.' },
-    to: { value: 'T', about: 'What was made at this moment, or earlier.' },
+    from: { value: 'TIME', about: 'Created then or later.' },
+    to: { value: 'TIME', about: 'Created then or earlier.' },
     status: {
       value: 'STATUS',
-      about: `One of ${STATUSES.join(', ')}: dead and skipped, where it is left out.`,
+      about: `${STATUSES.join(', ')} (default: dead and skipped).`,
       choices: STATUSES,
     },
     ...CALLER_OPTIONS,
@@ -34,16 +28,16 @@ export const redeliver: Command = {
     const delivery = textOf(options, 'delivery');
     const period = periodOf(options);
     if ((delivery === undefined) === (period === null))
-      throw new UsageError('Name one: DELIVERY, or the period --from T.');
+      throw new UsageError('Name either DELIVERY or a period with --from TIME.');
     await asCaller(options, context, async ({ tenant }) => {
       if (period === null) {
         const again = await tenant.webhooks.redeliver(hook, delivery ?? '');
         return showOne(options, context, again, ({ event_type: type, event_id: id }) =>
-          visible(`${type} ${id} is sent again`),
+          visible(`Resending ${type} ${id}`),
         );
       }
       const count = await replayed(tenant, hook, period);
-      showOne(options, context, { count }, () => `${count} deliveries are sent again`);
+      showOne(options, context, { count }, () => `Deliveries to resend: ${count}`);
     });
   },
 };
@@ -52,7 +46,7 @@ function periodOf(options: Options): api.ReplayBody | null {
   const [from, to, named] = [textOf(options, 'from'), textOf(options, 'to'), textOf(options, 'status')];
   if (from === undefined) {
     if (to !== undefined || named !== undefined)
-      throw new UsageError('--to and --status are of a period: name --from T.');
+      throw new UsageError('--to and --status need a period. Add --from TIME.');
     return null;
   }
   const status = STATUSES.find((one) => one === named);
@@ -65,7 +59,7 @@ function periodOf(options: Options): api.ReplayBody | null {
   };
 }
 
-/** A call takes so many; the next one goes on behind them. */
+/** Replays the period in several calls, because each call is limited. Returns the number of deliveries. */
 async function replayed(tenant: Tenant, hook: string, period: api.ReplayBody): Promise<number> {
   let count = 0;
   for (let from: string | null = period.from; from !== null;) {

@@ -5,22 +5,21 @@ import { momentToCome } from '../service/moments';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Asks the owner of a subject to bring it up to date. */
 export const askRequest: Command = {
   arguments: [SUBJECT_ARGUMENT],
   options: {
     path: {
       value: 'PATH',
-      about: 'What is asked for, as /attributes/legal: all of it, where it is left out.',
+      about: 'Part to update, such as /attributes/legal (default: all).',
       isRepeated: true,
     },
-    reason: { value: 'CODE', about: 'Why, as a code of your own.' },
-    message: { value: 'TEXT', about: 'A message to the owner.' },
-    due: { value: 'T', about: 'When the answer is wanted: a moment, a day, or how long, as 14d.' },
-    expires: { value: 'T', about: 'When the request expires, if nobody has answered it: as --due.' },
+    reason: { value: 'CODE', about: 'Your own reason code.' },
+    message: { value: 'TEXT', about: 'Message to the owner.' },
+    due: { value: 'TIME', about: 'Due time, such as 14d.' },
+    expires: { value: 'TIME', about: 'Expiry time, such as 30d.' },
     every: {
       value: 'DURATION',
-      about: 'Repeats it, as P1Y or P3M (ISO 8601), until you cancel it: see iss requests cancel.',
+      about: 'Repeat the request at this interval, such as P1Y or P3M, until you cancel it.',
     },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
@@ -44,7 +43,7 @@ export const askRequest: Command = {
       const { refreshRequests } = tenant.subject(type, id);
       const request = await refreshRequests.create({ requesting_tenant_id: tenant.tenantId, ...asked });
       showOne(options, context, request, ({ refresh_request_id: requestId }) =>
-        visible(`Asked for ${type}/${id}: ${requestId}`),
+        visible(`Requested an update of ${type}/${id}: ${requestId}`),
       );
     });
   },

@@ -3,9 +3,8 @@ import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { REQUEST_ARGUMENT, requestOf, requestText } from '../service/requests';
 
-/** Cancels a refresh request of the tenant's own, and the series that it belongs to. */
 export const cancelRequest: Command = {
-  about: 'Also ends the series of a request that repeats; name its newest request.',
+  about: 'To end the series of a repeating request, name the newest one.',
   arguments: [REQUEST_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {

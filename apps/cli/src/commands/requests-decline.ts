@@ -3,10 +3,9 @@ import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { REQUEST_ARGUMENT, requestOf, requestText } from '../service/requests';
 
-/** Declines a refresh request. */
 export const declineRequest: Command = {
   arguments: [REQUEST_ARGUMENT],
-  options: { reason: { value: 'TEXT', about: 'Words to whoever asked.' }, ...CALLER_OPTIONS, ...JSON_OPTION },
+  options: { reason: { value: 'TEXT', about: 'Reason for the requester.' }, ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
     const reason = textOf(options, 'reason') ?? '';
     await asCaller(options, context, async ({ tenant }) => {

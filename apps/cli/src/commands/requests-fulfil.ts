@@ -5,12 +5,11 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { REQUEST_ARGUMENT, requestOf, requestText } from '../service/requests';
 import { visible } from '../visible';
 
-/** Answers a refresh request with a version. */
 export const fulfilRequest: Command = {
-  about: 'With the version that answers all that is asked, as the service says, or with the one that you name.',
+  about: 'Without --version, it uses the version that the service suggests.',
   arguments: [REQUEST_ARGUMENT],
   options: {
-    version: { value: 'N', about: 'The version that answers it.' },
+    version: { value: 'N', about: 'Version that answers the request.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -30,10 +29,8 @@ export const fulfilRequest: Command = {
 
 function suggestedFor({ suggested_fulfilment: suggested, status }: api.RefreshRequest): string {
   if (suggested !== undefined && suggested !== null) return suggested.snapshot_id;
-  if (status !== 'pending') throw new Failure(`The request is ${visible(status)} already.`);
-  throw new Failure(
-    'No version answers all that is asked yet: write one, or name the one that is good enough: --version N.',
-  );
+  if (status !== 'pending') throw new Failure(`The request is already ${visible(status)}.`);
+  throw new Failure('No version answers the whole request yet. Write one, or choose one with --version N.');
 }
 
 async function snapshotOf(subject: Subject<object>, version: number): Promise<string> {

@@ -2,26 +2,22 @@ import type { api } from '@identity-state/client';
 import { type Command, hasFlag, textOf, UsageError } from '../command';
 import { LIST_OPTIONS, showList, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { subjectOf } from '../service/subject-name';
+import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'];
-/** Paths that a row names. */
+/** The most requested paths per row. */
 const SHOWN_PATHS = 2;
 
-/** Lists refresh requests: what others ask of the tenant, or it of others. */
 export const requests: Command = {
-  about:
-    'Newest first; with --outgoing what your tenant asked of others. Where the service knows a version that answers one it is named.',
-  arguments: [
-    { name: 'subject', about: 'Those on one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
-  ],
+  about: 'Newest first. STATUS names a version that answers the request, if the service knows one.',
+  arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
   options: {
-    overdue: { about: 'Pending ones whose due time has passed.' },
-    outgoing: { about: 'Those of your tenant, to others.' },
+    overdue: { about: 'Pending requests past their due time.' },
+    outgoing: { about: 'Requests of your tenant to others.' },
     status: {
       value: 'STATUS',
-      about: `One of ${STATUSES.join(', ')}, or all: pending unless said otherwise.`,
+      about: `${STATUSES.join(', ')} or all (default: pending).`,
       choices: STATUSES,
     },
     ...LIST_OPTIONS,
@@ -41,7 +37,7 @@ export const requests: Command = {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.refreshRequests(filter), {
-        none: isOutgoing ? 'Your tenant asks for nothing.' : 'Nobody asks for anything.',
+        none: 'There are no matching requests.',
         paint: { request: style.yellow },
         asRow: (request) => ({
           request: request.refresh_request_id,
@@ -63,12 +59,11 @@ function statusOf(text: string): api.RefreshRequest['status'] | null {
   return status ?? null;
 }
 
-/** When the answer is due, and that it is late. */
 function dueText({ due_at: due, overdue_at: overdue, status }: api.RefreshRequest): string {
   return visible(`${due ?? ''}${overdue !== null && status === 'pending' ? ' overdue' : ''}`);
 }
 
-/** With the version that answers it, where the service knows one. */
+/** Returns the status, with the version that answers the request and the next one of its series. */
 function statusText({
   status,
   suggested_fulfilment: suggested,
@@ -83,5 +78,5 @@ function statusText({
 
 function asksText({ requested_paths: paths, reason_code: reason, message }: api.RefreshRequest): string {
   const shown = paths.slice(0, SHOWN_PATHS).join(', ') + (paths.length > SHOWN_PATHS ? ', …' : '');
-  return visible([shown === '' ? 'all of it' : shown, reason, message].filter((text) => text !== null).join('; '));
+  return visible([shown === '' ? 'everything' : shown, reason, message].filter((text) => text !== null).join('; '));
 }

@@ -1,8 +1,8 @@
 import type { LimitOverrideStore, LimitOwner } from '@iss/persistence';
 import { Failure } from '../command';
 
-/** A tenant that is named exists; of principals nobody keeps a list. */
+/** Requires that a named tenant exists. The database has no list of principals. @throws Failure */
 export async function requireTenant(overrides: LimitOverrideStore, { scope, scopeId }: LimitOwner): Promise<void> {
   if (scope !== 'tenant' || (await overrides.hasTenant(scopeId))) return;
-  throw new Failure(`There is no tenant ${scopeId} in this database. Check the tenant_id, and DATABASE_URL.`);
+  throw new Failure(`This database has no tenant ${scopeId}. Check the tenant_id and DATABASE_URL.`);
 }

@@ -7,21 +7,18 @@ import { scopesOf } from '../service/scopes';
 import { subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Lets another tenant read a subject. */
 export const share: Command = {
   about:
-    'The other tenant reads it from now on, until the grant ends or is revoked: read_latest is the latest version, read_lineage every ' +
-    'version and the history, read_snapshot_by_id one version, read_diff what changed between two. Of its principals those read ' +
-    'it whose allow_counterparty_access is on.',
-  usage: 'SUBJECT READER --scopes LIST [--until T] [--purpose TEXT] [--tenant ID] [--profile NAME] [--json]',
+    'The scopes are latest (the latest version), lineage (every version and the history), snapshot_by_id (single versions) and diff (changes between two versions). Only principals of the reader with allow_counterparty_access can use the grant.',
+  usage: 'SUBJECT READER --scopes LIST [--until TIME] [--purpose TEXT]',
   arguments: [
-    { name: 'subject', about: 'TYPE/ID, or the id of an organization; "*": all that your tenant owns, now or later.' },
-    { name: 'reader', about: 'The tenant that may read it.' },
+    { name: 'subject', about: 'Subject, or "*" for all current and future subjects of your tenant.' },
+    { name: 'reader', about: 'Tenant id of the reader.' },
   ],
   options: {
-    scopes: { value: 'LIST', about: 'all, or scopes with commas between, as latest,lineage.' },
-    until: { value: 'T', about: 'A moment, a day, or how long, as 90d; without it the grant has no end.' },
-    purpose: { value: 'TEXT', about: 'What it is for. It stands in no event and no log.' },
+    scopes: { value: 'LIST', about: 'all, or a list such as latest,lineage.' },
+    until: { value: 'TIME', about: 'End of the grant, such as 2026-12-31 or 90d (default: none).' },
+    purpose: { value: 'TEXT', about: 'Purpose. Events and log entries do not contain it.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -32,7 +29,7 @@ export const share: Command = {
     const { type, id } = subjectOf(named);
     const grant = {
       grantee_tenant_id: textOf(options, 'reader') ?? '',
-      scopes: scopesOf(requiredText(options, 'scopes', 'latest,lineage, or all')),
+      scopes: scopesOf(requiredText(options, 'scopes', 'all, or a list such as latest,lineage')),
       ...(until === undefined ? {} : { expires_at: momentToCome('until', until) }),
       ...(purpose === undefined ? {} : { purpose }),
     };
@@ -50,20 +47,20 @@ function asText(grant: api.CreatedGrant | api.PendingGrant): string {
   const { grant_id: grantId } = grant;
   if (grant.status === 'pending') {
     return [
-      visible(`Another human has to confirm by ${grant.confirm_by} that ${grantText(grant)}`),
-      visible(`With their own profile: iss pending confirm ${grantId}`),
+      visible(`Another human must confirm by ${grant.confirm_by}: ${grantText(grant)}`),
+      visible(`They can confirm with their own profile: iss pending confirm ${grantId}`),
     ].join('\n');
   }
-  return [visible(grantText(grant)), visible(`Take it back: iss revoke ${grantId}`)].join('\n');
+  return [visible(grantText(grant)), visible(`To revoke it: iss revoke ${grantId}`)].join('\n');
 }
 
-/** Says what a grant gives. */
+/** Describes a grant in one line. */
 export function grantText(grant: api.Grant | api.PendingGrant): string {
   const { grantee_tenant_id: reader, scopes, expires_at: until } = grant;
-  return `${reader} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without an end' : `until ${until}`}`;
+  return `${reader} may read ${grantedText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without end' : `until ${until}`}`;
 }
 
-/** What a grant is on. */
+/** Names the subject of a grant. */
 export function grantedText({
   subject_type: type,
   subject_id: id,

@@ -7,18 +7,16 @@ import { visible } from '../visible';
 
 const EVIDENCE = ['missing', 'carried'] as const;
 
-/** Lists subjects. */
 export const subjects: Command = {
-  about:
-    'Those that your tenant owns; what it may read of others is listed by iss grants --held. Filters narrow the list together.',
+  about: 'All given filters must match. For the subjects of other tenants, see iss grants --held.',
   options: {
-    type: { value: 'TYPE', about: 'Of one type alone.', choices: SUBJECT_TYPES },
-    prefix: { value: 'TEXT', about: 'Whose ids begin so.' },
-    identifier: { value: 'SCHEME:VALUE', about: 'That have this identifier, as lei:5493001KJTIIGC8Y1R12.' },
-    query: { value: 'TEXT', about: 'Whose name begins so.' },
+    type: { value: 'TYPE', about: `${SUBJECT_TYPES.join(', ')}.`, choices: SUBJECT_TYPES },
+    prefix: { value: 'TEXT', about: 'Start of the subject id.' },
+    identifier: { value: 'SCHEME:VALUE', about: 'Identifier, such as lei:5493001KJTIIGC8Y1R12.' },
+    query: { value: 'TEXT', about: 'Start of the name.' },
     evidence: {
       value: 'WHICH',
-      about: 'With values whose evidence is gone, or older than they are.',
+      about: 'missing or carried: only subjects with such evidence (see iss blame).',
       choices: EVIDENCE,
     },
     ...LIST_OPTIONS,
@@ -36,7 +34,7 @@ export const subjects: Command = {
     const style = styleOf(context.screen);
     await asCaller(options, context, ({ tenant }) =>
       showList(options, context, tenant.subjects(given), {
-        none: 'There is no such subject.',
+        none: 'No subject matches.',
         paint: { subject: style.yellow },
         asRow: rowOf,
       }),

@@ -10,10 +10,8 @@ const LOOKS = 60;
 const PAUSE_MS = 500;
 const FIRST_PAUSE_MS = 100;
 
-/** Sends `webhook.test`, and says how it was answered. */
 export const trigger: Command = {
-  about:
-    'To try a receiver out: the event webhook.test. Waits for the first attempt; the exit code is 1 where that failed.',
+  about: 'It waits for the first attempt. If that attempt fails, the exit code is 1.',
   arguments: [HOOK_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
@@ -24,13 +22,13 @@ export const trigger: Command = {
       if (first === undefined)
         throw new Failure(
           visible(
-            `webhook.test ${delivery.event_id} is ${delivery.status}, and was not tried yet: iss deliveries ${hook}.`,
+            `webhook.test ${delivery.event_id} is ${delivery.status} without an attempt yet. See iss deliveries ${hook}.`,
           ),
         );
       if (first.error_phase !== null) {
         throw new Failure(
           visible(
-            `webhook.test ${delivery.event_id} failed (${attemptText(first)}). It is tried again: iss deliveries ${hook}.`,
+            `webhook.test ${delivery.event_id} failed (${attemptText(first)}). The service will retry. See iss deliveries ${hook}.`,
           ),
         );
       }
@@ -39,7 +37,7 @@ export const trigger: Command = {
   },
 };
 
-/** The delivery once it was tried, or after a while as it is. */
+/** Waits for the first attempt, for a limited time, and returns the delivery. */
 async function attempted(tenant: Tenant, hook: string, deliveryId: string): Promise<api.DeliveryWithPayload> {
   for (let look = 1; ; look++) {
     await pause(look === 1 ? FIRST_PAUSE_MS : PAUSE_MS);

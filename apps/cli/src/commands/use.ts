@@ -2,11 +2,10 @@ import { type Command, Failure, textOf } from '../command';
 import { asCaller, profileNameOf, PROFILE_OPTION } from '../service/caller';
 import { Profiles } from '../service/profiles';
 
-/** Chooses the tenant that a profile acts for. */
 export const use: Command = {
-  arguments: [{ name: 'tenant', about: 'Its id.' }],
+  arguments: [{ name: 'tenant', about: 'Tenant id.' }],
   options: {
-    create: { value: 'NAME', about: 'Founds the tenant first, under this name: you own it.' },
+    create: { value: 'NAME', about: 'Create the tenant first, with this name. You become its owner.' },
     ...PROFILE_OPTION,
   },
   async run(options, context) {
@@ -15,15 +14,17 @@ export const use: Command = {
     await asCaller(options, context, async ({ iss }) => {
       if (created !== undefined) await iss.createTenant({ tenant_id: tenantId, name: created });
       for await (const tenant of iss.tenants()) if (tenant.tenant_id === tenantId) return;
-      throw new Failure(`You are no member of ${tenantId}: iss whoami names your tenants, --create NAME founds it.`);
+      throw new Failure(
+        `You are not a member of ${tenantId}. iss whoami lists your tenants. To create the tenant, add --create NAME.`,
+      );
     });
     const name = profileNameOf(options, context);
     const profiles = new Profiles(context.settings.configFolder);
     const profile = profiles.read(name);
-    // With ISS_TOKEN alone there is none, and ISS_TENANT says the same.
+    // With ISS_TOKEN there may be no profile. ISS_TENANT then selects the tenant.
     if (profile === null)
-      throw new Failure(`There is no profile ${name} to remember it: iss login, or set ISS_TENANT.`);
+      throw new Failure(`There is no profile ${name} to save the tenant in. Run iss login, or set ISS_TENANT.`);
     profiles.write(name, { ...profile, tenant: tenantId });
-    context.print(`The profile ${name} acts for ${tenantId}.`);
+    context.print(`The profile ${name} now acts for ${tenantId}.`);
   },
 };

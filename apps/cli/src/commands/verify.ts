@@ -26,23 +26,25 @@ import { readLines, readWhole } from '../files';
 import { requireCheckpoint } from '../trust/checkpoint';
 import { fetchConsistency, inOrder, readConsistency, requireConsistent } from '../trust/consistency';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
-import { toldLater } from '../trust/refusal';
+import { explainedAsync } from '../trust/refusal';
 import { asText } from '../verify/report';
 import { visible } from '../visible';
+import { JSON_OPTION } from '../output';
 
-const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of …/log-proof)';
+const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of iss proof)';
 
-/** Says whether a file proves what it shows: offline, by the keys of whom one trusts. */
 export const verify: Command = {
-  usage: `FILE ${TRUST_USAGE} [--entry FILE] [--since CHECKPOINT [--log URL | --proof FILE]] [--json]`,
-  arguments: [{ name: 'file', about: 'The bundle or the proof.' }],
+  about:
+    'It needs neither the service nor an account. FILE is a bundle (NDJSON, from iss export --proofs) or the proof of one entry (.tlog-proof, or JSON from iss proof). The result says what is proved, by which signatures, and what is not.',
+  usage: `FILE ${TRUST_USAGE} [--entry FILE] [--since CHECKPOINT [--log URL | --proof FILE]]`,
+  arguments: [{ name: 'file', about: 'Bundle or proof.' }],
   options: {
     ...TRUST_OPTIONS,
-    entry: { value: 'FILE', about: 'The entry of a .tlog-proof that does not hold it.' },
-    since: { value: 'CHECKPOINT', about: 'A checkpoint that you kept: the log has to have gone on from it.' },
-    log: { value: 'URL', about: 'Where the consistency proof comes from: the prefix of the log.' },
-    proof: { value: 'FILE', about: 'The consistency proof.' },
-    json: { about: 'A JSON document.' },
+    entry: { value: 'FILE', about: 'Log entry, for a .tlog-proof without one.' },
+    since: { value: 'CHECKPOINT', about: 'File of an older checkpoint that the log must be consistent with.' },
+    log: { value: 'URL', about: 'URL prefix of the log, to fetch the consistency proof.' },
+    proof: { value: 'FILE', about: 'File of the consistency proof.' },
+    ...JSON_OPTION,
   },
   async run(options, { print }) {
     const file = textOf(options, 'file') ?? '';
@@ -51,7 +53,7 @@ export const verify: Command = {
     requireWayToSince(options);
     try {
       const known = await knownCheckpoint(options, policy);
-      const proved = await toldLater(() => verifyFile(file, textOf(options, 'entry'), policy, known));
+      const proved = await explainedAsync(() => verifyFile(file, textOf(options, 'entry'), policy, known));
       const since = await verifySince(options, known, proved.verified.checkpoint);
       print(isJson ? JSON.stringify(reportAsJson(proved, since), null, 2) : asText(file, proved, since));
     } catch (error) {
@@ -74,12 +76,12 @@ async function verifyFile(
   const lines = readLines(file, WHAT, MAX_LINE_BYTES);
   try {
     const { value: first } = await lines.next();
-    if (first === undefined || first.length === 0) throw new UsageError(`${file} is empty: it has to be a ${WHAT}.`);
+    if (first === undefined || first.length === 0) throw new UsageError(`${file} is empty. It must be a ${WHAT}.`);
     switch (kindOfFile(first)) {
       case 'proof':
         return await verifyEntryProof(readProofFile(readWhole(file, WHAT, MAX_PROOF_LENGTH)), entry, policy, since);
       case 'answer': {
-        const answer = Members.parse(`${file}, which has to be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
+        const answer = Members.parse(`${file}, which must be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
         return await verifyEntryProof(readProofAnswer(answer), entry, policy, since);
       }
       case 'bundle': {
@@ -96,11 +98,11 @@ async function verifyFile(
 function requireWayToSince(options: Options): void {
   const ways = ['log', 'proof'].filter((name) => textOf(options, name) !== undefined);
   const isAsked = textOf(options, 'since') !== undefined;
-  if (ways.length > 1) throw new UsageError('Name one: --log URL, or --proof FILE.');
-  if (!isAsked && ways.length > 0) throw new UsageError('--log and --proof are for --since CHECKPOINT: name it.');
+  if (ways.length > 1) throw new UsageError('--log and --proof exclude each other. Remove one of them.');
+  if (!isAsked && ways.length > 0) throw new UsageError('--log and --proof apply to --since. Add --since CHECKPOINT.');
 }
 
-/** The checkpoint of --since; null where none is named. */
+/** Reads the checkpoint of --since; null if it is not given. */
 async function knownCheckpoint(options: Options, policy: Policy): Promise<VerifiedCheckpoint | null> {
   const file = textOf(options, 'since');
   if (file === undefined) return null;
@@ -117,18 +119,18 @@ async function verifySince(
   const { checkpoint: known } = verified;
   const file = textOf(options, 'since') ?? '';
   if (known.origin !== checkpoint.origin) {
-    throw new Failure(visible(`${file} is of the log ${known.origin}, and this is of ${checkpoint.origin}.`));
+    throw new Failure(visible(`${file} is of the log ${known.origin}, but the proof is of ${checkpoint.origin}.`));
   }
   const [older, newer] = inOrder(known, checkpoint);
   requireConsistent(older, newer, await consistencyOf(options, older, newer));
   return { size: known.size };
 }
 
-/** The proof that the newer tree begins with the older one. Two of one size need none: they are the same, or they are not. */
+/** Reads or fetches the consistency proof. Two checkpoints of one size need none. */
 async function consistencyOf(options: Options, older: Checkpoint, newer: Checkpoint): Promise<Uint8Array[]> {
   const [log, given] = [textOf(options, 'log'), textOf(options, 'proof')];
   if (older.size === newer.size) return [];
   if (given !== undefined) return readConsistency(readWhole(given, 'consistency proof', MAX_NOTE_LENGTH));
   if (log !== undefined) return fetchConsistency(log, older, newer);
-  throw new UsageError('--since CHECKPOINT needs the consistency proof: from --log URL, or given as --proof FILE.');
+  throw new UsageError('--since needs a consistency proof. Add --log URL or --proof FILE.');
 }

@@ -6,29 +6,26 @@ import { momentOf } from '../service/moments';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
-/** Rows of one kind that a table shows. */
+/** The most rows of tenants, and of members, in a table. */
 const SHOWN_ROWS = 50;
 
-/** Somebody, and what it may read. */
+/** The right of a tenant or of one principal. */
 interface Right {
   tenant_id: string;
   principal_id: string | null;
-  /** Empty: nothing. */
+  /** Empty if it may read nothing. */
   may_read: readonly string[];
-  /** By which right; or why not. */
+  /** The reason, for a refusal too. */
   why: string;
   grant_id: string | null;
 }
 
-/** Says who may read a subject. */
 export const who: Command = {
   about:
-    'By which right each tenant may, and why another one may not, as the grants say; beside them the members of your own tenant. At a ' +
-    'moment of the past (--at) it is the tenants alone. For the owner it needs tenant_admin; a tenant that reads by a grant is shown ' +
-    'its own right. With READER the exit code says whether that tenant may.',
-  arguments: [SUBJECT_ARGUMENT, { name: 'reader', about: 'One tenant alone.', isOptional: true }],
+    'The owner (role tenant_admin) sees every tenant that ever had a grant, and its own members. Other tenants see their own right. With READER, the exit code is 0 if that tenant may read the subject, else 1. --at shows tenants only.',
+  arguments: [SUBJECT_ARGUMENT, { name: 'reader', about: 'Tenant id.', isOptional: true }],
   options: {
-    at: { value: 'T', about: 'At this moment, as 2026-01-31T12:00:00Z: now, where it is left out.' },
+    at: { value: 'TIME', about: 'Past time (default: now).' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
@@ -44,7 +41,7 @@ export const who: Command = {
         reader === undefined ? all : all.filter((right) => right.tenant_id === reader && right.principal_id === null);
       const name = visible(`${type}/${id}`);
       if (reader !== undefined && rights.every(({ may_read: what }) => what.length === 0)) {
-        const why = rights[0]?.why ?? 'it never had a grant on it';
+        const why = rights[0]?.why ?? 'it never had a grant on the subject';
         throw new Failure(
           `${visible(reader)} may not read ${name}${moment === null ? '' : ` at ${moment}`}: ${visible(why)}.`,
         );
@@ -53,7 +50,7 @@ export const who: Command = {
         asText(rights),
       );
       const hidden = rights.length - shownOf(rights).length;
-      if (hidden > 0) context.complain(`And ${hidden} more: --json has all of them.`);
+      if (hidden > 0) context.complain(`There are ${hidden} more. --json shows all.`);
     });
   },
 };
@@ -64,27 +61,27 @@ async function rightsOf(caller: Caller, subject: Subject<object>, moment: string
     const at = moment === null ? Date.now() : Date.parse(moment);
     const owner = caller.tenant.tenantId;
     return [
-      { tenant_id: owner, principal_id: null, may_read: ['everything'], why: 'it owns the subject', grant_id: null },
+      { tenant_id: owner, principal_id: null, may_read: ['everything'], why: 'owner of the subject', grant_id: null },
       ...readersOf(periods, at),
       ...(moment === null
-        ? await membersOf(caller, ['everything'], ({ status }) => (status === 'active' ? null : 'no member any more'))
+        ? await membersOf(caller, ['everything'], ({ status }) => (status === 'active' ? null : 'no longer a member'))
         : []),
     ];
   } catch (error) {
-    // Of what others own a reader is told its own right, and why it has none by the error itself.
+    // A reader cannot list the rights of others. It sees its own right, or the error says why it has none.
     const own = error instanceof ForbiddenError && moment === null ? await heldRight(caller, subject) : null;
     if (own === null) throw await reasonFor(caller, subject, error);
     return [
       own,
       ...(await membersOf(caller, own.may_read, ({ status, allow_counterparty_access: mayUseGrants }) => {
-        if (status !== 'active') return 'no member any more';
-        return mayUseGrants ? null : 'may use no grants: an account_admin sets allow_counterparty_access';
+        if (status !== 'active') return 'no longer a member';
+        return mayUseGrants ? null : 'cannot use grants. An account_admin can set allow_counterparty_access';
       })),
     ];
   }
 }
 
-/** Of each tenant that ever had a grant: its live ones, or what became of the last one. */
+/** Lists each tenant that ever had a grant, with its active grants or its last one. */
 function readersOf(periods: readonly api.AccessPeriod[], at: number): Right[] {
   const readers = [...new Set(periods.map(({ grantee_tenant_id: reader }) => reader))];
   return readers.flatMap((reader) => {
@@ -101,11 +98,11 @@ function readersOf(periods: readonly api.AccessPeriod[], at: number): Right[] {
   });
 }
 
-/** The one that ended last, or where all are yet to begin the first. */
+/** Returns the period that ended last, or the first one if none has begun. */
 function lastBefore(periods: readonly api.AccessPeriod[], at: number): api.AccessPeriod {
   const ended = periods.filter(({ from }) => Date.parse(from) <= at);
   const [first, ...rest] = ended.length > 0 ? ended : periods;
-  if (first === undefined) throw new RangeError('A reader has a period.');
+  if (first === undefined) throw new RangeError('A reader has no period.');
   const place = ({ from, until }: api.AccessPeriod): number =>
     ended.length > 0 ? Date.parse(until ?? from) : -Date.parse(from);
   return rest.reduce((best, one) => (place(one) > place(best) ? one : best), first);
@@ -121,7 +118,7 @@ function overText({ grant_id: grant, from, until, ended_by: endedBy }: api.Acces
   return `grant ${grant} ${endedBy === 'revoked' ? 'was revoked' : 'ended'} at ${until}`;
 }
 
-/** Why it may not be told: a tenant without any right is told how to get one, a member of the owner which role it needs. */
+/** Returns the most useful error: the owners route tells a tenant how to get a right, and a member which role it needs. */
 async function reasonFor({ iss, tenant }: Caller, subject: Subject<object>, error: unknown): Promise<unknown> {
   const path = ['', 'v1', 'tenants', tenant.tenantId, 'subjects', subject.subjectType, subject.subjectId, 'owners'];
   return iss.request('GET', path.map(encodeURIComponent).join('/')).then(
@@ -130,7 +127,7 @@ async function reasonFor({ iss, tenant }: Caller, subject: Subject<object>, erro
   );
 }
 
-/** What the caller's tenant may read of it by grant; null: nothing. */
+/** Returns the right that a grant gives the caller's tenant; null if it has none. */
 async function heldRight({ tenant }: Caller, { subjectType, subjectId }: Subject<object>): Promise<Right | null> {
   for await (const one of tenant.accessibleSubjects({ subject_type: subjectType, subject_id: subjectId })) {
     const until = one.expires_at === null ? '' : `, until ${one.expires_at}`;

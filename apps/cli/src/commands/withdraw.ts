@@ -4,7 +4,6 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { UPDATE_ARGUMENT, updateOf } from '../service/update';
 import { visible } from '../visible';
 
-/** Withdraws a proposal: it can be applied no more. */
 export const withdraw: Command = {
   arguments: [UPDATE_ARGUMENT],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
@@ -14,7 +13,7 @@ export const withdraw: Command = {
       const { subject } = await updateOf(caller, updateId);
       const withdrawn = await subject.withdraw(updateId);
       showOne(options, context, withdrawn, ({ subject_type: type, subject_id: id }) =>
-        visible(`The proposal on ${type}/${id} is withdrawn: the subject stays as it is.`),
+        visible(`Withdrew the proposal on ${type}/${id}. The subject is unchanged.`),
       );
     });
   },

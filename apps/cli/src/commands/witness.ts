@@ -7,14 +7,14 @@ import { Witness } from '../witness/witness';
 
 const STOP_TIMEOUT_MS = 10_000;
 
-/** A witness of transparency logs, C2SP tlog-witness, until SIGINT or SIGTERM. Logs are JSON lines. */
 export const witness: Command = {
+  about: 'It runs until SIGINT or SIGTERM and needs no service and no database (docs/log.md).',
   usage: '--key FILE --state FILE --logs FILE --listen HOST:PORT',
   options: {
-    key: { value: 'FILE', about: 'Its signing keys, one a line.' },
-    state: { value: 'FILE', about: 'Where it keeps what it cosigned.' },
-    logs: { value: 'FILE', about: 'The verifier keys of the logs that it knows.' },
-    listen: { value: 'HOST:PORT', about: 'Where it answers.' },
+    key: { value: 'FILE', about: 'Signing keys of the witness, one per line.' },
+    state: { value: 'FILE', about: 'SQLite file for its cosigned checkpoints.' },
+    logs: { value: 'FILE', about: 'Verifier keys of the logs, one per line.' },
+    listen: { value: 'HOST:PORT', about: 'Address to listen on.' },
   },
   async run(options) {
     const place = placeOf(requiredText(options, 'listen', 'HOST:PORT'));
@@ -40,7 +40,7 @@ export const witness: Command = {
       },
       'listening',
     );
-    // The signals end the process.
+    // Only a signal ends the process.
     await new Promise<never>(() => undefined);
   },
 };
@@ -50,12 +50,14 @@ async function listen(...[one, logger, place]: Parameters<typeof serveWitness>):
     return await serveWitness(one, logger, place);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`The witness cannot listen on ${place.host}:${place.port}: ${why}. Give another --listen.`);
+    throw new Failure(
+      `The witness cannot listen on ${place.host}:${place.port}: ${why}. Choose another address with --listen.`,
+    );
   }
 }
 
 function placeOf(listen: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(listen) ?? [];
-  if (host === '' || Number(port) > 65_535) throw new UsageError(`--listen is HOST:PORT, as 127.0.0.1:3040.`);
+  if (host === '' || Number(port) > 65_535) throw new UsageError('--listen takes HOST:PORT, such as 127.0.0.1:3040.');
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }

@@ -5,7 +5,7 @@ import { createSigner, TlogError } from '@iss/tlog';
 import { nameOf } from '../log-keys';
 import type { Started } from '../settings';
 
-/** What was looked at, and how it is; `failed` says what to do. */
+/** The result of a check. If it failed, `detail` says what to do. */
 export interface Finding {
   is: 'ok' | 'skipped' | 'failed';
   detail: string;
@@ -16,22 +16,21 @@ const skipped = (detail: string): Finding => ({ is: 'skipped', detail });
 const failed = (detail: string): Finding => ({ is: 'failed', detail });
 
 const ANSWER_MS = 5_000;
-/** As .env.example says. */
+/** The default in .env.example. */
 const DEFAULT_POOL_SIZE = 10;
-/** Webhook secrets that are tried at most. */
+/** The most webhook secrets to decrypt. */
 const SECRETS_TRIED = 500;
 
 const CONNECTIONS_PAGE = 'see docs/operations/high-availability.md, "Connections"';
 
-/** How many processes are to be counted with. */
+/** The numbers of processes to plan connections for. */
 export interface Processes {
   gateways: number;
   workers: number;
 }
 
 /**
- * What the processes check when they start and at `/v1/ops/readiness`, from where it is run, with the environment that they get.
- * Changes nothing.
+ * Runs the checks of startup and of `/v1/ops/readiness`, and more, with the given environment. Changes nothing.
  */
 export async function diagnosis(
   env: Readonly<Record<string, string | undefined>>,
@@ -44,14 +43,14 @@ export async function diagnosis(
     ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
     : started?.issuer;
 
-  // The environment of a worker has no issuer.
+  // Only the environment of a gateway names an issuer.
   const role = platform.APP_ROLES[env['OIDC_ISSUER'] || env['AUTH_MODE'] || started !== null ? 'gateway' : 'worker'];
 
   const environmentOf = (read: () => unknown): Finding[] => {
-    if (started !== null) return [skipped('npm start fills it in')];
+    if (started !== null) return [skipped('npm start sets the environment')];
     try {
       read();
-      return [ok('every variable is usable')];
+      return [ok('every variable is valid')];
     } catch (error) {
       if (error instanceof platform.EnvError) return error.lines.map(failed);
       throw error;
@@ -59,7 +58,7 @@ export async function diagnosis(
   };
 
   const database = async (): Promise<Finding[]> => {
-    if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and no npm start runs')];
+    if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and npm start does not run')];
     const opened = await persistence
       .openDatabase({
         url: databaseUrl,
@@ -74,16 +73,18 @@ export async function diagnosis(
     try {
       const { version, connections, most } = await opened.server();
       const missing = await opened.missingMigrations();
-      if (missing.length > 0) return [failed(`migrations are missing: ${missing.join(', ')}: run npm run db:migrate`)];
+      if (missing.length > 0) return [failed(`migrations are missing: ${missing.join(', ')}. Run npm run db:migrate`)];
       const faults = await opened.schemaFaults();
       const clock = await platform.inStep(() => opened.ping());
       return [
         ok(`PostgreSQL ${version}, migrated, acts as ${role}`),
-        ...(faults.length === 0 ? [ok('role, privileges, policies and triggers stand')] : faults.map(failed)),
-        clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
+        ...(faults.length === 0 ? [ok('role, privileges, policies and triggers are in place')] : faults.map(failed)),
+        clock.status === 'ok'
+          ? ok('its clock agrees with this machine')
+          : failed(clock.detail ?? 'its clock is unknown'),
         connections + platform.SPARE_CONNECTIONS <= most
-          ? ok(`${connections} of ${most} connections are this database's`)
-          : failed(`${connections} of ${most} connections are this database's: ${CONNECTIONS_PAGE}`),
+          ? ok(`${connections} of ${most} connections are in use by this database`)
+          : failed(`${connections} of ${most} connections are in use by this database: ${CONNECTIONS_PAGE}`),
         budget(most, platform.serverUrls(databaseUrl).length),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
         await logKeys(new persistence.LogCheckpointStore(opened.sql)),
@@ -101,8 +102,10 @@ export async function diagnosis(
       hosts,
       isQueueOnPostgres: queueUrl === undefined,
     });
-    const sum = `gateways: ${processes.gateways}, workers: ${processes.workers}, twice while they roll: ${needed} connections`;
-    return needed <= most ? ok(`${sum}, of ${most}`) : failed(`${sum}, and there are ${most}: ${CONNECTIONS_PAGE}`);
+    const sum = `gateways: ${processes.gateways}, workers: ${processes.workers}; a rolling update needs ${needed} connections`;
+    return needed <= most
+      ? ok(`${sum}, of ${most}`)
+      : failed(`${sum}, but the server allows ${most}: ${CONNECTIONS_PAGE}`);
   };
 
   const replica = async (): Promise<Finding[]> => {
@@ -115,16 +118,18 @@ export async function diagnosis(
     if (opened === null) return [skipped('the database cannot be opened')];
     try {
       const server = await opened.replicaServer();
-      if (server === null) return [failed(`no host answers as ${role}: the primary answers long reads`)];
+      if (server === null) return [failed(`no replica answers as ${role}, so the primary serves long reads`)];
       const { version, connections, most } = server;
       const { isStandby, lagSeconds } = opened.replica ?? {};
       return [
         isStandby === true
           ? ok(`PostgreSQL ${version}, a standby, behind by ${Math.round(lagSeconds ?? 0)} s`)
-          : failed(`PostgreSQL ${version} that takes writes: name a standby, or long reads gain nothing`),
+          : failed(`PostgreSQL ${version} accepts writes: name a standby, or long reads stay on a primary`),
         connections + platform.SPARE_CONNECTIONS <= most
-          ? ok(`${connections} of ${most} connections are this database's`)
-          : failed(`${connections} of ${most} connections are this database's: raise max_connections of the standby`),
+          ? ok(`${connections} of ${most} connections are in use by this database`)
+          : failed(
+              `${connections} of ${most} connections are in use by this database: raise max_connections of the standby`,
+            ),
       ];
     } finally {
       await opened.close();
@@ -133,35 +138,35 @@ export async function diagnosis(
 
   const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
     const ring = env['SECRETS_KEYS'];
-    if (!ring) return skipped('SECRETS_KEYS is not set here: whether it opens what is sealed was not tried');
+    if (!ring) return skipped('SECRETS_KEYS is not set here, so webhook secrets were not checked');
     const box = platform.SecretBox.fromKeyRing(ring);
     const sealed = await store.page(null, SECRETS_TRIED);
     const reasons = new Set(sealed.map(({ secret, subscriptionId }) => whyUnopened(box, secret, subscriptionId)));
     reasons.delete(null);
     const [first] = reasons;
     return first
-      ? failed(`a webhook secret does not open. ${first} Put the key back that sealed it`)
-      : ok(`SECRETS_KEYS opens the ${sealed.length} webhook secrets that were tried`);
+      ? failed(`a webhook secret cannot be decrypted. ${first} Restore the key that encrypted it`)
+      : ok(`SECRETS_KEYS decrypts the ${sealed.length} webhook secrets that were checked`);
   };
 
   const logKeys = async (log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> => {
     const texts = [env['LOG_SIGNING_KEY'], env['LOG_PQ_SIGNING_KEY']].flatMap((text) => text?.split(',') ?? []);
     if (texts.every((text) => text.trim() === ''))
-      return skipped('LOG_SIGNING_KEY is not set here: whether the log knows the keys was not looked up');
+      return skipped('LOG_SIGNING_KEY is not set here, so the keys of the log were not checked');
     let vkeys: string[];
     try {
       vkeys = (await Promise.all(texts.map((text) => createSigner(text.trim())))).map(({ verifierKey }) => verifierKey);
     } catch (error) {
-      if (error instanceof TlogError) return failed(`a signing key of the log cannot be used: ${error.message}`);
+      if (error instanceof TlogError) return failed(`a signing key of the log is invalid: ${error.message}`);
       throw error;
     }
     const unknown = await log.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
     if (unknown.length === 0) return ok('the signing keys of the log are announced');
     const names = new Set((await log.keys()).map(({ vkey }) => nameOf(vkey)));
     if ((await log.newest()) === null && !vkeys.some((vkey) => names.has(nameOf(vkey))))
-      return ok('the log begins with these signing keys');
+      return ok('the log will start with these signing keys');
     const commands = unknown.map((vkey) => `iss log-key add ${vkey}`).join(' and ');
-    return failed(`a signing key of the log is not announced, a worker signs nothing with it: run ${commands}`);
+    return failed(`a signing key of the log is not announced, so workers sign nothing with it. Run ${commands}`);
   };
 
   const feeds = async (store: InstanceType<typeof persistence.FeedStore>): Promise<Finding> => {
@@ -169,7 +174,7 @@ export async function diagnosis(
       store.lagMs(),
     );
     return status === 'ok'
-      ? ok('the change feeds have what the log has')
+      ? ok('the change feeds are up to date with the log')
       : failed(`${detail}: see docs/operations/runbooks.md, "The feeds are behind"`);
   };
 
@@ -198,7 +203,7 @@ export async function diagnosis(
     } catch (fault) {
       const said =
         fault instanceof platform.Unfit ? fault.message : `${where}: ${platform.failureOf(reason ?? fault).message}`;
-      return [failed(`${said}: deliveries arrive later, by the sweep alone`)];
+      return [failed(`${said}. Until it works, only the sweep finds deliveries, so they are late`)];
     } finally {
       await opened?.close().catch(() => undefined);
     }
@@ -206,10 +211,10 @@ export async function diagnosis(
 
   const egress = async (): Promise<Finding[]> => {
     const url = env['WEBHOOK_EGRESS_PROXY'];
-    if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set: deliveries leave from the workers')];
+    if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set, so workers send deliveries directly')];
     try {
       await new platform.EgressProxy(url).ping();
-      return [ok('the egress proxy takes connections')];
+      return [ok('the egress proxy accepts connections')];
     } catch (error) {
       const { cause, message } = platform.failureOf(error);
       return [failed(cause === undefined ? message : `${message} ${cause.message}`)];
@@ -222,14 +227,16 @@ export async function diagnosis(
     let url = `${issuer}/.well-known/openid-configuration`;
     try {
       const keysUrl = env['OIDC_JWKS_URI'] || memberOf(await fetchDocument(url), 'jwks_uri');
-      if (typeof keysUrl !== 'string') return [failed(`${url} has no jwks_uri: no access token can be checked`)];
+      if (typeof keysUrl !== 'string') return [failed(`${url} has no jwks_uri, so no access token can be verified`)];
       url = keysUrl;
       const keys = memberOf(await fetchDocument(url), 'keys');
       const verifying = Array.isArray(keys) ? keys.filter((key) => memberOf(key, 'use') !== 'enc') : [];
       return [
         verifying.length > 0
-          ? ok(`${url} gives signing keys: ${verifying.length}`)
-          : failed(`${url} gives no signing key: no access token can be checked. Look at the identity provider's keys`),
+          ? ok(`${url} has signing keys: ${verifying.length}`)
+          : failed(
+              `${url} has no signing key, so no access token can be verified. Check the keys of the identity provider`,
+            ),
       ];
     } catch (error) {
       const { cause, message } = platform.failureOf(error);
@@ -248,7 +255,6 @@ export async function diagnosis(
   ];
 }
 
-/** Fetches a document of the identity provider. */
 async function fetchDocument(url: string): Promise<unknown> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
   if (!answer.ok) throw new Error(`it answers ${answer.status}`);

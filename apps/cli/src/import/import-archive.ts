@@ -6,23 +6,23 @@ import { UsageError } from '../command';
 import { readLines } from '../files';
 import { BEGINNING, type ImportState, type Place } from './import-state';
 
-/** Bytes of a line: more than any deployment takes. */
+/** In bytes, above the limit of any deployment. */
 const MAX_LINE = 64_000_000;
 const MAX_DEPTH = 640;
-/** Lines that wait for a result: a batch, and so many that are empty or no JSON. */
+/** The most lines without a result: a batch, with the empty and invalid lines before it. */
 const MAX_WAITING = 20_000;
 
-/** A line that has no result yet, and where the file is behind it. */
+/** A line without a result yet, and the position of the file after it. */
 interface Waiting {
   line: number;
   bytes: number;
   sha256: string;
-  /** Whether it is sent, or was passed over, being empty, or no JSON. */
+  /** False for an empty line, and for one that is not JSON. */
   isSent: boolean;
   refusal: RefusedLine | null;
 }
 
-/** A line of the report. */
+/** A line of the report of refused lines. */
 interface RefusedLine {
   line: number;
   status: number | null;
@@ -31,10 +31,10 @@ interface RefusedLine {
 }
 
 /**
- * Writes the versions of an archive in their order, from where `state` says. After each batch the refusals are in the report and the
- * place is on the disk, in this order: whatever ends it, a later run goes on there, and no refusal is told twice.
+ * Imports an archive in order, starting at the saved place. After each batch, it first writes the refusals to the report and then
+ * saves the place. An interrupted import can therefore continue without repeating a refusal.
  *
- * @returns where it ended. @throws UsageError where the file is not the one that was begun with; what the client throws
+ * @returns the final place. @throws UsageError if the finished lines of the file have changed; errors of the client
  */
 export async function importArchive(
   tenant: Tenant,
@@ -50,14 +50,14 @@ export async function importArchive(
   const begun = place;
   beginReport(report, begun);
   const waiting: Waiting[] = [];
-  /** Those that are sent, by their index there. */
+  /** The sent lines, by their index in the request. */
   const sent: Waiting[] = [];
   let settled = 0;
   let forgotten = 0;
   let kept = Promise.resolve();
   onPlace(place);
 
-  /** Takes what has a result off the queue. */
+  /** Removes the lines with a result from the queue and saves the place. */
   const advance = (progress: { settled: number; stored: number; known: number }): void => {
     const before = place;
     while (waiting.length > 0 && (waiting[0]?.isSent === false || settled < progress.settled)) {
@@ -81,21 +81,21 @@ export async function importArchive(
     if (place.lines === before.lines) return;
     const next = place;
     kept = kept.then(() => state.write(next));
-    // Whoever waits for it is told.
+    // Avoids an unhandled rejection. Readers await `kept`.
     kept.catch(() => undefined);
     onPlace(next);
   };
 
   async function* records(): AsyncGenerator<string, void> {
     for await (const one of linesOf(archive, begun)) {
-      // What is on the disk is never far behind what is sent.
+      // Keeps the saved place close to the sent lines.
       await kept;
       const refusal = one.text === '' ? null : whyNoJson(one.line, one.text);
       const next: Waiting = { ...one, isSent: one.text !== '' && refusal === null, refusal };
       waiting.push(next);
       if (waiting.length > MAX_WAITING)
         throw new UsageError(
-          `${archive}: too many lines before line ${one.line} are empty or no JSON. Is it an archive?`,
+          `${archive}: too many lines before line ${one.line} are empty or not JSON. Check that it is an NDJSON archive.`,
         );
       if (!next.isSent) continue;
       sent.push(next);
@@ -105,7 +105,7 @@ export async function importArchive(
 
   const onRefused = ({ index, result }: Refusal): void => {
     const one = sent[index - forgotten];
-    if (one === undefined) throw new RangeError(`Nothing was sent as record ${index}.`);
+    if (one === undefined) throw new RangeError(`No record ${index} was sent.`);
     one.refusal = { line: one.line, status: result.status, snapshot_id: result.snapshot_id, error: result.error };
   };
   try {
@@ -124,7 +124,7 @@ interface Line {
   text: string;
 }
 
-/** The lines behind a place. @throws UsageError where those before are not what they were */
+/** Yields the lines after a place. @throws UsageError if the lines before it have changed */
 async function* linesOf(archive: string, begun: Place): AsyncGenerator<Line, void> {
   const hash: Hash = createHash('sha256');
   let [line, bytes] = [0, 0];
@@ -142,7 +142,7 @@ async function* linesOf(archive: string, begun: Place): AsyncGenerator<Line, voi
 function requireSame(archive: string, hash: Hash, { lines, sha256 }: Place): void {
   if (hash.copy().digest('hex') === sha256) return;
   throw new UsageError(
-    `The first ${lines} lines of ${archive} are not those that have a result: import what it was, or begin anew with --restart.`,
+    `The first ${lines} lines of ${archive} have changed since they were imported. Restore them, or start again with --restart.`,
   );
 }
 
@@ -155,20 +155,20 @@ function whyNoJson(line: number, text: string): RefusedLine | null {
     return {
       line,
       status: null,
-      error: { code: 'validation_error', message: `Not sent, for it is no JSON: ${error.message}` },
+      error: { code: 'validation_error', message: `Not sent, because it is not valid JSON: ${error.message}` },
     };
   }
 }
 
-/** What stands in the report behind the place was told, and comes again. */
+/** Removes the refusals after the saved place, which will be reported again. @throws UsageError if earlier ones are missing */
 function beginReport(report: string, { reportBytes, lines }: Place): void {
   if (lines === BEGINNING.lines) return writeFileSync(report, '');
   const size = statSync(report, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < reportBytes) throw new UsageError(`${report} lacks what was refused before: begin anew with --restart.`);
+  if (size < reportBytes) throw new UsageError(`${report} has lost earlier refusals. Start again with --restart.`);
   truncateSync(report, reportBytes);
 }
 
-/** How many bytes that is. */
+/** Appends a refusal to the report and returns its size in bytes. */
 function tell(report: string, refusal: RefusedLine): number {
   const text = `${JSON.stringify(refusal)}\n`;
   appendFileSync(report, text, { flush: true });

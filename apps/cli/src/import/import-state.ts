@@ -4,18 +4,19 @@ import { UsageError } from '../command';
 import { writeSynced } from '../files';
 import { Members } from '@identity-state/client/bundle';
 
-/** How far an import has come: all lines before have a result. */
+/** The progress of an import. All lines before it have a result. */
 export interface Place {
-  /** Of the file: lines, empty ones included, and their bytes with their ends. */
+  /** Lines of the archive, including empty ones. */
   lines: number;
+  /** Bytes of these lines, with line ends. */
   bytes: number;
-  /** Of those bytes: they have to be the same where it goes on. */
+  /** Hash of these bytes, which must be unchanged when the import continues. */
   sha256: string;
   stored: number;
-  /** Stored before, as they are. */
+  /** Versions that were already stored. */
   known: number;
   refused: number;
-  /** Of the report: what stands behind was written, and not counted. */
+  /** Size of the report. Later content is not counted and will be written again. */
   reportBytes: number;
 }
 
@@ -29,7 +30,7 @@ export const BEGINNING: Place = {
   reportBytes: 0,
 };
 
-/** Into what: a place in one import is none in another. */
+/** The target of the import, which a saved place belongs to. */
 interface Target {
   baseUrl: string;
   tenantId: string;
@@ -37,7 +38,7 @@ interface Target {
 
 const FORMAT = 'iss_import_v1';
 
-/** The place of an import, in a file beside what is imported, so that it goes on there whatever ended it. */
+/** A file beside the archive with the progress of an import, so that the import can continue. */
 export class ImportState {
   private readonly file: string;
 
@@ -48,14 +49,14 @@ export class ImportState {
     this.file = `${archive}.iss-import`;
   }
 
-  /** The beginning where there is none. @throws UsageError where it is of another import */
+  /** Returns the saved place, or the beginning. @throws UsageError if it belongs to another import */
   read(): Place {
     if (!existsSync(this.file)) return BEGINNING;
     const state = Members.parse(this.file, readFileSync(this.file));
     const [baseUrl, tenantId] = [state.text('base_url'), state.text('tenant')];
     if (state.text('format') !== FORMAT || baseUrl !== this.target.baseUrl || tenantId !== this.target.tenantId) {
       throw new UsageError(
-        `${this.file} is of an import into ${tenantId} at ${baseUrl}: finish that, or forget it with --restart.`,
+        `${this.file} belongs to an import into ${tenantId} at ${baseUrl}. Finish that import, or discard it with --restart.`,
       );
     }
     return {
@@ -69,7 +70,7 @@ export class ImportState {
     };
   }
 
-  /** On the disk when it resolves; a crash leaves this place or the one before. */
+  /** Saves the place atomically and syncs it to disk. */
   async write({ reportBytes, ...place }: Place): Promise<void> {
     const { baseUrl, tenantId } = this.target;
     const state = { format: FORMAT, base_url: baseUrl, tenant: tenantId, ...place, report_bytes: reportBytes };

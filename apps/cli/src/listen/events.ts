@@ -3,15 +3,15 @@ import { type api, type Change, momentOfChange, type Tenant } from '@identity-st
 import { buildEventBody, type EventData, eventIdOf, grantData, snapshotCreatedData } from '@iss/domain';
 import { Failure } from '../command';
 
-/** An event as a receiver gets it. */
+/** An event to send to a receiver. */
 export interface ForwardedEvent {
   id: string;
   type: keyof EventData;
-  /** The body, as it is signed. */
+  /** The signed body. */
   body: string;
 }
 
-/** The events that changes of the feed become; beside them the service sends what is in no feed: updates, requests, ends of grants. */
+/** The types of events that changes of the feed become. The feed lacks updates, requests and ends of grants. */
 export const FORWARDED_TYPES = [
   'identity.snapshot.created',
   'shared.snapshot.created',
@@ -24,14 +24,14 @@ export type ForwardedType = (typeof FORWARDED_TYPES)[number];
 
 type Grant = Pick<Parameters<typeof grantData>[0], 'scopes' | 'expiresAt'>;
 
-/** Makes the events of the feed of one tenant: as the service has them, but for their ids, which are made of the places in the log. */
+/** Builds events from the feed of a tenant. They equal those of the service, except for ids, which derive from log indexes. */
 export class FeedEvents {
   constructor(
     private readonly tenant: Tenant,
     private readonly baseUrl: string,
   ) {}
 
-  /** Null for a change that nobody is told of. @throws Failure where what the event says cannot be read */
+  /** Returns the event of a change; null if it has none. @throws Failure if the data of the event is not available */
   async of(change: Change): Promise<ForwardedEvent | null> {
     const { tenantId } = this.tenant;
     switch (change.type) {
@@ -67,7 +67,7 @@ export class FeedEvents {
     return { id: eventIdOf(eventId), type, body: buildEventBody({ eventId, type, createdAt, tenantId, data }) };
   }
 
-  /** What a grant gave that is no more: as it was made, or changed last. */
+  /** Returns the last terms of a revoked grant. @throws Failure */
   private async lastOf({ grant_id: grantId, log_index: place }: api.GrantRevokedChange): Promise<Grant> {
     let found: Grant | null = null;
     for (const type of ['grant.created', 'grant.changed'] as const) {
@@ -76,11 +76,11 @@ export class FeedEvents {
         if (change.type === type && change.grant_id === grantId) found = grantIn(change);
       }
     }
-    if (found === null) throw new Failure(`The feed does not say what the grant ${grantId} gave.`);
+    if (found === null) throw new Failure(`The feed has no terms of the grant ${grantId}.`);
     return found;
   }
 
-  /** Which versions were erased, as the history says. */
+  /** Returns the data of an erasure, with its versions from the history. @throws Failure */
   private async erasureOf(change: api.SubjectErasedChange): Promise<EventData['subject.erased']> {
     const { subject, erased_at: erasedAt } = change;
     const versions: number[] = [];
@@ -92,7 +92,7 @@ export class FeedEvents {
       versions.push(header.snapshot_version);
       erasureId = header.erased.erasure_id;
     }
-    if (erasureId === null) throw new Failure(`The history does not say what was erased at ${erasedAt}.`);
+    if (erasureId === null) throw new Failure(`The history shows no version that was erased at ${erasedAt}.`);
     return { subject, erasure_id: erasureId, versions, erased_at: erasedAt };
   }
 }
@@ -115,7 +115,7 @@ function grantOf(
   });
 }
 
-/** A UUID (version 8) that is the same for the same text: a change that is forwarded again is the same event. */
+/** Derives a UUID (version 8) from a text, so that a change keeps its event id when it is forwarded again. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -4,12 +4,12 @@ import { systemCode } from '../files';
 import type { ForwardedEvent } from './events';
 
 const USER_AGENT = 'identity-state-service-webhooks/1.0';
-/** As long as the service gives a receiver. */
+/** The same timeout as in the service. */
 const ANSWER_MS = 15_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
-/** How a receiver answered, at last. */
+/** The final answer of a receiver. */
 export interface Receipt {
   status: number;
   latencyMs: number;
@@ -17,8 +17,8 @@ export interface Receipt {
 }
 
 /**
- * Sends an event until it is answered: while nobody answers, or with 429 or 5xx, again and again, signed anew each time. `onTrouble` is
- * told the first time. Throws what `signal` says.
+ * Sends an event until the receiver answers. Without an answer, or after 429 or 5xx, it retries with a new signature. Calls
+ * `onTrouble` after the first failed attempt. Throws the reason of `signal` if that aborts.
  */
 export async function forward(
   url: string,
@@ -36,7 +36,7 @@ export async function forward(
   }
 }
 
-/** The status, or why there is none. */
+/** Returns the status, or the reason why there is none. */
 async function attempt(
   url: string,
   { id, body, secret, signal }: { id: string; body: string; secret: string; signal: AbortSignal },
@@ -47,7 +47,7 @@ async function attempt(
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...signature },
       body,
-      // As the service: a receiver that has moved is told to whoever looks.
+      // Like the service: a redirect is reported and not followed.
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
@@ -59,7 +59,7 @@ async function attempt(
   }
 }
 
-/** What is beneath a failed fetch. Not by class: some hosts have several. */
+/** Returns the cause of a failed fetch. Checks no class, because some hosts have several. */
 function causeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
 }

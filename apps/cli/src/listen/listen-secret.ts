@@ -6,7 +6,7 @@ import { systemCode } from '../files';
 
 const FILE = 'listen-secret';
 
-/** What this user's events are signed with: made the first time, and the same from then on, so that a receiver is told once. */
+/** Returns the signing secret of this user. It is created once and stays the same, so that receivers need one setting. */
 export function listenSecret(folder: string): string {
   const file = join(folder, FILE);
   try {

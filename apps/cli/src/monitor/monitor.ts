@@ -7,25 +7,25 @@ import { withoutQuorum } from '../trust/policy';
 import { visible } from '../visible';
 import type { MonitorState } from './state';
 
-/** The log showed what does not go together with what it showed before: two signed notes prove it. */
+/** The log contradicted itself. Two signed checkpoints prove it. */
 export class Contradiction extends Failure {}
 
-/** What a look at the log found. */
+/** The result of one check of the log. */
 export interface Look {
   readonly verified: VerifiedCheckpoint;
-  /** Entries of the checkpoint before; null at the first look. */
+  /** The size of the previous checkpoint; null at the first check. */
   readonly knownSize: number | null;
 }
 
 /**
- * Fetches the newest checkpoint, verifies it by the policy and that the log only grew since the last look, and keeps it.
+ * Fetches the newest checkpoint, verifies it by the policy, checks that the log only grew since the last check, and saves it.
  *
- * @throws Contradiction when the log went back or shows another history, with both notes kept; Failure when it could not be
- *   fetched or verified, or is of no policy; UsageError
+ * @throws Contradiction if the log went back or shows another history. Both checkpoints are then saved as evidence.
+ * @throws Failure if the checkpoint cannot be fetched or verified; UsageError for an invalid state file
  */
 export async function lookAtLog(url: string, policy: Policy, state: MonitorState, signal: AbortSignal): Promise<Look> {
   const note = await fetchText(below(url, 'checkpoint'), signal);
-  const verified = await shownByLog(() => requireCheckpoint(note, policy, 'The checkpoint that the log shows'));
+  const verified = await shownByLog(() => requireCheckpoint(note, policy, 'The checkpoint of the log'));
   const { checkpoint } = verified;
   const knownNote = await state.read();
   if (knownNote === null) {
@@ -39,17 +39,17 @@ export async function lookAtLog(url: string, policy: Policy, state: MonitorState
   );
   if (known.origin !== checkpoint.origin) {
     throw new UsageError(
-      `The state file is of the log ${known.origin}, and this is ${checkpoint.origin}: name another file.`,
+      `The state file is of the log ${known.origin}, but this log is ${checkpoint.origin}. Name another file with --state.`,
     );
   }
   const contradict = async (how: string): Promise<never> => {
     const files = await state.keepEvidence(knownNote, note);
     throw new Contradiction(
-      `The log ${visible(known.origin)} ${how}. Both checkpoints are signed and kept as evidence: ${files.join(', ')}. The state is unchanged.`,
+      `The log ${visible(known.origin)} ${how}. Both signed checkpoints are saved as evidence: ${files.join(', ')}. The state file is unchanged.`,
     );
   };
   if (checkpoint.size < known.size) {
-    return contradict(`went back: it showed ${known.size} entries before, and shows ${checkpoint.size} now`);
+    return contradict(`went back from ${known.size} entries to ${checkpoint.size}`);
   }
   if (checkpoint.size === known.size) {
     if (equalBytes(checkpoint.root, known.root)) await state.write(note);
@@ -58,15 +58,13 @@ export async function lookAtLog(url: string, policy: Policy, state: MonitorState
   }
   const fault = await growthFault(url, known, checkpoint, signal);
   if (fault !== null) {
-    return contradict(
-      `did not prove that its ${checkpoint.size} entries go on from the ${known.size} that it showed before (${fault})`,
-    );
+    return contradict(`did not prove that its ${checkpoint.size} entries extend the previous ${known.size} (${fault})`);
   }
   await state.write(note);
   return { verified, knownSize: known.size };
 }
 
-/** Why the newer checkpoint is not proved to go on from the known one; null where it is. */
+/** Returns why the newer checkpoint is not proved consistent with the known one; null if it is. */
 async function growthFault(
   url: string,
   known: Checkpoint,
@@ -83,7 +81,7 @@ async function growthFault(
   }
 }
 
-/** Garbage that the log answers is no fault of who called. */
+/** Turns a UsageError into a Failure, because an invalid answer of the log is not the caller's fault. */
 async function shownByLog<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,23 +4,23 @@ import { dirname } from 'node:path';
 import { UsageError } from '../command';
 import { systemCode, writeSynced } from '../files';
 
-/** The newest checkpoint that was seen of a log, in a file: what the log shows later has to go on from it. */
+/** A file with the newest checkpoint of a log. Later checkpoints must be consistent with it. */
 export class MonitorState {
   constructor(private readonly path: string) {}
 
-  /** The note; null before the first one. @throws UsageError when the file cannot be read */
+  /** Returns the checkpoint note; null if there is none yet. @throws UsageError if the file cannot be read */
   async read(): Promise<string | null> {
     try {
       return await readFile(this.path, 'utf8');
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null;
       throw new UsageError(
-        `${this.path} cannot be read (${systemCode(error) ?? String(error)}): --state names a file.`,
+        `${this.path} cannot be read (${systemCode(error) ?? String(error)}). Name a readable file with --state.`,
       );
     }
   }
 
-  /** Resolves when the note is on the disk in place of the one before: a crash leaves one of them, whole. */
+  /** Replaces the note atomically and syncs it to disk. */
   async write(note: string): Promise<void> {
     await writeSynced(`${this.path}.new`, note, 'w');
     await rename(`${this.path}.new`, this.path);
@@ -28,8 +28,9 @@ export class MonitorState {
   }
 
   /**
-   * Keeps two notes that do not go together, byte for byte, in files beside the state; whoever has both can prove what the
-   * log did. Gives their names.
+   * Saves two contradictory notes byte for byte in files beside the state, as evidence for others.
+   *
+   * @returns the file names
    */
   async keepEvidence(known: string, shown: string): Promise<string[]> {
     const files: string[] = [];
@@ -46,7 +47,7 @@ export class MonitorState {
   }
 }
 
-/** A file's name is on the disk when its folder is. Some systems open no folders. */
+/** Syncs a folder, so that its file names are on disk. Some systems cannot open folders. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => null);
   try {

@@ -9,39 +9,39 @@ import { failureOf } from './failure';
 import { DEFAULT_PROFILE, type Profile, Profiles } from './profiles';
 import { refreshed } from './tokens';
 
-/** Bytes of a policy. */
+/** In bytes. */
 const MAX_POLICY = 65_536;
-/** A token that expires sooner is made anew first. */
+/** A token that expires sooner is refreshed before use. */
 const EXPIRES_SOON_MS = 30_000;
 
-/** Of every command that calls the service. */
 export const PROFILE_OPTION = {
   profile: {
     value: 'NAME',
-    about: 'As whom: the profile that iss login made, “default” unless ISS_PROFILE says otherwise.',
+    about: 'Profile of iss login (default: ISS_PROFILE, then “default”).',
+    isShared: true,
   },
 } as const;
 export const CALLER_OPTIONS = {
-  tenant: { value: 'ID', about: 'For which tenant: the one of iss use, or ISS_TENANT, where it is left out.' },
+  tenant: { value: 'ID', about: 'Tenant to act for (default: ISS_TENANT, then iss use).', isShared: true },
   ...PROFILE_OPTION,
 } as const;
 export const POLICY_OPTION = {
-  policy: { value: 'FILE', about: 'Proves what is shown by the log too: whom you trust, a C2SP tlog-policy.' },
+  policy: { value: 'FILE', about: 'Verify log proofs too, with this C2SP tlog-policy.', isShared: true },
 } as const;
 
-/** The service as one user calls it. */
+/** The service, the user and the tenant of a command. */
 export interface Caller {
   readonly iss: IdentityState;
   readonly baseUrl: string;
-  /** The token that was sent last, or will be first. */
+  /** The last token that was sent, or the first one to send. */
   readonly token: string;
-  /** The tenant to act for. @throws UsageError where none is named */
+  /** The tenant to act for. @throws UsageError if none is named */
   readonly tenant: Tenant;
-  /** Null where none is named. */
+  /** Null if none is named. */
   readonly tenantId: string | null;
 }
 
-/** Does something with the service as the profile says. What the client throws comes as a {@link Failure}. */
+/** Calls the service with the identity of the profile or of ISS_TOKEN. Errors of the client become a {@link Failure}. */
 export async function asCaller<T>(
   options: Options,
   context: CommandContext,
@@ -70,7 +70,7 @@ export async function asCaller<T>(
     tenantId: tenant,
     get tenant() {
       if (tenant !== null) return iss.tenant(tenant);
-      throw new UsageError('For which tenant? Name --tenant ID, or choose one for good: iss use TENANT.');
+      throw new UsageError('No tenant is selected. Add --tenant ID, or select one with iss use TENANT.');
     },
   };
   try {
@@ -80,12 +80,11 @@ export async function asCaller<T>(
   }
 }
 
-/** The name of the profile that is meant. */
 export function profileNameOf(options: Options, { settings }: CommandContext): string {
   return textOf(options, 'profile') ?? settings.profile ?? DEFAULT_PROFILE;
 }
 
-/** Where a token is, in three parts, it is a JWT, whose claims anybody can read; empty for any other. */
+/** Returns the claims of a JWT without verifying it, or an empty object for any other token. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.');
   try {
@@ -107,14 +106,13 @@ function identityOf(options: Options, context: CommandContext): Identity {
   const { settings } = context;
   const named = textOf(options, 'tenant') ?? settings.tenant;
   if (settings.token !== undefined) {
-    // No profile has a say then: a token belongs to the service that is named beside it.
+    // The token belongs to ISS_BASE_URL, so the profile is ignored.
     const { token, baseUrl } = settings;
     if (textOf(options, 'profile') !== undefined) {
-      throw new UsageError(
-        'ISS_TOKEN is set, and --profile names another identity: unset ISS_TOKEN, or leave --profile out.',
-      );
+      throw new UsageError('ISS_TOKEN and --profile name two identities. Unset ISS_TOKEN or remove --profile.');
     }
-    if (baseUrl === undefined) throw new UsageError('ISS_TOKEN is for which service? Set ISS_BASE_URL too.');
+    if (baseUrl === undefined)
+      throw new UsageError('ISS_TOKEN is set without ISS_BASE_URL. Set ISS_BASE_URL to the URL of the service.');
     return {
       baseUrl: baseUrlOf('ISS_BASE_URL', baseUrl),
       tenant: named ?? null,
@@ -127,10 +125,10 @@ function identityOf(options: Options, context: CommandContext): Identity {
   const profile = profiles.read(name);
   if (profile === null) {
     throw new Failure(
-      `Nobody is signed in as the profile ${name}: iss login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}.`,
+      `No profile ${name} exists. Sign in first: iss login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}.`,
     );
   }
-  // A token belongs to the service that it was made for: no variable sends it to another one.
+  // The token of a profile goes only to the service of the profile. ISS_BASE_URL does not change that.
   let current: Profile = profile;
   return {
     baseUrl: profile.baseUrl,
@@ -140,7 +138,7 @@ function identityOf(options: Options, context: CommandContext): Identity {
       const { refresh, accessToken } = current;
       if (refresh === null || (refused === null && !expiresSoon(accessToken))) return accessToken;
       return profiles.exclusively(async () => {
-        // Another process may have made it anew meanwhile.
+        // Another process may have refreshed it meanwhile.
         current = profiles.read(name) ?? current;
         if (current.accessToken === accessToken) {
           current = { ...current, ...(await refreshed(current.refresh ?? refresh)) };

@@ -2,7 +2,7 @@ import type { Change, ChangeType } from '@identity-state/client';
 import { UsageError } from '../command';
 import { visible } from '../visible';
 
-/** What a change of the feed is about, in a line. */
+/** Describes a change of the feed in one line. */
 export function changeText(change: Change): string {
   switch (change.type) {
     case 'snapshot.created':
@@ -15,9 +15,11 @@ export function changeText(change: Change): string {
       );
     }
     case 'grant.revoked':
-      return visible(`${change.grantee_tenant_id} reads ${subjectText(change)} of ${change.tenant_id} no more`);
+      return visible(`${change.grantee_tenant_id} no longer reads ${subjectText(change)} of ${change.tenant_id}`);
     case 'tenant.owner_changed':
-      return visible(`${change.principal_id ?? 'nobody'} after ${change.from_principal_id ?? 'nobody'}`);
+      return visible(
+        `${change.tenant_id}: from ${change.from_principal_id ?? 'nobody'} to ${change.principal_id ?? 'nobody'}`,
+      );
     case 'subject.erased':
       return visible(`${subjectText(change)} of ${change.tenant_id}: ${change.erased_indexes.length} versions`);
   }
@@ -33,7 +35,7 @@ const TYPES: Readonly<Record<ChangeType, true>> = {
 };
 export const CHANGE_TYPES = Object.keys(TYPES).filter(isChangeType);
 
-/** @throws UsageError for a type that the feed has none of */
+/** Parses the type of a change. @throws UsageError */
 export function changeTypeOf(text: string): ChangeType {
   if (isChangeType(text)) return text;
   throw new UsageError(`--type takes one of ${CHANGE_TYPES.join(', ')}.`);

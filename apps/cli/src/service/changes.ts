@@ -1,24 +1,24 @@
 import { type api, compare, type PatchOperation } from '@identity-state/client';
 import { getAt, type JsonValue, parsePointer, parseStoredJson } from '@iss/domain/pure';
 
-/** What one version says otherwise than an earlier one. */
+/** A place whose value differs between two versions. */
 export interface ValueChange {
   path: string;
-  /** Undefined: there was none. */
+  /** Undefined if the place is new. */
   before: JsonValue | undefined;
-  /** Undefined: it is gone. */
+  /** Undefined if the place was removed. */
   after: JsonValue | undefined;
 }
 
-/** The values that changed, as they stood and as they stand: of what the two versions themselves say. */
+/** Compares the contents of two versions. */
 export function changesBetween(from: api.Envelope, to: api.Envelope): ValueChange[] {
   const operations = compare(from, to);
-  // Of an array whose elements move the places of one version are not those of the other: shown as a whole.
+  // Elements of an array can move, so that indexes do not correspond. A changed array is shown as a whole.
   const places = new Set(operations.map((operation) => placeOf(from, to, operation)));
   return [...places].map((path) => ({ path, before: valueAt(from, path), after: valueAt(to, path) }));
 }
 
-/** The place that an operation is at, in both versions: the outermost array on its way, else its own path. */
+/** Returns the outermost array on the path of an operation, or the path itself. */
 function placeOf(from: api.Envelope, to: api.Envelope, { path }: PatchOperation): string {
   const tokens = path.split('/');
   for (let length = 2; length < tokens.length; length++) {

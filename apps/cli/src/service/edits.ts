@@ -12,33 +12,33 @@ import {
 import { UsageError } from '../command';
 import { isEnvelope } from './envelopes';
 
-/** One change of an envelope, as it was written: a value for a place, or nothing there any more. */
+/** One edit of an envelope: a value to set, or a place to remove. */
 export type Edit = { path: string; value: JsonValue } | { path: string };
 
 const MAX_DEPTH = 640;
 
-/** `PATH=JSON`. @throws UsageError for what is none */
+/** Parses `PATH=JSON`. @throws UsageError */
 export function settingOf(text: string): Edit {
   const at = text.indexOf('=');
   const path = at < 0 ? text : text.slice(0, at);
   requirePath('--set', path);
-  if (at < 0) throw new UsageError(`--set takes PATH=JSON, as --set '${text}="Harbour Works plc"'.`);
+  if (at < 0) throw new UsageError(`--set takes PATH=JSON, such as --set '${text}="Harbour Works plc"'.`);
   const json = text.slice(at + 1);
   try {
     return { path, value: parseJson(Buffer.from(json), { maxDepth: MAX_DEPTH }) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    throw new UsageError(`--set ${path}: ${json} is not JSON. A text stands in double quotes: --set '${path}="…"'.`);
+    throw new UsageError(`--set ${path}: ${json} is not valid JSON. Put a text in double quotes: --set '${path}="…"'.`);
   }
 }
 
-/** A place that is to go. */
+/** Parses the path of a value to remove. @throws UsageError */
 export function removalOf(path: string): Edit {
   requirePath('--remove', path);
   return { path };
 }
 
-/** The envelope with the changes. Objects on the way to a new value are made. @throws UsageError where there is no such place */
+/** Returns the envelope with the edits. Missing objects on the path of a new value are created. @throws UsageError for an unknown place */
 export function edited(envelope: Envelope, changes: readonly Edit[]): Envelope {
   const draft = parseStoredJson(JSON.stringify(envelope));
   for (const change of changes) make(draft, change);
@@ -78,10 +78,10 @@ function editArray(items: JsonValue[], token: string, change: Edit): void {
 
 function requirePath(option: string, path: string): void {
   if (!/^\/(?:[^~]|~[01])+$/.test(path)) {
-    throw new UsageError(`${option} takes a JSON Pointer into the envelope, as /attributes/legal/legal_name.`);
+    throw new UsageError(`${option} takes a JSON Pointer into the envelope, such as /attributes/legal/legal_name.`);
   }
 }
 
 function noPlace({ path }: Edit): UsageError {
-  return new UsageError(`There is no ${path} in the latest version: iss get shows what there is.`);
+  return new UsageError(`The latest version has no ${path}. iss get shows its values.`);
 }

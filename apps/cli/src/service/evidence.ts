@@ -4,16 +4,16 @@ import { UsageError } from '../command';
 import { readWhole } from '../files';
 import { visible } from '../visible';
 
-/** Bytes of a file of evidence, which says where something is known from and is not the document itself. */
+/** In bytes. A file of evidence describes a document and does not contain it. */
 const MAX_EVIDENCE = 1_000_000;
 
-/** Items of evidence in a line. */
+/** Formats items of evidence in one line. */
 export function evidenceText(items: readonly Pick<Evidence, 'evidence_id' | 'evidence_type'>[], none = 'none'): string {
   if (items.length === 0) return none;
   return items.map(({ evidence_id: id, evidence_type: type }) => visible(`${id} (${type})`)).join(', ');
 }
 
-/** The items that are in files: of each one, or a list. @throws UsageError for what is not evidence, naming the file */
+/** Reads evidence from files that hold one item or a list. @throws UsageError that names an invalid file */
 export function readEvidence(files: readonly string[]): Evidence[] {
   return files.flatMap((file) => {
     const value: JsonValue = parseJson(readWhole(file, 'evidence', MAX_EVIDENCE));
@@ -21,7 +21,7 @@ export function readEvidence(files: readonly string[]): Evidence[] {
   });
 }
 
-/** The references that cover a place of an envelope: those nearest to it, at it or around it. */
+/** Returns the evidence references of a place: those at the place itself, or at its nearest ancestor. */
 export function coveringRefs(envelope: api.Envelope, path: string): readonly api.EvidenceRef[] {
   const paths = envelope.attribute_paths ?? {};
   for (let place = path; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
@@ -31,7 +31,7 @@ export function coveringRefs(envelope: api.Envelope, path: string): readonly api
   return [];
 }
 
-/** Whether a place of an envelope is about evidence: it is shown beside the values that it is for. */
+/** Returns whether a place holds evidence, which is shown beside the values instead. */
 export function isAttribution(path: string): boolean {
   return ['/evidence', '/attribute_paths'].some((root) => path === root || path.startsWith(`${root}/`));
 }
@@ -41,7 +41,7 @@ function evidenceOf(file: string, item: JsonValue): Evidence {
     const value = isJsonObject(item) ? getAt(item, [name]) : undefined;
     if (typeof value === 'string') return value;
     throw new UsageError(
-      `${file} is no evidence: it needs ${name}, a text, beside evidence_id, evidence_type, source and captured_at.`,
+      `${file} is not evidence: ${name} must be a text. Evidence needs evidence_id, evidence_type, source and captured_at.`,
     );
   };
   return {

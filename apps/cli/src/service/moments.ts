@@ -4,19 +4,19 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const FROM_NOW = /^([1-9]\d{0,4})([dh])$/;
 const MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
-/** A moment as it is written on a command line: RFC 3339, or a day, which is its beginning in UTC. @throws UsageError */
+/** Parses a time (RFC 3339), or a day, which means its start in UTC. @throws UsageError */
 export function momentOf(option: string, text: string): string {
   const moment = DAY.test(text) ? `${text}T00:00:00Z` : text;
   if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(moment) && !Number.isNaN(Date.parse(moment))) return moment;
-  throw new UsageError(`--${option} takes a moment, as 2026-01-31T12:00:00Z, or a day, as 2026-01-31.`);
+  throw new UsageError(`--${option} takes a time such as 2026-01-31T12:00:00Z, or a UTC day such as 2026-01-31.`);
 }
 
-/** A moment that a day ends for: a day is its last one in UTC, as the service has it. @throws UsageError */
+/** Parses a time, or a day, which means its last millisecond in UTC. @throws UsageError */
 export function momentAtEnd(option: string, text: string): string {
   return DAY.test(text) ? momentOf(option, `${text}T23:59:59.999Z`) : momentOf(option, text);
 }
 
-/** A moment to come: also how far it is from now, as 90d or 12h. @throws UsageError */
+/** Parses a time, a day, or a duration from now such as 90d or 12h. @throws UsageError */
 export function momentToCome(option: string, text: string, nowMs = Date.now()): string {
   const [, count, unit = ''] = FROM_NOW.exec(text) ?? [];
   if (count === undefined) return momentOf(option, text);

@@ -6,14 +6,14 @@ import { Failure, UsageError } from '../command';
 import { systemCode } from '../files';
 import { Members } from '@identity-state/client/bundle';
 
-/** Which service, as whom, for which tenant. */
+/** A service, a user and a tenant. */
 export interface Profile {
   baseUrl: string;
   tenant: string | null;
   accessToken: string;
-  /** The issuer that the profile is pinned to; null if no sign-in named one. */
+  /** The issuer that the profile is bound to; null if no sign-in named one. */
   issuer: string | null;
-  /** How the access token is made anew; null: by signing in again. */
+  /** How to refresh the access token; null if the user must sign in again. */
   refresh: Refresh | null;
 }
 
@@ -21,18 +21,18 @@ export interface Refresh {
   token: string;
   tokenEndpoint: string;
   clientId: string;
-  /** The origin of the service that the tokens are for (RFC 8707); null in a profile that was made without it. */
+  /** The origin of the service that the tokens are for (RFC 8707); null in a profile of an older iss. */
   resource: string | null;
 }
 
 const FILE = 'profiles.json';
-/** Longer than any issuer is waited for. */
+/** Longer than any request to an issuer. */
 const LOCKED_MS = 30_000;
 const LOCK_PAUSE_MS = 20;
 export const DEFAULT_PROFILE = 'default';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** The profiles of one user, in a file that only this user may read. */
+/** The profiles of one user, in a file that only this user can read. */
 export class Profiles {
   private readonly file: string;
 
@@ -40,7 +40,7 @@ export class Profiles {
     this.file = join(folder, FILE);
   }
 
-  /** Null where there is none of that name. @throws UsageError for a file that is none of ours */
+  /** Returns null if there is no such profile. @throws UnreadableError for an invalid file; UsageError for an invalid name */
   read(name: string): Profile | null {
     return this.all().get(requireName(name)) ?? null;
   }
@@ -49,19 +49,19 @@ export class Profiles {
     return [...this.all().keys()];
   }
 
-  /** Returns whether any profile has signed in at a service of this origin. */
+  /** Returns whether a profile has signed in at this origin. */
   knowsService(origin: string): boolean {
     return [...this.all().values()].some(({ baseUrl }) => URL.canParse(baseUrl) && new URL(baseUrl).origin === origin);
   }
 
-  /** Replaces what the profile said, on the disk when it returns. */
+  /** Replaces the profile and syncs the file to disk. */
   write(name: string, profile: Profile): void {
     const profiles = this.all();
     profiles.set(requireName(name), profile);
     this.replace(profiles);
   }
 
-  /** Whether there was one. */
+  /** Returns whether the profile existed. */
   remove(name: string): boolean {
     const profiles = this.all();
     if (!profiles.delete(requireName(name))) return false;
@@ -70,8 +70,8 @@ export class Profiles {
   }
 
   /**
-   * Does something that no other process does meanwhile: a refresh token is good once, and its second use ends the sign-in.
-   * Where another one did not come to its end, it is waited for as long as an issuer may take.
+   * Runs work that no other process runs at the same time. A refresh token works once, and its second use ends the sign-in. The
+   * lock of a crashed process expires.
    */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     const lock = `${this.file}.lock`;
@@ -124,7 +124,8 @@ export class Profiles {
 }
 
 function requireName(name: string): string {
-  if (!NAME.test(name)) throw new UsageError('--profile takes a name of letters, digits and . _ -');
+  if (!NAME.test(name))
+    throw new UsageError('--profile takes a name of letters, digits, dots, underscores and hyphens.');
   return name;
 }
 

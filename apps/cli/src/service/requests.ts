@@ -2,9 +2,13 @@ import type { api, Subject, Tenant } from '@identity-state/client';
 import { type ArgumentSpec, Failure } from '../command';
 import { visible } from '../visible';
 
-export const REQUEST_ARGUMENT: ArgumentSpec = { name: 'request', about: 'Its id, as iss requests lists it.' };
+export const REQUEST_ARGUMENT: ArgumentSpec = {
+  name: 'request',
+  about: 'Request id, from iss requests.',
+  isShared: true,
+};
 
-/** A refresh request by its id alone, and the subject that it is about. @throws Failure where there is none */
+/** Finds a refresh request of the tenant by its id. @throws Failure if there is none */
 export async function requestOf(
   tenant: Tenant,
   requestId: string,
@@ -15,10 +19,10 @@ export async function requestOf(
     return { request, subject: tenant.subject(request.subject.subject_type, request.subject.subject_id) };
   }
   const list = direction === 'incoming' ? 'iss requests --status all' : 'iss requests --outgoing --status all';
-  throw new Failure(`${tenant.tenantId} has no such ${direction} request: ${list} shows what there is.`);
+  throw new Failure(`${tenant.tenantId} has no ${direction} request with this id. List them: ${list}.`);
 }
 
-/** What became of a request, in a line. */
+/** Describes the status of a request in one line. */
 export function requestText(request: api.RefreshRequest): string {
   const { subject, status, requesting_tenant_id: asker, next_at: next, series_end_reason: end } = request;
   const series = next !== null ? `; the next one opens at ${next}` : end === null ? '' : '; its series has ended';

@@ -9,35 +9,35 @@ import { visible } from '../visible';
 import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
 import { requireWebAddress } from '../web-address';
 
-/** How long somebody may take over signing in. */
-const PATIENCE_MS = 300_000;
+/** How long a user may take to sign in. */
+const SIGN_IN_MS = 300_000;
 const SCOPE = 'openid profile offline_access';
-/** RFC 8628: between two questions, where the issuer does not say. */
+/** The default polling interval (RFC 8628, section 3.2). */
 const DEVICE_INTERVAL_S = 5;
 const CALLBACK = '/callback';
 /** The path of the metadata of a protected resource at its origin (RFC 9728, section 3). */
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
-/** Endpoints that are checked though iss does not call them. */
+/** Endpoints that iss checks but does not call. */
 const OTHER_ENDPOINTS = ['jwks_uri', 'end_session_endpoint', 'userinfo_endpoint', 'revocation_endpoint'] as const;
 
-/** What an issuer says of itself (OpenID Connect Discovery). */
+/** The metadata of an issuer (OpenID Connect Discovery). */
 export interface Issuer {
   issuer: string;
   clientId: string;
   authorizationEndpoint: string;
   tokenEndpoint: string;
-  /** Null: it has no device flow. */
+  /** Null if it has no device flow. */
   deviceEndpoint: string | null;
 }
 
-/** Tokens that somebody signed in for. */
+/** The tokens of a sign-in. */
 export interface SignedIn {
   accessToken: string;
   refreshToken: string | null;
 }
 
 /**
- * Returns the issuer whose tokens a service accepts, from its metadata as a protected resource (RFC 9728).
+ * Returns the issuer that a service names in its protected resource metadata (RFC 9728).
  *
  * @param origin of the service, which the metadata must name (section 3.3)
  * @throws Failure if it names another service or no issuer
@@ -48,19 +48,19 @@ export async function issuerOf(origin: string): Promise<string> {
   const resource = metadata.text('resource');
   if (resource !== origin) {
     throw new Failure(
-      `${address.href} is the metadata of ${visible(resource)}, and not of ${origin}. No token is asked for. ` +
-        'Sign in at the address that the operator of the service names (PUBLIC_ORIGIN).',
+      `${address.href} describes ${visible(resource)} instead of ${origin}. No token was requested. ` +
+        'Sign in at the address from the operator of the service (PUBLIC_ORIGIN).',
     );
   }
   const [issuer] = metadata.has('authorization_servers') ? metadata.texts('authorization_servers') : [];
-  if (issuer === undefined) throw new Failure(`${origin} names no issuer of tokens: name --issuer URL.`);
+  if (issuer === undefined) throw new Failure(`${origin} names no token issuer. Add --issuer URL.`);
   return issuer;
 }
 
 /**
- * Returns what the issuer says of itself.
+ * Fetches the metadata of an issuer.
  *
- * @throws Failure if it names another issuer, or an endpoint that does not lie on its own origin
+ * @throws Failure if it names another issuer, or an endpoint outside the origin of the issuer
  */
 export async function discover(issuer: string, clientId: string): Promise<Issuer> {
   const { origin } = requireWebAddress('The issuer', issuer);
@@ -68,15 +68,13 @@ export async function discover(issuer: string, clientId: string): Promise<Issuer
   const metadata = Members.parse(address.href, Buffer.from(await fetchText(address)));
   const named = metadata.text('issuer');
   if (named.replace(/\/+$/, '') !== issuer.replace(/\/+$/, '')) {
-    throw new Failure(`${address.href} is of the issuer ${visible(named)}, and not of ${visible(issuer)}.`);
+    throw new Failure(`${address.href} describes the issuer ${visible(named)} instead of ${visible(issuer)}.`);
   }
   const endpointOf = (member: string): string | null => {
     if (!metadata.has(member)) return null;
     const url = requireWebAddress(`${member} of ${address.host}`, metadata.text(member));
     if (url.origin === origin) return url.href;
-    throw new Failure(
-      `${member} of ${origin} lies at ${url.origin}. Endpoints must lie on the origin of their issuer.`,
-    );
+    throw new Failure(`${member} of ${origin} is at ${url.origin}. All endpoints must be at the origin of the issuer.`);
   };
   for (const member of OTHER_ENDPOINTS) endpointOf(member);
   const requiredOf = (member: string): string => endpointOf(member) ?? metadata.text(member);
@@ -90,10 +88,10 @@ export async function discover(issuer: string, clientId: string): Promise<Issuer
 }
 
 /**
- * Signs somebody in in the browser: authorization code with PKCE, which comes back over loopback (RFC 8252, 7.3).
+ * Signs the user in with the browser: authorization code with PKCE and a loopback redirect (RFC 8252, section 7.3).
  *
  * @param resource the origin of the service that the token is for (RFC 8707)
- * @throws Failure where nobody does so within five minutes, or the issuer refuses
+ * @throws Failure if nobody signs in within five minutes, or the issuer refuses
  */
 export async function signInByBrowser(
   issuer: Issuer,
@@ -118,8 +116,7 @@ export async function signInByBrowser(
       url.searchParams.set(name, value);
     }
     complain(`Sign in in the browser: ${url.href}`);
-    if (!(await browse(url.href)))
-      complain('No browser could be opened: follow that address in yours, or use --device.');
+    if (!(await browse(url.href))) complain('No browser could be opened. Open the address yourself, or use --device.');
     const code = await callback.code;
     return requireTokens(
       await askForTokens(issuer.tokenEndpoint, {
@@ -136,22 +133,24 @@ export async function signInByBrowser(
   }
 }
 
-/** Signs somebody in on another device (RFC 8628). @param resource as for {@link signInByBrowser} @throws Failure */
+/** Signs the user in on another device (RFC 8628). @param resource as for {@link signInByBrowser} @throws Failure */
 export async function signInByDevice(
   issuer: Issuer,
   resource: string,
   { complain }: CommandContext,
 ): Promise<SignedIn> {
   if (issuer.deviceEndpoint === null)
-    throw new Failure(`${visible(issuer.issuer)} has no device flow: leave out --device.`);
+    throw new Failure(`${visible(issuer.issuer)} has no device flow. Remove --device.`);
   const answer = await askIssuer(issuer.deviceEndpoint, { client_id: issuer.clientId, scope: SCOPE, resource });
   if (!answer.has('device_code'))
-    throw new Failure(`${visible(issuer.issuer)} refuses the device flow of ${issuer.clientId}.`);
+    throw new Failure(
+      `${visible(issuer.issuer)} refuses the device flow for the client ${issuer.clientId}. Remove --device.`,
+    );
   const place = answer.has('verification_uri_complete') ? 'verification_uri_complete' : 'verification_uri';
   const page = requireWebAddress(`${place} of ${issuer.issuer}`, answer.text(place));
   complain(`Sign in at ${page.href}, code ${visible(answer.text('user_code'))}`);
   let intervalS = answer.has('interval') ? answer.count('interval') : DEVICE_INTERVAL_S;
-  const endsAt = Date.now() + Math.min(PATIENCE_MS, answer.count('expires_in') * 1000);
+  const endsAt = Date.now() + Math.min(SIGN_IN_MS, answer.count('expires_in') * 1000);
   while (Date.now() < endsAt) {
     await pause(intervalS * 1000);
     const tokens = await askForTokens(issuer.tokenEndpoint, {
@@ -164,15 +163,16 @@ export async function signInByDevice(
     if (tokens.error === 'slow_down') intervalS += DEVICE_INTERVAL_S;
     else if (tokens.error !== 'authorization_pending') return requireTokens(tokens);
   }
-  throw new Failure('Nobody signed in in time: begin again with iss login --device.');
+  throw new Failure('The sign-in timed out. Start again with iss login --device.');
 }
 
 function requireTokens(answer: TokenAnswer): SignedIn {
-  if ('error' in answer) throw new Failure(`The issuer gave no token: ${visible(answer.error)}, ${answer.description}`);
+  if ('error' in answer)
+    throw new Failure(`The issuer refused the token request (${visible(answer.error)}): ${answer.description}`);
   return answer;
 }
 
-/** Waits for the code on a port of loopback that was free. */
+/** Listens for the authorization code on a free port of loopback. */
 async function listenForCode(
   { issuer }: Issuer,
   state: string,
@@ -182,25 +182,25 @@ async function listenForCode(
   const code = new Promise<string>((resolve, reject) => {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-      if (pathname !== CALLBACK) return answerWith(response, 404, 'Nothing is here.');
-      // Anybody on this machine can come here: what did not begin here ends nothing.
-      if (searchParams.get('state') !== state) return answerWith(response, 400, 'This sign-in did not begin here.');
+      if (pathname !== CALLBACK) return answerWith(response, 404, 'Not found.');
+      // Any program on this machine can call this port. An unknown state must not end the sign-in.
+      if (searchParams.get('state') !== state) return answerWith(response, 400, 'This sign-in was not started here.');
       const given = searchParams.get('code');
       const fault = faultOf(searchParams, issuer);
       if (given !== null && fault === null) {
         resolve(given);
-        return answerWith(response, 200, 'You are signed in. You can close this page and go back to the terminal.');
+        return answerWith(response, 200, 'You are signed in. You can close this page and return to the terminal.');
       }
-      reject(new Failure(`The issuer did not sign you in: ${visible(fault ?? 'it gave no code')}.`));
-      return answerWith(response, 400, 'You are not signed in: the terminal says why.');
+      reject(new Failure(`The issuer did not sign you in: ${visible(fault ?? 'it sent no code')}.`));
+      return answerWith(response, 400, 'You are not signed in. The terminal shows the reason.');
     });
-    const late = new Failure('Nobody signed in within five minutes: begin again with iss login.');
-    pause(PATIENCE_MS, undefined, { signal: ending.signal }).then(
+    const late = new Failure('Nobody signed in within five minutes. Start again with iss login.');
+    pause(SIGN_IN_MS, undefined, { signal: ending.signal }).then(
       () => reject(late),
       () => undefined,
     );
   });
-  // Whoever waits for it does so later.
+  // Avoids an unhandled rejection before the caller awaits it.
   code.catch(() => undefined);
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
@@ -213,12 +213,12 @@ async function listenForCode(
   };
 }
 
-/** What is wrong with an answer; null for nothing. An issuer that names itself (RFC 9207) has to be the one that was asked. */
+/** Returns the error of a redirect; null if there is none. An `iss` parameter (RFC 9207) must name the expected issuer. */
 function faultOf(answer: URLSearchParams, issuer: string): string | null {
   const error = answer.get('error');
   if (error !== null) return answer.get('error_description') ?? error;
   const named = answer.get('iss');
-  return named === null || named === issuer ? null : `the answer is of ${named}`;
+  return named === null || named === issuer ? null : `the answer is from ${named}`;
 }
 
 function answerWith(response: ServerResponse, status: number, text: string): void {
@@ -232,6 +232,6 @@ function answerWith(response: ServerResponse, status: number, text: string): voi
 }
 
 function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Failure('No port of loopback is free.');
+  if (address === null || typeof address === 'string') throw new Failure('No loopback port is free.');
   return address.port;
 }

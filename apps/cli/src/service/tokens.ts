@@ -6,10 +6,10 @@ import type { Profile } from './profiles';
 
 const TIMEOUT_MS = 20_000;
 
-/** What a token endpoint answers: the tokens, or why not (RFC 6749, 5.1 and 5.2). */
+/** The answer of a token endpoint: tokens or an error (RFC 6749, sections 5.1 and 5.2). */
 export type TokenAnswer = { accessToken: string; refreshToken: string | null } | { error: string; description: string };
 
-/** What an endpoint of an issuer answers to a form. @throws Failure where it does not answer, UsageError where not in JSON */
+/** Posts a form to an endpoint of an issuer. @throws Failure without an answer; UnreadableError if the answer is not JSON */
 export async function askIssuer(endpoint: string, form: Readonly<Record<string, string>>): Promise<Members> {
   let bytes: Buffer;
   try {
@@ -23,12 +23,14 @@ export async function askIssuer(endpoint: string, form: Readonly<Record<string, 
     bytes = await boundedBody(response, new URL(endpoint));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(`${endpoint} does not answer (${error instanceof Error ? error.message : String(error)}).`);
+    throw new Failure(
+      `${endpoint} does not answer (${error instanceof Error ? error.message : String(error)}). Try again later.`,
+    );
   }
   return Members.parse(`The answer of ${endpoint}`, bytes);
 }
 
-/** Asks a token endpoint. Throws as {@link askIssuer}. */
+/** Requests tokens. Throws as {@link askIssuer}. */
 export async function askForTokens(
   tokenEndpoint: string,
   form: Readonly<Record<string, string>>,
@@ -44,7 +46,7 @@ export async function askForTokens(
   };
 }
 
-/** A fresh access token. @throws Failure where the refresh token is no good any more */
+/** Refreshes an access token. @throws Failure if the refresh token is no longer valid */
 export async function refreshed(
   refresh: NonNullable<Profile['refresh']>,
 ): Promise<Pick<Profile, 'accessToken' | 'refresh'>> {
@@ -55,6 +57,7 @@ export async function refreshed(
     client_id: clientId,
     ...(resource === null ? {} : { resource }),
   });
-  if ('error' in answer) throw new Failure(`The sign-in is over (${answer.description}). Sign in again: iss login.`);
+  if ('error' in answer)
+    throw new Failure(`The sign-in has expired (${answer.description}). Sign in again: iss login.`);
   return { accessToken: answer.accessToken, refresh: { ...refresh, token: answer.refreshToken ?? token } };
 }

@@ -1,4 +1,4 @@
-/** What goes on until the process is asked to end: that it was is no failure. */
+/** Runs work until the process is asked to end. An error after that is not a failure. */
 export async function untilEnded(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();

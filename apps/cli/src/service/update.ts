@@ -4,10 +4,11 @@ import type { Caller } from './caller';
 
 export const UPDATE_ARGUMENT: ArgumentSpec = {
   name: 'update',
-  about: 'The id of the proposal, as iss propose printed it.',
+  about: 'Proposal id, from iss propose or iss proposals.',
+  isShared: true,
 };
 
-/** A proposal by its id alone, and the subject that it is of. */
+/** Returns a proposal by its id, with its subject. */
 export async function updateOf(
   { tenant }: Caller,
   updateId: string,

@@ -2,33 +2,33 @@ import { MAX_POLICY_SIZE, parsePolicy, parseVerifierKey, type Policy } from '@is
 import { type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 
-/** Whom to trust: what is to be verified never says that itself. */
 export const TRUST_OPTIONS = {
-  policy: { value: 'FILE', about: 'Whom you trust: a C2SP tlog-policy.' },
-  vkey: { value: 'KEY', about: 'Whom you trust: the verifier key of a log alone.' },
+  policy: { value: 'FILE', about: 'Trusted keys: a C2SP tlog-policy.', isShared: true },
+  vkey: { value: 'KEY', about: 'Trusted verifier key of the log, without witnesses.', isShared: true },
 } as const;
 export const TRUST_USAGE = '(--policy FILE | --vkey KEY)';
 
 /**
- * The policy that is named: a file of C2SP tlog-policy, or a verifier key alone, which asks for no witness.
+ * Reads the policy: a file in the C2SP tlog-policy format, or a single verifier key, which requires no witness.
  *
- * @throws UsageError; TlogError for what is no policy and no key
+ * @throws UsageError; TlogError for an invalid policy or key
  */
 export function policyOf(options: Options): Policy {
   const file = textOf(options, 'policy');
   const vkey = textOf(options, 'vkey');
-  if (file !== undefined && vkey !== undefined) throw new UsageError('Name one: --policy FILE or --vkey KEY.');
+  if (file !== undefined && vkey !== undefined)
+    throw new UsageError('--policy and --vkey exclude each other. Remove one of them.');
   if (file !== undefined) return parsePolicy(readWhole(file, 'policy', MAX_POLICY_SIZE));
   if (vkey !== undefined) {
     return { logs: [{ key: parseVerifierKey(vkey), url: null }], witnesses: [], groups: [], quorum: null };
   }
   throw new UsageError(
-    'Whom do you trust? Name --policy FILE (C2SP tlog-policy: the keys of the log and its witnesses), or --vkey KEY, the ' +
-      'verifier key of the log. Take it from where you trust it: a file cannot vouch for itself.',
+    'Name the trusted keys: --policy FILE (a C2SP tlog-policy with the keys of the log and its witnesses), or --vkey KEY (the ' +
+      'verifier key of the log). Get the keys from a source that you trust, not from the file to verify.',
   );
 }
 
-/** The same logs, with no word of a witness asked for: for a checkpoint that one has from before. */
+/** Returns the policy without its quorum of witnesses, for a checkpoint that was verified before. */
 export function withoutQuorum(policy: Policy): Policy {
   return { ...policy, quorum: null };
 }

@@ -1,8 +1,8 @@
 import { RefusedError, UnreadableError } from '@identity-state/client/bundle';
 import { Failure, UsageError } from '../errors';
 
-/** Does it, and says what proofs are refused for as a command says it: exit code 1, or 2 for what is no proof at all. */
-export function told<T>(work: () => T): T {
+/** Runs work on a proof. Throws Failure (exit code 1) if the proof is refused, UsageError (2) if it is not a proof. */
+export function explained<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -10,8 +10,8 @@ export function told<T>(work: () => T): T {
   }
 }
 
-/** {@link told} for what takes its time. */
-export async function toldLater<T>(work: () => Promise<T>): Promise<T> {
+/** The same for asynchronous work. */
+export async function explainedAsync<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type Proved, reportOf, type Since } from '@identity-state/client/bundle';
 import { visible } from '../visible';
 
-/** What a verification is worth, as a screen for people. */
+/** Formats the result of a verification as text. */
 export function asText(file: string, proved: Proved, since: Since | null): string {
   const { rows, notProved } = reportOf(proved, since);
   const width = Math.max(...rows.map(([heading]) => heading.length)) + 2;

@@ -12,22 +12,26 @@ import {
 } from '@iss/tlog';
 import { Failure } from '../command';
 
-/** Words that begin a line of a policy (C2SP tlog-policy) that names no log. */
+/** First words of policy lines (C2SP tlog-policy) that name no log. */
 const OTHER_LINES = ['witness', 'group', 'quorum'];
 
 /**
- * The witness's own keys: C2SP signing keys, one a line, of an Ed25519 cosignature (0x04) or ML-DSA-44 (0x06). One of plain
- * Ed25519 (0x01), as Go's `note.GenerateKey` makes it, is taken for one of 0x04. Throws {@link Failure}.
+ * Reads the keys of the witness: C2SP signing keys for Ed25519 cosignatures (0x04) or ML-DSA-44 (0x06), one per line. A plain
+ * Ed25519 key (0x01), as Go's `note.GenerateKey` makes it, is used as 0x04.
+ *
+ * @throws Failure
  */
 export async function readWitnessKeys(path: string): Promise<Signer[]> {
   const lines = await linesOf('--key', path);
-  if (lines.length === 0) throw new Failure(`${path} (--key) holds no key: a line of it is PRIVATE+KEY+<name>+….`);
+  if (lines.length === 0)
+    throw new Failure(`${path} (--key) has no key. Each line must be a signing key, PRIVATE+KEY+<name>+….`);
   return Promise.all(lines.map(({ line, at }) => explained(path, at, () => createCosigner(line))));
 }
 
 /**
- * The keys of the logs to witness: one verifier key a line, behind the word `log` if you like, so that a policy file may
- * be given too. Throws {@link Failure}.
+ * Reads the keys of the logs to witness: one verifier key per line. The word `log` may come first, so that a policy file works too.
+ *
+ * @throws Failure
  */
 export async function readLogKeys(path: string): Promise<VerifierKey[]> {
   const keys: VerifierKey[] = [];
@@ -36,10 +40,11 @@ export async function readLogKeys(path: string): Promise<VerifierKey[]> {
     if (OTHER_LINES.includes(first)) continue;
     const key = await explained(path, at, async () => parseVerifierKey(first === 'log' ? second : first));
     if (key.type === 'ed25519-cosignature')
-      throw new Failure(`Line ${at} of ${path}: the key of a log is not of type 0x04.`);
+      throw new Failure(`Line ${at} of ${path} is the key of a witness (type 0x04). Name the key of a log.`);
     keys.push(key);
   }
-  if (keys.length === 0) throw new Failure(`${path} (--logs) names no log: a line of it is the verifier key of one.`);
+  if (keys.length === 0)
+    throw new Failure(`${path} (--logs) names no log. Each line must be the verifier key of a log.`);
   return keys;
 }
 
@@ -51,7 +56,7 @@ async function createCosigner(skey: string): Promise<Signer> {
   return createSigner(`PRIVATE+KEY+${label}+${encodeBase64(Uint8Array.of(0x04, ...parseSigningKey(skey).seed))}`);
 }
 
-/** Without empty lines and comments; counted from 1. */
+/** Returns the lines with their numbers, without empty lines and comments. @throws Failure */
 async function linesOf(option: string, path: string): Promise<{ line: string; at: number }[]> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new Failure(`${path} (${option}) cannot be read: ${error instanceof Error ? error.message : String(error)}.`);

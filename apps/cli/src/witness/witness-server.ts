@@ -4,25 +4,25 @@ import { type Logger, rarely, warnTo } from '@iss/platform';
 import { decodeUtf8, TlogError } from '@iss/tlog';
 import { text, type Witness, type WitnessAnswer } from './witness';
 
-/** A checkpoint with some thirty post-quantum signatures, and the longest proof. */
+/** Enough for a checkpoint with about thirty post-quantum signatures and the longest proof. */
 export const MAX_WITNESS_BODY_BYTES = 128 * 1024;
-/** More than logs need, who keep one connection each: those beyond are closed. */
+/** Each log keeps one connection. Connections beyond the limit are closed. */
 export const MAX_WITNESS_CONNECTIONS = 256;
-/** From the first byte to the last. */
+/** For the whole request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** Logs that ask each second or so need not connect anew. */
+/** Logs that send a request about every second can reuse their connection. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** A witness that listens. */
+/** A running witness. */
 export interface WitnessServer {
-  /** Without a slash at its end: the submission prefix and the monitoring prefix in one. */
+  /** The submission prefix and monitoring prefix, without a trailing slash. */
   url: string;
-  /** Answers what it has begun to read, and takes no more. */
+  /** Finishes open requests and accepts no more. */
   close(): Promise<void>;
 }
 
-/** Serves C2SP tlog-witness. Rejects with EADDRINUSE when the port is taken. `port` 0: any that is free. */
+/** Serves C2SP tlog-witness. Rejects with EADDRINUSE if the port is taken. Port 0 means any free port. */
 export async function serveWitness(
   witness: Witness,
   logger: Logger,
@@ -75,12 +75,9 @@ class Handler {
     const isSubmission = url === '/add-checkpoint';
     const isMonitoring = /^\/[0-9a-f]{64}\/checkpoint$/.test(url);
     if (!isSubmission && !isMonitoring) {
-      return text(
-        404,
-        'There are POST /add-checkpoint and GET /<SHA-256 of the origin>/checkpoint (C2SP tlog-witness).',
-      );
+      return text(404, 'Use POST /add-checkpoint or GET /<SHA-256 of the origin>/checkpoint (C2SP tlog-witness).');
     }
-    if (method !== (isSubmission ? 'POST' : 'GET')) return text(405, `${isSubmission ? 'POST' : 'GET'} it.`);
+    if (method !== (isSubmission ? 'POST' : 'GET')) return text(405, `Use ${isSubmission ? 'POST' : 'GET'}.`);
     if (isMonitoring) return this.witness.checkpointAt(url.slice(1));
     const body = await readBody(request);
     if (body === null) return text(413, `The request has more than ${MAX_WITNESS_BODY_BYTES} bytes.`);
@@ -92,26 +89,27 @@ class Handler {
     }
   }
 
-  /** A line for each request that a known log signed; strangers cannot fill the disk. */
+  /** Logs each request that a known log signed. Other requests are logged rarely, so that strangers cannot fill the disk. */
   private tell({ status, request }: WitnessAnswer): void {
     if (request === undefined) {
-      if (status === 403) this.warn('Somebody sent a checkpoint that the log whose name it has did not sign');
+      if (status === 403) this.warn('A checkpoint was sent that its log did not sign');
       return;
     }
     const { origin, oldSize: old_size, size, note } = request;
     const facts = { origin, old_size, size, status };
     if (status === 200) this.logger.info(facts, 'Cosigned');
-    else if (status === 409) this.logger.info(facts, 'Not cosigned: it does not follow the last one');
-    // The log's own signature is under it: this may be proof that it shows two histories.
+    else if (status === 409)
+      this.logger.info(facts, 'Not cosigned: the request does not continue the last cosigned checkpoint');
+    // The note has the log's signature, so it may prove that the log shows two histories.
     else this.logger.warn({ ...facts, note }, 'Not cosigned: the log did not prove that it only grew');
   }
 }
 
-/** Null beyond {@link MAX_WITNESS_BODY_BYTES}. */
+/** Returns null if the body exceeds {@link MAX_WITNESS_BODY_BYTES}. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Whoever stops reading still answers.
+  // Keeps the request open, so that a response can follow a partial read.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (!(chunk instanceof Uint8Array)) throw new Error('the request is not read as bytes');
     length += chunk.length;

@@ -20,33 +20,33 @@ import {
 } from '@iss/tlog';
 import type { WitnessState } from './witness-state';
 
-/** An answer of the witness, and what its log line says of it. */
+/** An answer of the witness, with data for its log line. */
 export interface WitnessAnswer {
   status: number;
   contentType: string;
   body: string;
-  /** Of requests that a known log signed. */
+  /** Present if a known log signed the request. */
   request?: Pick<ParsedAddCheckpoint, 'oldSize' | 'note'> & Pick<Checkpoint, 'origin' | 'size'>;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** Cosigns what continues the logs that it knows, C2SP tlog-witness. */
+/** Cosigns checkpoints that continue known logs (C2SP tlog-witness). */
 export class Witness {
   private readonly logs = new Map<string, Verifier[]>();
 
-  /** `signers` are of cosignature types; `logs` are keys whose name is their log's origin, one or several of each. */
+  /** `signers` have cosignature types. `logs` are keys named after the origin of their log, one or more per log. */
   constructor(
     private readonly signers: readonly Signer[],
     logs: readonly VerifierKey[],
     private readonly state: WitnessState,
-    /** The time, in milliseconds since 1970. */
+    /** In milliseconds since 1970. */
     private readonly now: () => number = Date.now,
   ) {
     for (const key of logs) this.logs.set(key.name, [...(this.logs.get(key.name) ?? []), createVerifier(key)]);
   }
 
-  /** The answer to an add-checkpoint request. Its 200 is on the disk. */
+  /** Answers an add-checkpoint request. Before a 200, the checkpoint is saved to disk. */
   async addCheckpoint(body: string): Promise<WitnessAnswer> {
     let parsed: ParsedAddCheckpoint;
     try {
@@ -62,17 +62,17 @@ export class Witness {
     const early = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
     if (early.status !== 200) return { ...refused(early), request };
     const { signed, cosignatures } = await this.cosign(parsed);
-    // Another request may have come first meanwhile. From here on nothing comes in between.
+    // Another request may have been cosigned meanwhile. The rest runs without interruption.
     const decision = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
     if (decision.status !== 200) return { ...refused(decision), request };
     this.state.keep(checkpoint.origin, { size: checkpoint.size, root: checkpoint.root, note: signed });
     return { status: 200, contentType: TEXT, body: formatSignatureLines(cosignatures), request };
   }
 
-  /** The answer to whoever wants to know what was cosigned last. */
+  /** Answers with the last cosigned checkpoint of a log. */
   checkpointAt(path: string): WitnessAnswer {
     const note = this.state.shownAt(path);
-    if (note === null) return text(404, 'This witness has cosigned nothing of such a log.');
+    if (note === null) return text(404, 'This witness has not cosigned such a log.');
     return { status: 200, contentType: TEXT, body: note };
   }
 
@@ -95,7 +95,7 @@ function refused(refusal: WitnessRefusal): WitnessAnswer {
   return { status: 409, contentType: TREE_SIZE_CONTENT_TYPE, body: formatTreeSize(refusal.size) };
 }
 
-/** A refusal in words. */
+/** Returns a plain-text answer. */
 export function text(status: number, message: string): WitnessAnswer {
   return { status, contentType: TEXT, body: `${message}\n` };
 }

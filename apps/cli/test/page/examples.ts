@@ -1,55 +1,55 @@
 import type { IdentityState } from '@identity-state/client';
 import { LOG_PLACE, READER_EXAMPLES, READER_FILES } from './reader-examples';
 
-/** A line that docs/cli.md shows with what it prints; a test runs all of them, in this order, as one story. */
+/** A line of the story that a test runs in this order. */
 export interface Example {
-  /** The command that it is shown for. */
-  of: string;
-  /** As it is typed. Of a shell it has words, 'quotes', < FILE, > FILE, and $NAME for what an earlier line printed. */
+  /** The command whose section in docs/cli.md shows the line with its output. */
+  of?: string;
+  /** The line as typed, with words, 'quotes', < FILE, > FILE, and $NAME for a part of earlier output. */
   line: string;
   exitCode?: 0 | 1 | 2;
-  /** What the lender does before by other means. */
+  /** Runs before the line, as the lender. */
   first?: (lender: IdentityState) => Promise<void>;
-  /** Kept of what it prints, for later lines: the first group of the expression. */
+  /** Parts of the output for later lines: the first group of each expression. */
   keep?: Readonly<Record<string, RegExp>>;
-  /** What differs from run to run beyond ids, hashes and times of today, and what stands for it. */
+  /** Replacements for output that differs from run to run, beyond ids, hashes and today's times. */
   blur?: readonly (readonly [RegExp, string])[];
 }
 
-/** The agent keeps the records of a company, in the profile `default`; the lender reads it, in the profile `lender`. */
+/** The agent (profile `default`) keeps the records of a company, and the lender (profile `lender`) reads them. */
 export const EXAMPLES: readonly Example[] = [
-  { of: 'login', line: 'iss login --token-stdin < token' },
-  { of: 'login', line: 'iss login --profile lender --token-stdin < lender-token' },
+  { line: 'iss login --token-stdin < token' },
+  { line: 'iss login --profile lender --token-stdin < lender-token' },
   { of: 'use', line: 'iss use agency --create "Registered agent"' },
-  { of: 'use', line: 'iss use lender --create Lender --profile lender' },
-  { of: 'whoami', line: 'iss whoami' },
-  { of: 'completion', line: 'iss completion bash > iss.bash' },
-  { of: 'logout', line: 'iss logout --profile auditor' },
+  { line: 'iss use lender --create Lender --profile lender' },
+  { line: 'iss whoami' },
+  { line: 'iss completion bash > iss.bash' },
+  { line: 'iss logout --profile auditor' },
   { of: 'put', line: 'iss put harbour-1.json' },
   { of: 'put', line: 'iss put harbour-1.json' },
-  { of: 'get', line: 'iss get harbour' },
-  { of: 'get', line: 'iss get organization/harbour@2', exitCode: 1 },
+  { line: 'iss get harbour' },
+  { line: 'iss get organization/harbour@2', exitCode: 1 },
   {
     of: 'propose',
     line: `iss propose harbour --set '/attributes/legal/legal_name="Harbour Works plc"' --remove /attributes/contact --evidence resolution.json`,
-    keep: { UPDATE: /^Apply it: iss apply (\S+)$/m },
+    keep: { UPDATE: /^To apply it: iss apply (\S+)$/m },
   },
   { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
-  { of: 'proposals', line: 'iss proposals' },
+  { line: 'iss proposals' },
   { of: 'apply', line: 'iss apply $UPDATE' },
-  { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
-  { of: 'withdraw', line: 'iss withdraw $OTHER' },
-  { of: 'subjects', line: 'iss subjects --type organization' },
-  { of: 'erasures', line: 'iss erasures harbour' },
-  { of: 'members', line: 'iss members' },
-  { of: 'api', line: 'iss api GET /v1/tenants/agency' },
-  { of: 'proof', line: 'iss proof harbour@1 > harbour.proof' },
-  { of: 'log', line: 'iss log harbour' },
-  { of: 'log', line: 'iss log harbour --oneline' },
+  { line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
+  { line: 'iss withdraw $OTHER' },
+  { line: 'iss subjects --type organization' },
+  { line: 'iss erasures harbour' },
+  { line: 'iss members' },
+  { line: 'iss api GET /v1/tenants/agency' },
+  { line: 'iss proof harbour@1 > harbour.proof' },
+  { line: 'iss log harbour' },
+  { line: 'iss log harbour --oneline' },
   { of: 'diff', line: 'iss diff harbour 1..2' },
   { of: 'blame', line: 'iss blame harbour' },
-  { of: 'blame', line: 'iss blame harbour --status carried' },
-  { of: 'blame', line: 'iss blame harbour@1 /attributes/legal --json' },
+  { line: 'iss blame harbour --status carried' },
+  { line: 'iss blame harbour@1 /attributes/legal --json' },
   {
     of: 'get',
     line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy',
@@ -61,12 +61,12 @@ export const EXAMPLES: readonly Example[] = [
   ...READER_EXAMPLES,
 ];
 
-/** What the recording in the README shows, behind the examples. */
-export const RECORDED: readonly Omit<Example, 'of'>[] = [
+/** The story of the recording in the README, after the examples. */
+export const RECORDED: readonly Example[] = [
   { line: 'iss put ferry.json' },
   {
     line: `iss propose ferry --set '/attributes/legal/legal_name="Ferry Works plc"' --evidence resolution.json`,
-    keep: { UPDATE: /^Apply it: iss apply (\S+)$/m },
+    keep: { UPDATE: /^To apply it: iss apply (\S+)$/m },
   },
   { line: 'iss apply $UPDATE' },
   { line: 'iss diff ferry' },
@@ -86,7 +86,7 @@ const extract = {
   captured_at: '2025-03-01T08:00:00Z',
 };
 
-/** The files that the lines name, beside the tokens of both and the policy of the service's log. */
+/** The files that the lines name, without the tokens and the log policy. */
 export const FILES: Readonly<Record<string, unknown>> = {
   'harbour-1.json': {
     envelope_version: 'entity_state_envelope_v1',
