@@ -13,7 +13,8 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'iss-hostile-'));
   service = await fakeService();
-  writeFileSync(join(folder, 'envelope.json'), '{}');
+  const envelope = { snapshot_version: 1, subject: { subject_type: 'organization', subject_id: 'harbour' } };
+  writeFileSync(join(folder, 'envelope.json'), JSON.stringify(envelope));
 });
 afterAll(() => {
   service.close();

@@ -105,7 +105,7 @@ it('asks for the quorum of the policy', async () => {
   writeFileSync(policy, `log ${log.vkey}\n${one.line}\nquorum one.example\n`);
   const look = () => iss(['monitor', '--log', server.url, '--policy', policy, '--state', state]);
   await show(3);
-  expect(await look()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/asks for one\.example/) });
+  expect(await look()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/requires one\.example/) });
   server.show({ checkpoint: await one.cosign(await log.checkpoint(3), Date.UTC(2026, 0, 15)) });
   expect((await look()).printed).toMatch(/witnessed by one\.example at 2026-01-15T00:00:00Z\.$/);
 });

@@ -53,7 +53,6 @@ async function envelopeOf(file: string, { input }: CommandContext): Promise<api.
   const bytes = file === '-' ? Buffer.from(await input()) : readWhole(file, 'envelope', MAX_ENVELOPE);
   Members.parse(file === '-' ? 'Standard input' : file, bytes);
   const envelope = parseJson(bytes, { maxDepth: MAX_DEPTH });
-  if (!isEnvelope(envelope))
-    throw new UsageError('The file holds no envelope: its subject or snapshot_version is missing.');
+  if (!isEnvelope(envelope)) throw new UsageError('The file is not an envelope. Add its subject and snapshot_version.');
   return envelope;
 }

@@ -43,9 +43,7 @@ export function edited(envelope: Envelope, changes: readonly Edit[]): Envelope {
   const draft = parseStoredJson(JSON.stringify(envelope));
   for (const change of changes) make(draft, change);
   if (!isEnvelope(draft))
-    throw new UsageError(
-      'The changes remove what makes a document an envelope. Keep its subject and snapshot_version.',
-    );
+    throw new UsageError('The changes remove the subject or the snapshot_version. An envelope needs both.');
   return draft;
 }
 
