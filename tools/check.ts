@@ -33,7 +33,7 @@ async function run([command = '', ...args]: string[]): Promise<Outcome> {
   const child = spawn(command, args, {
     cwd: repositoryRoot,
     stdio: 'inherit',
-    // Redocly would tell its makers of each run, and ask for newer versions.
+    // Otherwise Redocly sends usage data and looks for newer versions.
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     shell: process.platform === 'win32',
     signal: stop.signal,

@@ -4,7 +4,7 @@ import { repositoryRoot } from './root.ts';
 
 const run = (...words: string[]): string[] => ['node', 'tools/run.mjs', ...words];
 
-/** Commands that write a generated file, by what they write. A suite compares each file, or writes it if a variable says so. */
+/** The commands that write each generated file. Some are suites, which compare the file, or write it if a variable is set. */
 const GENERATORS: Readonly<Record<string, { commands: readonly (readonly string[])[]; env?: Record<string, string> }>> =
   {
     sql: {

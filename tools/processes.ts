@@ -84,7 +84,7 @@ function startWatchdog(pid: number, signal: string, temporaryFolder: string): Ch
   return watchdog;
 }
 
-/** Returns whether a process exists, whoever its owner is. */
+/** Returns whether a process exists, under any owner. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -10,7 +10,7 @@ const FAILING = 'fails-';
 export interface InboxDelivery {
   hook: string;
   received_at: string;
-  /** Whether the signature is valid; null while the secret of the hook is unknown. */
+  /** True if the signature is valid; null while the secret of the hook is unknown. */
   verified: boolean | null;
   /** The reason of a failed verification. */
   reason?: string;

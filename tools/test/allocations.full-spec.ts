@@ -11,7 +11,7 @@ const SUBJECTS = 20;
 const WARM_UP = 1_000;
 const WINDOW = 400;
 const CONCURRENCY = 32;
-/** So often a window is measured; the least counts, since what a compiler or a cache needs comes only sometimes. */
+/** The number of measured windows. The smallest counts, since compilers and caches allocate only occasionally. */
 const WINDOWS = 4;
 
 let product: Product;
@@ -48,7 +48,7 @@ async function many(count: number, send: (index: number) => Promise<void>): Prom
   await Promise.all(Array.from({ length: CONCURRENCY }, client));
 }
 
-/** Bytes of V8's heap that a request takes in the gateway. */
+/** Returns the bytes of V8's heap that a request allocates in the gateway. */
 async function bytesOf(send: (index: number) => Promise<void>): Promise<number> {
   await many(WARM_UP, send);
   let least = Infinity;
@@ -60,8 +60,8 @@ async function bytesOf(send: (index: number) => Promise<void>): Promise<number> 
   return least;
 }
 
-// A guard against regressions that no machine's speed can hide: about one and a half times what was measured. Small
-// batches of statements take more a request than large ones.
+// The limits are about one and a half times the measured values, and independent of the machine's speed. Small batches of
+// statements allocate more per request than large ones.
 it.each<[string, number, (index: number) => Promise<void>]>([
   ['a latest read', 60_000, readLatest],
   ['a create', 75_000, () => create(`created-${randomUUID()}`)],

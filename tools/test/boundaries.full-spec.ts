@@ -7,7 +7,7 @@ const root = resolve(__dirname, '../..');
 const binary = join(root, 'node_modules/.bin/depcruise');
 const LIBS = ['client', 'domain', 'persistence', 'platform', 'queue', 'tlog'];
 
-/** Runs the house's rules over a tree of these files; gives what dependency-cruiser says. */
+/** Checks a tree of these files against the dependency rules. Returns the exit status and output of dependency-cruiser. */
 function cruise(files: Record<string, string>): { status: number | null; output: string } {
   const tree = mkdtempSync(join(tmpdir(), 'iss-boundaries-'));
   try {
@@ -36,14 +36,14 @@ function cruise(files: Record<string, string>): { status: number | null; output:
 
 const importOf = (path: string): string => `import * as other from '${path}';\nexport const used = other;\n`;
 const feature = 'apps/api-gateway/src/modules';
-/** A package whose code is in `dist/`, as BullMQ's is. */
+/** Returns the files of a package with its code in `dist/`, like BullMQ. */
 const packageOf = (name: string): Record<string, string> => ({
   [`node_modules/${name}/package.json`]: JSON.stringify({ name, main: 'dist/index.js', types: 'dist/index.d.ts' }),
   [`node_modules/${name}/dist/index.js`]: 'module.exports = {};',
   [`node_modules/${name}/dist/index.d.ts`]: 'export {};',
 });
 
-/** For each rule, a file that breaks it, and what that file needs. */
+/** For each rule, a file that breaks it and the files that it needs. */
 const VIOLATIONS: Record<string, Record<string, string>> = {
   'domain-is-pure': { 'libs/domain/src/impure.ts': importOf('node:fs') },
   'tlog-is-pure': { 'libs/tlog/src/impure.ts': importOf('node:crypto') },

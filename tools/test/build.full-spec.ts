@@ -38,7 +38,7 @@ it.each(manifests)('%s names every project that its sources import, and no other
 describe('nx build', () => {
   let copy: string;
 
-  /** A copy of the projects, whose packages are those of the repository. */
+  /** Copies the projects, with links to the installed packages of the repository. */
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'iss-build-'));
     const files = globSync(['.gitignore', '*.json', 'tools/nx-targets.mjs', 'libs/*/*.json', 'libs/*/src/**/*.ts'], {

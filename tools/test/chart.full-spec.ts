@@ -31,7 +31,7 @@ const needed: Fields = {
   log: { origin: 'log.example.com/iss' },
   network: { postgresql: { to: peers }, redis: { to: peers }, issuer: { to: peers } },
 };
-/** Installations that differ in whatever a template asks: each value stands here in more than one way. */
+/** Installations in which each value that a template reads occurs in more than one form. */
 const installations: Record<string, Fields> = {
   'nothing but what is needed': needed,
   'what the manifests are made with': kustomizeValues(),
@@ -86,7 +86,7 @@ const rendered = Object.entries(installations).map(([name, values]): [string, Ma
   renderChart(RELEASE, values).manifests,
 ]);
 
-/** What stands at `path`, for manifests of all kinds. */
+/** Returns the value at `path`, for manifests of all kinds. */
 function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>(
     (part, key) => (typeof part === 'object' && part !== null ? Reflect.get(part, key) : undefined),
@@ -105,7 +105,7 @@ interface Pod {
   env: Record<string, string>;
 }
 
-/** The pods of an installation, whatever makes them. */
+/** Returns the pods of an installation, from manifests of all kinds. */
 function podsOf(manifests: readonly Manifest[]): Pod[] {
   return manifests.flatMap((manifest) => {
     const template = at(manifest, 'spec', 'template') ?? at(manifest, 'spec', 'jobTemplate', 'spec', 'template');
@@ -160,7 +160,7 @@ describe('values', () => {
     ['replicas is no value of this chart', { replicas: 3 }],
     ['gateway.copies is no value of this chart', { gateway: { copies: 3 } }],
     ['config.LOGLEVEL is no variable that can be set here', { config: { LOGLEVEL: 'debug' } }],
-    // Secrets have no place in values.
+    // Secrets do not belong in values.
     ['config.DATABASE_URL is no variable that can be set here', { config: { DATABASE_URL: 'postgres://u:p@h/d' } }],
     [
       'config.OTEL_EXPORTER_OTLP_HEADERS is no variable that can be set here',
@@ -271,7 +271,7 @@ describe('manifests', () => {
         const sources = list(at(spec, 'volumes')).flatMap((volume) => list(at(volume, 'projected', 'sources')));
         const keys = sources.flatMap((source) => list(at(source, 'secret', 'items')).map((item) => at(item, 'key')));
         const read = Object.entries(env).filter(([, value]) => value.startsWith('/run/secrets/iss/'));
-        // Each app has a login of its own, and reads the URL of its database by the same name.
+        // Each app has its own login, but all read their database URL from the same variable.
         const own = `${name.toUpperCase()}_DATABASE_URL`;
         const variableOf = (key: unknown): string => (key === own ? 'DATABASE_URL_FILE' : `${String(key)}_FILE`);
         expect(keys.map((key) => [variableOf(key), `/run/secrets/iss/${String(key)}`]).sort()).toEqual(read.sort());
@@ -411,7 +411,7 @@ describe('manifests', () => {
     };
     const isReached = (address: string): boolean =>
       blocks.some(({ cidr, except }) => within(address, cidr) && !except.some((range) => within(address, range)));
-    // Both ways: at the edges of what the policy leaves out, and of all that has a name.
+    // Checks the edges of the policy's ranges, and of all special ranges that ipaddr.js names.
     const special = [ipaddr.IPv4, ipaddr.IPv6].flatMap(({ prototype }) =>
       Object.values(Object(Reflect.get(prototype, 'SpecialRanges'))).flatMap((ranges) =>
         (Array.isArray(at(ranges, 0)) ? list(ranges) : [ranges]).map(
@@ -472,7 +472,7 @@ describe('manifests', () => {
   });
 });
 
-/** The first and the last address of a network, and those beside them. */
+/** Returns the first and the last address of a network, and the addresses just outside. */
 function edgesOf(cidr: string): string[] {
   const [network, bits] = ipaddr.parseCIDR(cidr);
   const bytes = network.toByteArray();
@@ -544,14 +544,14 @@ describe('Kustomize', () => {
     for (const manifest of built) expect(manifest.metadata).toMatchObject({ namespace: 'identity' });
     const images = podsOf(built).map(({ container }) => at(container, 'image'));
     expect(new Set(images)).toEqual(new Set(['registry.example.com/identity-state-service:1.0.0']));
-    // KEDA says how many workers there are, the overlay where PostgreSQL is and who issues tokens.
+    // KEDA sets the number of workers. The overlay sets the network of PostgreSQL and the issuer of tokens.
     const workers = built.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-worker'));
     expect(at(workers, 'spec')).not.toHaveProperty('replicas');
     const policies = ofKind(built, 'NetworkPolicy').map((policy) =>
       at(policy, 'spec', 'egress', 1, 'to', 0, 'ipBlock'),
     );
     expect(policies).toEqual(Array(4).fill({ cidr: 'NETWORK-OF-POSTGRESQL' }));
-    // What stands for a network is none: Kubernetes, and the gateway, refuse it by name.
+    // Placeholders are not valid networks, so Kubernetes and the gateway refuse them by name.
     const networks = [...JSON.stringify(built).matchAll(/"cidr":"([^"]*)"/g)].map(([, cidr = '']) => cidr);
     const placeholders = networks.filter((cidr) => !ipaddr.isValidCIDR(cidr));
     expect(new Set(placeholders)).toEqual(new Set(['NETWORK-OF-POSTGRESQL', 'NETWORK-OF-REDIS']));

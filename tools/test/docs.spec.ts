@@ -8,7 +8,7 @@ import { repositoryRoot } from '../root.ts';
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 const variablesOf = (text: string): string[] =>
   [...text.matchAll(/^\s*([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name ?? '');
-/** As GitHub makes them of headings. */
+/** Returns the anchors that GitHub generates for headings. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -33,7 +33,7 @@ it('docs/operations/configuration.md names every variable that a process reads',
 it('docs/operations/asvs.md has each requirement of levels 1 and 2 once, with an existing test or a reason', () => {
   const rows = [...read('docs/operations/asvs.md').matchAll(/^- (\d[\d., ]*?): (.*)$/gm)];
   const ids = rows.flatMap(([, list = '']) => list.split(', ')).sort();
-  // The ids of OWASP's own list (5.0.0), sorted as texts.
+  // The ids in OWASP's own list (version 5.0.0), sorted as text.
   expect([ids.length, createHash('sha256').update(ids.join('\n')).digest('hex')]).toEqual([
     253,
     'f387fdbcc3a2d7d3a1dd4388a89f6fb57fa477ccba194db207529bca7e26fae4',

@@ -16,7 +16,7 @@ function run(source: string): string {
   });
 }
 
-// What Go 1.19's text/template writes for the same.
+// The expected output comes from text/template of Go 1.19.
 it.each([
   ['text of {{ .name }}', 'text of a'],
   ['a {{- " b" -}} c', 'a bc'],

@@ -13,10 +13,10 @@ import { waitFor } from '../testing/wait-for.ts';
 
 jest.setTimeout(120_000);
 
-/** What the image adds to its base; `npm run image` fails above 300 MB of both. */
+/** The limit for what the image adds to its base. `npm run image` limits both together to 300 MB. */
 const MAX_BYTES = 60e6;
 const CREATED = new Date('2026-01-02T03:04:05Z');
-/** Root lends its processes the rights that the image has; anybody else has none over what is read-only. */
+/** If the tests run as root, the user of the image runs the processes, since root could write read-only files. */
 const account = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 
 let folder: string;
@@ -32,7 +32,8 @@ beforeAll(async () => {
   tree = join(folder, 'app');
   staged = stageTree(tree, CREATED);
   execFileSync('chmod', ['-R', 'a-w', tree]);
-  // The one that runs this may lie where nobody but root can go; from memory nothing can be started on some systems.
+  // Node is copied because its own folder may be closed to other users. The copy is on disk because some systems do not
+  // execute files on a file system in memory.
   runtime = fs.mkdtempSync(join(tmpdir(), 'iss-node-'));
   fs.chmodSync(runtime, 0o755);
   node = join(runtime, 'node');
@@ -55,12 +56,12 @@ afterAll(async () => {
   for (const path of [folder, runtime]) fs.rmSync(path, { recursive: true, force: true });
 });
 
-/** All files and folders below this one. */
+/** Returns all files and folders below this one. */
 function pathsIn(top: string): string[] {
   return fs.readdirSync(top, { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** Of everything that a layer of an image keeps of these files. */
+/** Returns a hash of everything that an image layer stores about these files. */
 function digestOf(top: string): string {
   const hash = createHash('sha256');
   for (const path of pathsIn(top)) {
@@ -85,7 +86,7 @@ async function asSuperuser<Result>(database: string, use: (client: Client) => Pr
 
 const secretOf = (name: string): string => fs.readFileSync(join(secrets, name), 'utf8').trim();
 
-/** What docker/postgres-roles.sh has psql run, with its variables filled in. */
+/** Returns the SQL in docker/postgres-roles.sh with its variables filled in. */
 function rolesOfCompose(): string {
   const script = fs.readFileSync(join(repositoryRoot, 'docker/postgres-roles.sh'), 'utf8');
   const [, sql = ''] = /<<'SQL'\n(.*)\nSQL\n/s.exec(script) ?? [];
@@ -96,7 +97,7 @@ function rolesOfCompose(): string {
     .replaceAll(':"database"', 'iss');
 }
 
-/** The file of a secret of compose.yaml; the server is not at the place that it has there. */
+/** Returns the file of a secret of compose.yaml, with the address of this server instead of `postgres:5432`. */
 function secretFile(name: string): string {
   const file = join(folder, name);
   const text = secretOf(name).replace('@postgres:5432', `@${new URL(server.url).host}`);
@@ -115,7 +116,7 @@ const environment = (login: 'owner' | 'gateway' | 'worker'): Record<string, stri
   SNAPSHOT_ID_SECRET_FILE: secretFile('snapshot_id_secret'),
 });
 
-/** The image's command with these words, for the owner of the database; the result of one that ends. */
+/** Runs a command of the image as the owner of the database until it ends. Returns its exit code and output. */
 async function run(...words: string[]): Promise<{ code: unknown; output: string; complaint: string }> {
   const ended = promisify(execFile)(node, [...APP_FLAGS, join(tree, 'entry.cjs'), ...words], {
     ...account,
@@ -205,7 +206,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
     });
     expect(await run('iss', 'audit')).toMatchObject({ code: 0 });
     expect(await run('iss', 'admin', 'limits', 'list', '--nothing')).toMatchObject({ code: 2 });
-    // What calls the service is there too.
+    // The commands that call the service are included too.
     expect(await run('iss', 'whoami')).toMatchObject({ complaint: expect.stringMatching(/^There is no home folder/) });
   });
 

@@ -24,7 +24,7 @@ const dashboards = globSync('*.dashboard.json', { cwd: folder }).map((file): Das
 );
 const operations = ['observability', 'runbooks'].map((page) => read(`docs/operations/${page}.md`)).join('\n');
 
-/** Every figure has one of these beginnings, and nothing else in an expression has. */
+/** Matches metrics: every metric has one of these prefixes, and nothing else in an expression has one. */
 const FIGURE =
   /\b(?:build_info|service_ready|(?:dependency|damaged|database|http|work|webhook|log|feed|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
 const bare = (name: string): string => name.replace(/_(bucket|count|sum)$/, '');

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a tool; its exit code and all that it printed. */
+/** Runs a tool. Returns its exit code and all its output. */
 function run(tool: string, given: readonly string[], env: Record<string, string> = {}): Promise<[number, string]> {
   return new Promise((resolve) => {
     const options = { cwd: repositoryRoot, env: { ...process.env, ...env } };
@@ -66,7 +66,7 @@ describe('npm run tool -- release/attest', () => {
   });
 });
 
-/** What a registry says of a package. */
+/** Returns what a registry answers about a package. */
 const packument = (name: string): object => ({
   name,
   'dist-tags': { latest: '5.2.1' },

@@ -129,7 +129,7 @@ describe('resealSecrets', () => {
       reseal: async (secrets: Parameters<SealedSecretStore['reseal']>[0]) => {
         if (isFirst) {
           isFirst = false;
-          // A gateway that does not have the new key first yet.
+          // A gateway that still seals with the old key.
           await run('rotate', 'UPDATE webhook_subscriptions SET secret_sealed = :sealed WHERE subscription_id = :id', {
             id,
             sealed: ring(OLD).seal('rotated meanwhile', id),

@@ -2,28 +2,28 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../root.ts';
 
-/** The files that ask PostgreSQL anything. Those of migrations and of the command are run by an operator, as the owner of the tables. */
+/** The files that query PostgreSQL. An operator runs the migrations and the command, as the owner of the tables. */
 const ASKING = [
   'libs/persistence/src/sql/ask.ts', // declared statements
-  'libs/persistence/src/sql/sql.ts', // what begins and ends a transaction
-  'libs/persistence/src/database.ts', // what a connection must be before it is used
+  'libs/persistence/src/sql/sql.ts', // begins and ends transactions
+  'libs/persistence/src/database.ts', // checks the roles and settings of connections
   'libs/persistence/src/migrate.ts',
   'libs/persistence/src/search-backfill.ts', // a step of migrate.ts
-  'libs/persistence/src/servers.ts', // which of several servers takes writes
-  'libs/persistence/src/replica.ts', // whether a replica is one, and how far it is
-  'libs/persistence/src/sessions.ts', // whether a pooler leaves connections their sessions
+  'libs/persistence/src/servers.ts', // finds the server that accepts writes
+  'libs/persistence/src/replica.ts', // checks a replica and its lag
+  'libs/persistence/src/sessions.ts', // checks that a pooler does not share sessions
   'libs/queue/src/migrate-queue.ts',
-  'apps/cli/src/audit/database.ts', // the auditor's own, which share nothing with the writer's
+  'apps/cli/src/audit/database.ts', // statements of the auditor, which shares none with the writers
 ];
 
-/** On the right of a method's name: a call, with its types or without. */
+/** A call of a method `query`, with or without type arguments. */
 const QUERY = /\.query\s*[(<]/;
 
 const sources = globSync('{apps,libs}/*/src/**/*.ts', { cwd: repositoryRoot })
   .filter((file) => !/spec\.ts$|\/testing\//.test(file))
   .map((file) => ({ file, text: readFileSync(join(repositoryRoot, file), 'utf8') }));
 
-// Together with the rules about pg and TypeORM (dependency-cruiser.cjs): plans.int-spec.ts sees every statement there is.
+// With the rules about pg and TypeORM in dependency-cruiser.cjs, this ensures that plans.int-spec.ts sees every statement.
 it('the apps send declared statements and nothing else', () => {
   const asking = sources.filter(({ text }) => QUERY.test(text)).map(({ file }) => file);
   expect(asking.sort()).toEqual(ASKING.toSorted());

@@ -27,7 +27,7 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=p%40ss',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      // What arrives has been sent when the processes ended.
+      // Spans are sent only when the processes end.
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       OTEL_BSP_MAX_QUEUE_SIZE: '100000',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
@@ -48,7 +48,7 @@ interface Sent {
   requestId: string | null;
 }
 
-/** A create with a trace of the caller's. */
+/** Creates a subject with a trace context of the caller. */
 async function create(subjectId: string, flags = '01'): Promise<Sent> {
   const [traceId, parentSpanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   const response = await fetch(`${product.gateways[0]?.url}/v1/tenants/acme/entity-states`, {
@@ -117,7 +117,7 @@ describe('telemetry that is on', () => {
       });
     }
 
-    // The first attempt was answered 503.
+    // The receiver answered the first attempt with 503.
     const deliveries = spans.filter(({ kind }) => kind === CONSUMER);
     expect(deliveries.map(({ isError }) => isError).sort()).toEqual([false, true]);
     for (const delivery of deliveries) {
@@ -154,7 +154,7 @@ describe('telemetry that is on', () => {
     for (const statement of shared) {
       const size = Number(statement.attributes['db.operation.batch.size']);
       expect(statement.kind).toBe(CLIENT);
-      // Each of the others is linked to it, and it to their requests.
+      // The spans of the other requests link to the shared statement, which links to those requests.
       const others = creates.filter(({ links }) => links.some(({ spanId }) => spanId === statement.spanId));
       expect(others).toHaveLength(size - 1);
       expect(others.every(({ kind }) => kind === INTERNAL)).toBe(true);
@@ -211,7 +211,7 @@ describe('telemetry that is on', () => {
     const before = receiver.requests.length;
     await Promise.all(Array.from({ length: 20 }, (_, index) => create(`unheard-${index}`)));
     await receiver.waitForRequests(before + 20, 30_000);
-    // Each log by itself, and in it what was said since.
+    // Counts the warnings in each log since the restart.
     const said = (): number[] =>
       product
         .logTail()

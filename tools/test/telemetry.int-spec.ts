@@ -11,12 +11,12 @@ it.each(['api-gateway', 'webhook-worker'])('telemetry that is off loads nothing 
     probe,
     `process.on('exit', () => console.log(JSON.stringify(Object.keys(require.cache).filter((file) => file.includes('node_modules')))));`,
   );
-  // It ends, without an environment, when everything is loaded.
+  // Without environment variables it exits once everything is loaded.
   const entry = join(repositoryRoot, 'apps', app, 'dist', 'main.js');
   const { stdout } = spawnSync(process.execPath, ['--require', probe, entry], { env: {}, encoding: 'utf8' });
   rmSync(folder, { recursive: true });
   const loaded: string[] = JSON.parse(stdout);
   expect(loaded.filter((file) => file.includes('prom-client')).length).toBeGreaterThan(0);
-  // What prom-client asks whether there are traces is a part of it that does nothing by itself.
+  // prom-client loads @opentelemetry/api to look for traces. The API does nothing by itself.
   expect(loaded.filter((file) => /@opentelemetry\/(?!api\/)/.test(file))).toEqual([]);
 });

@@ -13,7 +13,7 @@ const BODY =
 export const secret = newWebhookSecret();
 const oldSecret = newWebhookSecret();
 
-/** Finds a program of the page, and how it is started: both stand where its file is named, `// receiver.mjs: node receiver.mjs`. */
+/** Returns a program of the page and its command. The program contains both, as in `// receiver.mjs: node receiver.mjs`. */
 export function sample(file: string): { text: string; command: string; args: string[] } {
   const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
   const told = new RegExp(`^(?://|#) ${file.replace('.', '\\.')}: (\\S+) (.*?)(?: \\(.*\\)| <.*)?$`, 'm');
@@ -38,7 +38,7 @@ function signed(options: { secrets?: string[]; ageSeconds?: number } = {}): Head
   return signDelivery({ secrets, id: 'evt_1', timestampSeconds: Date.now() / 1_000 - ageSeconds, body: BODY });
 }
 
-/** Returns, by scheme, what a receiver that knows `secret` takes and what it refuses. */
+/** Returns the deliveries that a receiver with `secret` must accept, and those that it must refuse. */
 export function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]; forged: Delivery[] } {
   const one = (what: string, headers: Headers, body = BODY): Delivery => ({ what, headers, body });
   const without = (name: string): Headers =>
@@ -76,7 +76,7 @@ export function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]
   };
 }
 
-/** Tells whether a program runs here. */
+/** Returns whether a program is installed. */
 export const isPresent = (command: string, flag: string): boolean => spawnSync(command, [flag]).status === 0;
 
 /** Returns `it`, or prints why the test is skipped. */
@@ -86,14 +86,14 @@ export function itWith(runtime: string, are: boolean): jest.It {
   return it.skip;
 }
 
-/** A receiver of the page. */
+/** A receiver in docs/webhooks.md. */
 export interface ReceiverSample {
   file: string;
   versionFlag: string;
   schemes: readonly ('webhook' | 'service')[];
 }
 
-/** Runs a receiver of the page, where its language is installed, and judges what it takes and refuses. */
+/** Runs a receiver in docs/webhooks.md if its language is installed. Checks what it accepts and refuses. */
 export function describeReceiver({ file, versionFlag, schemes }: ReceiverSample): void {
   describe(`the receiver ${file}`, () => {
     let folder: string;
@@ -127,13 +127,13 @@ export function describeReceiver({ file, versionFlag, schemes }: ReceiverSample)
         const isUp = async (): Promise<boolean> => child.exitCode !== null || (await probe()) > 0;
         await waitFor(isUp, { deadlineMs: 100_000, what: `${file} to listen` });
         if (child.exitCode !== null) throw new Error(printed());
-        // Their times are of this moment, however long the program took to start.
+        // Signed now, since the program may have taken long to start.
         const { genuine, forged } = deliveries(scheme);
         const verdicts: (readonly [string, number])[] = [];
         for (const delivery of [...genuine, ...forged]) verdicts.push([delivery.what, await post(delivery)]);
         expect(verdicts).toEqual([...genuine.map(({ what }) => [what, 204]), ...forged.map(({ what }) => [what, 401])]);
         await waitFor(printed, { what: 'the event to be printed' });
-        // Once, however often it came.
+        // Printed once, although it was delivered several times.
         expect(printed().match(/evt_1/g)).toHaveLength(1);
       } finally {
         await stop(child);
@@ -149,7 +149,7 @@ function capture(child: ChildProcess): () => string {
   return () => output;
 }
 
-/** The process and what it has started: `go run` runs the program as a child of its own. */
+/** Kills the process group, since `go run` runs the program in a child process. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));

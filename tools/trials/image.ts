@@ -142,8 +142,8 @@ function copyForContainer(secrets: string, folder: string, addresses: Readonly<R
 }
 
 /**
- * `npm run trial -- image`: builds a base from Debian packages and twice the image on it, then runs it as Compose would: with a
- * read-only file system, as user 1000, with secrets in files, roles without superuser rights and a Redis with a password.
+ * `npm run trial -- image`: builds a base from Debian packages, and on it the image twice. Then runs the image as Compose would:
+ * with a read-only file system, as user 1000, with secrets in files, roles without superuser rights and a Redis with a password.
  */
 await runTrial('image', async (trial) => {
   const images = new Images(trial);

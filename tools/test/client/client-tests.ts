@@ -32,7 +32,7 @@ let bob = '';
 const tenantId = `client-${randomUUID().slice(0, 8)}`;
 const partnerId = `partner-${randomUUID().slice(0, 8)}`;
 
-/** A client that has seen nothing yet. */
+/** Returns a client that has seen nothing yet. */
 function client(changes: Partial<IdentityStateOptions> = {}): IdentityState {
   return new IdentityState({ baseUrl: service.baseUrl, token: () => token, ...changes });
 }
@@ -46,7 +46,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 
 type Named = { legal: { legal_name: string } };
 
-/** A new subject of two versions. */
+/** Creates a subject with two versions. Returns its id. */
 async function company(): Promise<string> {
   const subjectId = `company-${randomUUID()}`;
   const tenant = client().tenant(tenantId);
@@ -134,7 +134,7 @@ export function describeClient(serviceOf: () => StartedService): void {
     it('change what the draft changes, with its evidence, on whatever is the latest', async () => {
       const subjectId = await company();
       const subject = client().tenant(tenantId).organization(subjectId);
-      // Somebody else is faster, twice.
+      // Another writer is faster, twice.
       let rounds = 0;
       const other = client().tenant(tenantId).organization<Named & { city: string }>(subjectId);
       const changed = await subject.change(
@@ -152,7 +152,6 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(name).toMatchObject({ since_version: 5, evidence_status: 'current' });
       const unchanged = await subject.change(() => undefined);
       expect(unchanged.snapshot_version).toBe(5);
-      // Nothing is left proposed.
       expect(await all(subject.updates({ status: 'proposed' }))).toEqual([]);
       const [first, last] = [await subject.version(1), await subject.latest()];
       const { ops } = await subject.diff({ from: 1, to: 5 });

@@ -19,7 +19,7 @@ let service: StartedService;
 
 const projectOf = (): string => join(folder, 'project');
 
-/** Resolves with what it printed. */
+/** Runs a program. Resolves with its output, and rejects unless its exit code is 0. */
 async function run(
   command: string,
   args: readonly string[],
@@ -118,7 +118,7 @@ inBrowser('its page does what it says in Chromium', async () => {
     const failures: string[] = [];
     page.on('console', (message) => printed.push(message.text()));
     page.on('pageerror', (error) => failures.push(String(error)));
-    // A page of the service's own origin, which asks nobody's leave.
+    // A page on the service's own origin needs no CORS permission.
     const address = `${service.baseUrl}/client-test.html`;
     const script = outputFiles[0]?.text ?? '';
     const html = `<script>globalThis.settings = ${JSON.stringify(await settingsOf(service, join(folder, 'trust.json')))};</script><script type="module" src="/client-test.js"></script>`;

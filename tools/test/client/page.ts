@@ -5,7 +5,7 @@ import { repositoryRoot } from '../../root.ts';
 import type { StartedService } from '../../testing/started-service.ts';
 import { tokenOf } from './testing.ts';
 
-/** Declares the names that the blocks of the page use: a reader has these of their own. */
+/** Declares the names that the blocks of the page use. Readers have their own values for them. */
 const PRELUDE = `
 declare global {
   var settings: Record<
@@ -22,7 +22,7 @@ console.log('a stranger is answered', (await receive(stranger)).status);
 console.log('done');
 `;
 
-/** Lists the lines that the page's blocks print, in Node and in a browser. */
+/** The lines that the page's blocks print, in Node and in a browser. */
 export const PRINTED = [
   'written 1',
   'settled 3',

@@ -13,7 +13,7 @@ export async function tokenOf({ dataFolder }: StartedService, user: string): Pro
   return mintToken({ issuer: status.issuer, audience, signingKey, user });
 }
 
-/** A first version, as somebody would write it. */
+/** Returns the envelope of the first version of an organization. */
 export function firstEnvelope(subjectId: string, changes: Record<string, unknown> = {}) {
   const now = new Date().toISOString();
   return {
@@ -29,7 +29,7 @@ export function firstEnvelope(subjectId: string, changes: Record<string, unknown
   };
 }
 
-/** A fetch that answers what `lie` makes of each text that the service answered; undefined: as it was. */
+/** Returns a fetch that replaces each response body with the result of `lie`. Undefined keeps the body. */
 export function lyingFetch(lie: (text: string, url: string) => string | undefined): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -10,16 +10,16 @@ import { anyOf, scenario } from './scene.ts';
 
 const BURST = 300;
 const WORKER_KILLS = 2;
-/** A start takes two seconds of processor time, hence so few unless more are asked for. */
+/** Few by default, since each start takes two seconds of processor time. */
 const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 4);
-/** Lines of a batch, half of which are sent before the kill. */
+/** The number of lines in the batch. Half of them are sent before the kill. */
 const LINES = 600;
 
-/** kill -9, at random moments under load; each process is started again. */
+/** Kills processes with SIGKILL at random moments under load, and restarts them. */
 export function crashes(product: () => Product): void {
   scenario('workers that are killed in a burst of events lose none', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('burst', { receivers: 2 });
-    // Slow enough that a kill finds attempts under way.
+    // Slow enough that attempts are in flight when a worker is killed.
     subscriptions.forEach(({ receiver }) => receiver.always({ status: 204, afterMs: 20 }));
     const received = (): number => subscriptions.reduce((sum, { receiver }) => sum + receiver.requests.length, 0);
     const creating = Promise.all(
@@ -61,7 +61,7 @@ export function crashes(product: () => Product): void {
       const isApplied = (): boolean => writing.answers.some(({ status }) => status === 200);
       await waitFor(isApplied, { deadlineMs: 30_000, what: 'an update that is applied' });
       await writing.stop();
-      // Status 0 is a request that died with its gateway; its write may have been made.
+      // Status 0 is a request that the kill cut off. Its write may have been committed.
       expect(countByStatus(writing.answers)).toEqual({
         0: expect.anything(),
         200: expect.anything(),
@@ -75,7 +75,7 @@ export function crashes(product: () => Product): void {
   );
 }
 
-/** kill -9 while lines of a batch are being stored; the client sends all of it again. */
+/** Kills the gateway with SIGKILL while it stores a batch. The client then sends the whole batch again. */
 export function brokenBatches(product: () => Product): void {
   scenario('a batch whose gateway is killed is sent again, and nothing is stored twice', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('batch');
@@ -108,7 +108,7 @@ export function brokenBatches(product: () => Product): void {
     const { 200: kept = 0, 201: added = 0, ...others } = countByStatus(again);
     expect({ lines: kept + added, others }).toEqual({ lines: LINES, others: {} });
     expect(added).toBeGreaterThanOrEqual(LINES / 2);
-    // What had been answered is there, and is answered with the same.
+    // Lines that already had a result get the same result, with status 200.
     expect(again.slice(0, results.length)).toEqual(results.map((result) => ({ ...result, status: 200 })));
     const hashes = again.map((result) => [textAt(result, 'snapshot_id'), textAt(result, 'envelope_hash')] as const);
     await requireAcknowledged(scene.product, tenant, new Map(hashes));

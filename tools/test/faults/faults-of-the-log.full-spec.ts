@@ -9,7 +9,7 @@ let vkey: string;
 
 jest.setTimeout(240_000);
 
-/** Three workers, who all integrate and sign as often as they can. */
+/** Starts three workers. All integrate and sign as often as they can. */
 beforeAll(async () => {
   const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
   vkey = verifierKey;

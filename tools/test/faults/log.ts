@@ -6,12 +6,12 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { anyOf, scenario, type Scene } from './scene.ts';
 
 const KILLS = Number(process.env['FAULT_KILLS'] ?? 2);
-/** That gather, or are integrated, before the next thing happens. */
+/** The number of facts that accumulate, or are integrated, before the next step. */
 const SOME = 100;
 const CONNECTIONS = 4;
 const DEADLINE_MS = 60_000;
 
-/** The log under faults: as many workers integrate as the product has. */
+/** Tests the log under faults, while all workers of the product integrate. */
 export function logFaults(product: () => Product, vkey: () => string): void {
   scenario('workers that are killed while they integrate leave every fact one entry', product, async (scene) => {
     const facts = startFacts(scene);
@@ -40,7 +40,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
     await untilIntegrated(scene.product, (await sizeOf(scene.product)) + SOME);
     await facts.stop();
     await requireWholeLog(scene.product, vkey());
-    // All marks that can be seen are newer, and none of them is left.
+    // More than SOME newer marks were assigned, and requireWholeLog found all visible ones integrated.
     const [next] = await scene.product.query<{ id: string }>(`SELECT nextval('log_waiting_waiting_id_seq') AS id`);
     expect(Number(next?.id)).toBeGreaterThan(Number(mark?.waiting_id) + SOME);
     await late.query('COMMIT');
@@ -89,7 +89,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
   }
 }
 
-/** As the server fails a statement for which it finds no room. */
+/** Makes inserts into a table fail as on a full disk, or lets them succeed again. */
 async function fill(product: Product, table: string, isFull: boolean): Promise<void> {
   await product.query(
     isFull
@@ -118,7 +118,7 @@ async function untilIntegrated(product: Product, size: number): Promise<void> {
   await waitFor(async () => (await sizeOf(product)) >= size, { deadlineMs: DEADLINE_MS, what: `a log of ${size}` });
 }
 
-/** Waits until the worker says so of the log. */
+/** Waits until the worker reports this state of the log. */
 async function untilLog(url: string, state: 'ok' | 'behind'): Promise<void> {
   let last: unknown;
   const isSaid = async (): Promise<boolean> => {
@@ -133,7 +133,7 @@ async function untilLog(url: string, state: 'ok' | 'behind'): Promise<void> {
   });
 }
 
-/** Commits facts of all types on several connections until it is stopped; who loses the connection opens another. */
+/** Commits facts of all types on several connections until it is stopped. Replaces lost connections. */
 function startFacts(scene: Scene): { stop(): Promise<void> } {
   let isStopping = false;
   const write = async (): Promise<void> => {
@@ -161,7 +161,7 @@ function startFacts(scene: Scene): { stop(): Promise<void> } {
   return { stop };
 }
 
-/** Whatever is no error that the server found in a statement. */
+/** Returns whether an error is an outage and not a fault that the server found in a statement. */
 function isOutage(error: unknown): boolean {
   const code: unknown = Reflect.get(Object(error), 'code');
   return typeof code !== 'string' || !/^[0-4][0-9A-Z]{4}$/.test(code);
@@ -183,7 +183,7 @@ async function addFacts(client: Client): Promise<void> {
   }
 }
 
-/** A new subject with a chain, each version in its own statement. Gives the id of the last one. */
+/** Creates a subject with a chain, in one statement per version. Returns the id of the last version. */
 async function addVersions(client: Client, versions: number): Promise<string> {
   const key = await addSubject(client);
   let [snapshotId, parent]: [string, Buffer | null] = ['', null];
@@ -201,7 +201,7 @@ async function addVersions(client: Client, versions: number): Promise<string> {
   return snapshotId;
 }
 
-/** Also one that is revoked in the transaction that made it. */
+/** Adds a grant. If `isRevoked`, the same transaction revokes it. */
 async function addGrant(client: Client, isRevoked: boolean): Promise<void> {
   const grantId = randomUUID();
   await client.query('BEGIN');

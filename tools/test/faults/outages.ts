@@ -17,10 +17,10 @@ const OUTAGES: Record<Outage, string> = {
   immediately: 'stopped immediately',
   hanging: 'hanging',
 };
-/** Half of the time after which a command to the queue has failed. */
+/** Half the timeout of a command to the queue. */
 const NOT_WAITED_MS = 1_000;
 
-/** Redis away, or empty: nobody waits for it, nothing is lost, and it is used again when it is back. */
+/** Tests that writers do not wait for a missing Redis, that nothing is lost, and that Redis is used again once it is back. */
 export function redisOutages(product: () => Product): void {
   scenario('Redis is emptied, and has no memory left, in the middle of a burst', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('flushed');
@@ -34,7 +34,7 @@ export function redisOutages(product: () => Product): void {
     await untilWritten(writing, 140);
     await writing.stop();
     expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201']);
-    // It is full still.
+    // Redis is still full.
     await requireEveryEvent(scene.product, tenant, subscriptions);
     await redis.fill(false);
     await requireWokenByQueue(scene.product, tenant, subscriptions);
@@ -54,7 +54,7 @@ export function redisOutages(product: () => Product): void {
     expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201']);
     const times = writing.answers.slice(before).map(({ tookMs }) => tookMs);
     expect(times.sort((a, b) => a - b)[Math.floor(times.length / 2)]).toBeLessThan(NOT_WAITED_MS);
-    // Without Redis still.
+    // Redis is still stopped.
     await requireEveryEvent(scene.product, tenant, subscriptions);
     await requireReadiness(scene.product, 200, 'degraded');
 
@@ -65,7 +65,7 @@ export function redisOutages(product: () => Product): void {
   });
 }
 
-/** PostgreSQL away: whoever asks is told so, nothing that was acknowledged is lost, and everybody recovers unaided. */
+/** Tests that callers get 503 without PostgreSQL, that no acknowledged write is lost, and that all processes recover alone. */
 export function postgresOutages(product: () => Product, ways: readonly Outage[]): void {
   for (const how of ways) {
     scenario(`PostgreSQL is ${OUTAGES[how]} under load and comes back`, product, async (scene) => {
@@ -109,7 +109,7 @@ async function untilWritten(writing: Writing, count: number): Promise<void> {
   await waitFor(() => writing.acknowledged.size >= count, { deadlineMs: 60_000, what: `${count} writes` });
 }
 
-/** Waits until every process says so. */
+/** Waits until every process reports this status and this state of the queue; undefined accepts any state. */
 async function requireReadiness(product: Product, status: number, queue: string | undefined): Promise<void> {
   for (const { name, url } of [...product.gateways, ...product.workers]) {
     let last = '';

@@ -7,17 +7,17 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { scenario } from './scene.ts';
 
 const EVENTS = 25;
-/** Attempts to one subscription that may be under way: two workers, four each. */
+/** The maximum number of attempts in flight to one subscription: two workers, four each. */
 const IN_FLIGHT = 8;
 
-/** Receivers that misbehave. */
+/** Tests receivers that misbehave. */
 export function receivers(product: () => Product): void {
   scenario('receivers that misbehave hold up nobody else', product, async (scene) => {
     const [tenant, healthy] = await scene.tenant('crowded');
     const [neighbour, neighbours] = await scene.tenant('neighbour');
     const trap = await scene.receiver();
     const redirect = (status: number): Reaction => ({ status, headers: { location: `${trap.url}/elsewhere` } });
-    /** And what the delivery log says of it. */
+    /** Each reaction, and what the delivery log records for it. */
     const misbehaviours: [Reaction, { status_code: number | null; error_phase: string | null }][] = [
       ['hang', { status_code: null, error_phase: 'timeout' }],
       ['reset', { status_code: null, error_phase: 'response' }],
@@ -47,7 +47,7 @@ export function receivers(product: () => Product): void {
 
     for (const [index, [reaction, logged]] of misbehaviours.entries()) {
       const { subscriptionId } = bad[index] ?? { subscriptionId: '' };
-      // On a machine that is busy with others, any attempt may run out of time.
+      // Any attempt can time out on a busy machine, so unexpected timeouts are ignored.
       const attempts = (): Promise<object[]> =>
         scene.product.query(
           `SELECT DISTINCT a.status_code, a.error_phase FROM deliveries JOIN delivery_attempts a USING (delivery_id)
@@ -84,7 +84,7 @@ export function receivers(product: () => Product): void {
   });
 }
 
-/** Subscriptions that change while something waits for them. */
+/** Tests subscriptions that change while deliveries to them are pending. */
 export function changes(product: () => Product): void {
   scenario('a retry that waits is signed with the secret of its time', product, async (scene) => {
     const [tenant, [subscription]] = await scene.tenant('rotated');
@@ -178,7 +178,7 @@ function uuidOf(subscriptionId: string): string {
   return subscriptionId.replace('wsub_', '');
 }
 
-/** The first two attempts of one event. */
+/** Returns the first two attempts of one event. */
 function sameEvent(requests: readonly ReceivedRequest[]): [ReceivedRequest, ReceivedRequest] | undefined {
   for (const request of requests) {
     const [first, second] = requests.filter(({ headers }) => headers['webhook-id'] === request.headers['webhook-id']);
@@ -191,7 +191,7 @@ function signaturesOf({ headers }: ReceivedRequest): { service: unknown; standar
   return { service: headers['x-service-signature'], standard: String(headers['webhook-signature']).split(' ') };
 }
 
-/** As standardwebhooks.com has it, computed apart from the product. */
+/** Computes the signature that standardwebhooks.com specifies, without code of the product. */
 function standardSignature(secret: string, { headers, body }: ReceivedRequest): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body.toString()}`;

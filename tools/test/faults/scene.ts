@@ -4,7 +4,7 @@ import { startWriting, type Subscription, TestTenant, type Writing } from '../..
 
 export const SHUTDOWN_TIMEOUT_MS = 8_000;
 
-/** All goes faster than in earnest, so that a test need not wait for long. */
+/** Shorter times than in production, so that tests do not wait for long. */
 const ENV = {
   SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_TIMEOUT_MS),
   SWEEP_INTERVAL_MS: '300',
@@ -12,7 +12,7 @@ const ENV = {
   WEBHOOK_RETRY_SCHEDULE_MS: '200,400,800,1500,1500,1500,1500,1500',
 };
 
-/** Plays scenarios one after the other on one product: two gateways and two workers. */
+/** Runs scenarios one after the other on one product with two gateways and two workers. */
 export function faultsOn(queue: QueueKind, register: (product: () => Product) => void): void {
   jest.setTimeout(240_000);
   let product: Product;
@@ -26,13 +26,13 @@ export function faultsOn(queue: QueueKind, register: (product: () => Product) =>
   });
 }
 
-/** What one scenario has of its own on the product that it shares with others. */
+/** The resources that belong to one scenario. All scenarios share the product. */
 export class Scene {
   private readonly endings: (() => Promise<void>)[] = [];
 
   constructor(readonly product: Product) {}
 
-  /** A tenant with so many receivers of its events. */
+  /** Creates a tenant with these numbers of editors and of receivers of its events. */
   async tenant(name: string, { receivers = 1, editors = 0 } = {}): Promise<[TestTenant, Subscription[]]> {
     const users = Array.from({ length: editors }, (_, index) => `${name}-editor-${index + 1}`);
     const tenant = await TestTenant.open(this.product, name, users);
@@ -57,12 +57,12 @@ export class Scene {
     return writing;
   }
 
-  /** Also when the scenario fails; the last thing first. */
+  /** Registers a step for the end of the scenario, even if it fails. The last registered step runs first. */
   afterwards(ending: () => Promise<void>): void {
     this.endings.push(ending);
   }
 
-  /** Whatever was stopped runs again afterwards, for the next scene. */
+  /** Runs the registered steps and restarts stopped processes for the next scenario. */
   async end(): Promise<void> {
     const { postgres, redis, gateways, workers } = this.product;
     for (const ending of this.endings.reverse()) await ending();
@@ -72,7 +72,7 @@ export class Scene {
   }
 }
 
-/** A test that prints the ends of all logs when it fails, and leaves nothing running. */
+/** Declares a test that prints the ends of all logs if it fails, and leaves nothing running. */
 export function scenario(name: string, product: () => Product, play: (scene: Scene) => Promise<void>): void {
   it(name, async () => {
     const scene = new Scene(product());
@@ -87,7 +87,7 @@ export function scenario(name: string, product: () => Product, play: (scene: Sce
   });
 }
 
-/** A whole number from 0 to `below` - 1: faults strike at random moments. */
+/** Returns a random integer from 0 to `below` - 1. */
 export function anyOf(below: number): number {
   return Math.floor(Math.random() * below);
 }

@@ -8,7 +8,7 @@ const MARGIN_MS = 5_000;
 const WAITING = `
   SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'api-gateway'`;
 
-/** SIGTERM to a gateway in the middle of requests. */
+/** Sends SIGTERM to a gateway while it processes requests. */
 export function drain(product: () => Product): void {
   scenario('a gateway that is told to stop answers what it has begun', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('drained');
@@ -39,12 +39,12 @@ export function drain(product: () => Product): void {
   });
 }
 
-/** SIGTERM under load, and where there is a Redis also without it: closing a queue may never return then. */
+/** Sends SIGTERM under load. If the product uses Redis, repeats this without Redis, when closing a queue may never return. */
 export function stops(product: () => Product): void {
   scenario('processes that are told to stop under load end by themselves and lose nothing', product, async (scene) => {
     const { gateways, workers, redis } = scene.product;
     const [tenant, subscriptions] = await scene.tenant('ended');
-    // Slow enough that attempts are under way, and one that never answers.
+    // These receivers are slow enough that attempts are in flight. Another one never answers.
     subscriptions.forEach(({ receiver }) => receiver.always({ status: 204, afterMs: 200 }));
     const hanging = await scene.subscribe(tenant);
     hanging.receiver.always('hang');

@@ -7,7 +7,7 @@ const SUBJECTS = 4;
 const PRINCIPALS = 5;
 const STEPS = 50;
 
-/** Several principals create, propose and apply at random on few subjects; then the history is checked. */
+/** Lets several principals create, propose and apply at random on a few subjects. Then checks the history. */
 export function workload(product: () => Product): void {
   scenario('a random workload of several principals leaves one right history', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('workload', { receivers: 2, editors: PRINCIPALS - 1 });
@@ -33,10 +33,10 @@ export function workload(product: () => Product): void {
   });
 }
 
-/** Each step is one thing that a client could do with what has been seen so far, sensible or not. */
+/** Takes random steps, sensible or not, that a client could take with what it has seen so far. */
 class RandomHistory {
   readonly answers = { create: new Array<Answer>(), propose: new Array<Answer>(), apply: new Array<Answer>() };
-  /** Updates of which an apply succeeded. */
+  /** The ids of applied updates. */
   readonly applied = new Set<string>();
   private readonly updates: { subject: string; updateId: string }[] = [];
 
@@ -67,7 +67,7 @@ class RandomHistory {
     else expect(answer.status).toBe(409);
   }
 
-  /** Rather one of the newest, which may have a chance. */
+  /** Applies one of the newest updates, since an older one is probably stale. */
   private async apply(principal: string): Promise<void> {
     const update = this.updates.at(-1 - anyOf(Math.min(this.updates.length, PRINCIPALS)));
     if (update === undefined) return;

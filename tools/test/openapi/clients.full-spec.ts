@@ -9,7 +9,7 @@ jest.setTimeout(180_000);
 
 const modules = join(repositoryRoot, 'node_modules');
 
-/** How an integrator makes each client, in the folder of the programs that use them. */
+/** The command that generates each client, in the folder of the programs that use the clients. */
 const GENERATORS: Readonly<Record<string, readonly string[]>> = {
   'openapi-fetch': ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'generated/openapi-typescript.ts'],
   'hey-api': [

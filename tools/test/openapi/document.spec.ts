@@ -7,14 +7,14 @@ import { repositoryRoot } from '../../root.ts';
 
 type Json = Record<string, unknown>;
 
-// What generators of clients, validators in other languages and Swagger UI need of the document, beyond being valid.
+// Checks what client generators, validators in other languages and Swagger UI need, beyond a valid document.
 
 const document: unknown = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
 const operations = operationsOf(document);
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 const isText = (value: unknown): boolean => typeof value === 'string' && value.length > 0;
 
-/** Every object of a value, with its place; not those within examples, which are data. */
+/** Returns every object within a value, with its place. Omits examples, since they are data. */
 function everyObject(value: unknown, place = '#'): [place: string, value: Json][] {
   if (Array.isArray(value)) return value.flatMap((one: unknown, index) => everyObject(one, `${place}/${index}`));
   if (!isJson(value)) return [];
@@ -22,7 +22,7 @@ function everyObject(value: unknown, place = '#'): [place: string, value: Json][
   return [[place, value], ...members.flatMap(([key, one]) => everyObject(one, `${place}/${key}`))];
 }
 
-/** A schema and all within it, references followed. */
+/** Returns a schema and all schemas within it, including referenced ones. */
 function everySchema(schema: Json, place: string): [place: string, schema: Json][] {
   const target = resolved(document, schema);
   return everyObject(target, place).flatMap(([at, one]) =>
@@ -82,7 +82,7 @@ describe('descriptions', () => {
   });
 });
 
-/** May be left out where another parameter says the same, and one of the two has to be there: Swagger UI is to fill it in. */
+/** Optional parameters that have an alternative. One of the two is required, so Swagger UI fills these in. */
 const ONE_OF_TWO: readonly unknown[] = ['from_version', 'to_version'];
 
 describe('defaults', () => {
@@ -111,7 +111,7 @@ describe('defaults', () => {
   });
 });
 
-/** What an operation may do. */
+/** The verbs at the beginning of operation ids. */
 const VERBS =
   /^(accept|apply|block|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|leave|list|propose|put|redeliver|remove|replay|request|revoke|rotate|test|unblock|update|withdraw)[A-Z]/;
 

@@ -13,18 +13,18 @@ jest.setTimeout(180_000);
 
 type Caller = 'alice' | 'bob' | 'carol';
 
-/** In which world and by whom an operation is executed. */
+/** The world in which an operation is executed, and the caller. */
 interface Setting {
-  /** `seeded`: as `npm start` leaves it. The others are told by the examples, for what no seed can hold. */
+  /** `seeded` is the state after `npm start`. The examples create the other worlds, for data that a seed cannot contain. */
   world: 'seeded' | Stage;
-  /** Null: signed out. */
+  /** Null means signed out. */
   caller: Caller | null;
 }
 
 const USUAL: Setting = { world: 'seeded', caller: 'alice' };
-/** Those that the usual setting does not fit. */
+/** The operations that need another setting than the usual one. */
 const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
-  // What the seed has made already, or gone beyond.
+  // The seed has already executed these.
   'POST /v1/tenants': { world: 'before all' },
   'POST /v1/tenants/{tenant_id}/entity-states': { world: 'tenants' },
   'POST /v1/tenants/{tenant_id}/entity-states/batch': { world: 'tenants' },
@@ -32,7 +32,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   'POST /v1/tenants/{tenant_id}/entity-state-updates': { world: 'first version' },
   'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates': { world: 'first version' },
   'POST /v1/tenants/{tenant_id}/grants': { world: 'first version' },
-  // What the service names itself: the seed cannot choose the ids of the examples.
+  // The service generates these ids, so the seed cannot use the ids of the examples.
   ...inUse([
     'GET /v1/tenants/{tenant_id}/entity-state-updates/{update_id}',
     'POST /v1/tenants/{tenant_id}/entity-state-updates/{update_id}/apply',
@@ -79,7 +79,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   'POST /v1/tenants/{tenant_id}/membership/leave': { world: 'in use', caller: 'carol' },
   'PUT /v1/tenants/{tenant_id}/membership/block': { world: 'in use', caller: 'carol' },
   'POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept': { world: 'in use', caller: 'bob' },
-  // What belongs to the grantee.
+  // These belong to the grantee.
   'GET /v1/tenants/{tenant_id}/accessible-subjects': { caller: 'bob' },
   'GET /v1/tenants/{tenant_id}/disclosures': { caller: 'bob' },
   'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': { caller: 'bob' },
@@ -96,7 +96,7 @@ function inUse(operations: readonly string[]): Record<string, Partial<Setting>> 
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 const settingOf = (operation: Operation): Setting => ({ ...USUAL, ...SETTINGS[nameOf(operation)] });
 
-/** The seeded world first, since the others replace it; and nobody signs in twice for the same world. */
+/** Sorts the seeded world first, since the others replace it, and then by caller, to save sign-ins. */
 function inOrder(operations: readonly Operation[]): Operation[] {
   const rank = (operation: Operation): number => {
     const { world, caller } = settingOf(operation);
@@ -105,10 +105,10 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return [...operations].sort((a, b) => rank(a) - rank(b));
 }
 
-/** May be left out where another parameter says the same, and one of the two has to be there: filled in. */
+/** Optional parameters that have an alternative. One of the two is required, so these are filled in. */
 const ONE_OF_TWO = ['from_version', 'to_version'];
 
-/** Optional parameters that were sent although they have no default: filled in from an example, as nobody has asked. */
+/** Returns the optional parameters without a default that were sent. Swagger UI must not fill them in from an example. */
 function unasked(operation: Operation, sent: Request): string[] {
   const query = new URL(sent.url()).searchParams;
   const headers = sent.headers();
@@ -142,7 +142,7 @@ withBrowser('at /docs', () => {
   let signedInAs: Caller | null = null;
 
   beforeAll(async () => {
-    // The examples' deliveries are older than what the worker keeps.
+    // The deliveries of the examples are older than the default retention.
     service = await startService({ WEBHOOK_RETENTION_DAYS: '36500' });
     examples = await ExampleWorld.open(service.databaseUrl);
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
@@ -162,7 +162,7 @@ withBrowser('at /docs', () => {
     return page.locator('.dialog-ux');
   }
 
-  /** Signs out, and in again as somebody else, as a person does it. */
+  /** Signs out, and signs in as another user, through the page. */
   async function signIn(caller: Caller | null): Promise<void> {
     if (signedInAs === caller) return;
     const dialog = await openAuthorize();
@@ -183,7 +183,7 @@ withBrowser('at /docs', () => {
     await dialog.locator('.btn-done').first().click();
   }
 
-  /** Tells the examples' story anew. A worker that is at it may be in the way, and is gone at the next try. */
+  /** Resets the world to this stage. Retries, since an active worker may interfere. */
   async function enter(stage: Stage): Promise<void> {
     await waitFor(async () => examples.reset(stage).then(() => true), { what: `the world ${stage}` });
   }
@@ -210,7 +210,7 @@ withBrowser('at /docs', () => {
     expect(refused).toEqual([]);
   });
 
-  /** Not what Swagger UI asks of the identity provider. */
+  /** Excludes the requests of Swagger UI to the identity provider. */
   const isCall = (request: Request): boolean =>
     request.resourceType() === 'fetch' && request.url().startsWith(service.baseUrl);
 
@@ -220,7 +220,7 @@ withBrowser('at /docs', () => {
     text: string;
   }
 
-  /** Presses "Execute"; throws when Swagger UI refuses what it has filled in itself. */
+  /** Presses "Execute". Throws if Swagger UI refuses a value that it has filled in itself. */
   async function execute(block: Locator): Promise<Execution> {
     const answered = page.waitForResponse((response) => isCall(response.request()));
     answered.catch(() => undefined);

@@ -20,7 +20,7 @@ export async function api(service: StartedService, method: string, path: string,
   return { status: response.status, body: await response.json() };
 }
 
-/** Makes the first version of a new subject, with its id. */
+/** Returns the first version of a new subject, and its snapshot id. */
 export function newSnapshot(): { snapshotId: string; body: Record<string, unknown> } {
   const body = envelope(`subject-${randomUUID()}`);
   return { snapshotId: String(body['snapshot_id']), body };
@@ -42,7 +42,7 @@ export async function requireVerifiedDelivery(service: StartedService, snapshotI
   expect(delivery).toMatchObject({ hook: 'acme', verified: true, body: { type: 'identity.snapshot.created' } });
 }
 
-/** Kills an app as the kernel does it when memory runs out. Every line of an app's log names its process. */
+/** Kills an app as the kernel does when memory runs out. Every line of an app's log contains its process id. */
 export function kill(service: StartedService, app: 'worker' | 'gateway'): void {
   const lines = readFileSync(join(service.dataFolder, 'logs', `${app}.log`), 'utf8')
     .trim()
@@ -106,10 +106,10 @@ export function blocksOf(file: string, language: string, from = '', to = ''): st
   return [...blocks].map(([, block = '']) => block);
 }
 
-/** Runs blocks in one shell beside the service; `iss` is the one of this repository, without npx. */
+/** Runs blocks in one shell against the service. `npx` runs the `iss` of this repository. */
 export function runBlocks(service: StartedService, blocks: readonly string[]): Promise<Outcome> {
   const npx = 'npx() { shift; ISS_BASE_URL="$BASE_URL" node apps/cli/dist/main.js "$@"; }';
-  // Neither bundles nor sign-ins may reach the folders of whoever runs the tests.
+  // Keeps bundles and sign-ins out of the folders of the user who runs the tests.
   const folders = { TMPDIR: service.dataFolder, XDG_CONFIG_HOME: service.dataFolder };
   return service.run('bash', ['-c', ['set -euo pipefail', npx, ...blocks].join('\n')], folders);
 }

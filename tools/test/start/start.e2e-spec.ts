@@ -6,7 +6,7 @@ import { api, blocksOf, followTour, kill, newSnapshot, requireVerifiedDelivery, 
 
 jest.setTimeout(240_000);
 
-/** The one start, with its own PostgreSQL, that `npm test` affords: `start.full-spec.ts` starts it again and again. */
+/** The only start with its own PostgreSQL in `npm test`. `start.full-spec.ts` has the tests that restart it. */
 let service: StartedService;
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { api, blocksOf, followTour, kill, newSnapshot, requireVerifiedDelivery, 
 
 jest.setTimeout(240_000);
 
-/** A start with its own PostgreSQL and the whole world; `start.e2e-spec.ts` has what one small start can show. */
+/** A start with its own PostgreSQL and the whole seed. `start.e2e-spec.ts` tests what one small start can show. */
 let service: StartedService;
 
 beforeAll(async () => {
@@ -126,7 +126,7 @@ describe('npm start', () => {
     const bearer = await service.token('alice');
     expect(await api(service, 'GET', `/tenants/acme/snapshots/${snapshotId}`, bearer)).toMatchObject({ status: 200 });
     await requireVerifiedDelivery(service, await write(bearer));
-    // Not even a kill that lets nothing be tidied up may leave anything behind.
+    // SIGKILL allows no cleanup, and still must leave nothing behind.
     await service.end('SIGKILL');
     await requireNothingLeft();
   });
@@ -165,6 +165,6 @@ it('the guide does what it says', async () => {
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining('after the revocation: 403')]);
   expect(stdout).toMatch(/version 1 holds: [0-9a-f]{64}\nversion 2 holds: [0-9a-f]{64}/);
   expect(stdout).toContain('"status":"fulfilled"');
-  // Erased by two, and proved by a chain that holds over it.
+  // Two people erased version 1, and the proof of the chain is still valid.
   expect(stdout).toMatch(/"code":"erased"[^\n]*\n[^\n]*"valid":true[^\n]*"erased":\[1\]/);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-// What the programs beside this one have in common: the service, two callers, and what is written.
+// Shared by the programs in this folder: the service, two callers, and the data that they write.
 
 export const BASE_URL = required('BASE_URL');
 export const OWNER_TOKEN = required('OWNER_TOKEN');

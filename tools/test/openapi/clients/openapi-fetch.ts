@@ -17,7 +17,7 @@ const clientOf = (token: string) =>
 const owner = clientOf(OWNER_TOKEN);
 const grantee = clientOf(GRANTEE_TOKEN);
 
-/** The body of a success; throws what the service said otherwise. */
+/** Returns the body of a success. Throws the error response of the service otherwise. */
 function done<Data, Failure>({ data, error }: { data?: Data; error?: Failure }): NonNullable<Data> {
   if (data === undefined || data === null) throw new Error(JSON.stringify(error));
   return data;

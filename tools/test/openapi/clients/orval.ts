@@ -16,7 +16,7 @@ const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } }
 const owner = as(OWNER_TOKEN);
 const grantee = as(GRANTEE_TOKEN);
 
-/** The body of a success, held to its schema; throws what the service said otherwise. */
+/** Returns the body of a success, validated against its schema. Throws the error response of the service otherwise. */
 function done<Data>(schema: ZodType<Data>, { status, data }: { status: number; data: unknown }): Data {
   if (status >= 300) throw new Error(JSON.stringify(data));
   return schema.parse(data);
