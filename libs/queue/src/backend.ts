@@ -108,7 +108,7 @@ export class RedisBackend implements Backend {
       const refusal = REFUSALS[word];
       const nowMs = performance.now();
       if (refusal !== undefined) this.refused = { why: new Unfit(refusal, { cause: error }), atMs: nowMs };
-      // While Redis reconnects to a replica, there is no connection. The refusal is the actual reason.
+      // Between two connections to a replica there is no connection, but the last refusal is still the reason.
       throw this.refused !== undefined && nowMs - this.refused.atMs < REFUSED_MS ? this.refused.why : error;
     }
   }

@@ -22,8 +22,8 @@ export type Patience = 'fails' | 'waits';
 export const COMMAND_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * A connection without a response for this long is closed. Otherwise a connection to a hung or vanished server would
- * remain open, and commands would be sent into it. Blocking reads take at most ten seconds.
+ * A connection is closed if a command gets no response for this long. Otherwise a connection to a hung or vanished
+ * server would remain open, and commands would be sent into it. Blocking reads take at most ten seconds.
  */
 const SILENCE_MS = { fails: 3_000, waits: 15_000 } as const satisfies Record<Patience, number>;
 const RECONNECT_STEP_MS = 100;
@@ -72,7 +72,7 @@ export class RedisClients {
     const revive = (): void => {
       if (!isClosed && client.status === 'end') client.connect().catch(() => undefined);
     };
-    // A client whose server was not found yet ends for good if it must reconnect.
+    // ioredis ends a client for good if it has to reconnect while it is still looking for its server.
     client.on('end', () => void (isClosed || setTimeout(revive, REVIVE_MS).unref()));
     return {
       client,
