@@ -66,7 +66,7 @@ export async function feedGrowth(bench: Bench, probe: Server): Promise<Required<
     curves: [
       {
         id: 'feed-rows',
-        title: `What a page of ${PAGE} changes reads by the length of the feed`,
+        title: `Rows read for a page of ${PAGE} changes, by length of the feed`,
         x: { name: 'entries of the feed', scale: 'log' },
         y: 'rows PostgreSQL reads for a page',
         series: [{ name: 'changes', points: steps.map(({ entries, rows }) => ({ x: entries, y: rows })) }],

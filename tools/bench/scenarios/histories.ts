@@ -106,7 +106,7 @@ export async function provenanceGrowth(bench: Bench, probe: Server): Promise<Gro
       },
       {
         id: 'provenance-rows',
-        title: 'What provenance reads by the length of the chain',
+        title: 'Rows read for provenance, by length of the chain',
         x: { name: 'versions of the subject', scale: 'log' },
         y: 'rows PostgreSQL reads for a request',
         series: [{ name: 'provenance', points: steps.map(({ versions, rows }) => ({ x: versions, y: rows })) }],
@@ -156,7 +156,7 @@ export async function asOfGrowth(bench: Bench, probe: Server): Promise<Grown> {
     curves: [
       {
         id: 'as-of-rows',
-        title: 'What a read as of a moment reads by the length of the chain',
+        title: 'Rows read as of a moment, by length of the chain',
         x: { name: 'versions of the subject', scale: 'log' },
         y: 'rows PostgreSQL reads for a request',
         series: [points('recorded'), points('effective')],

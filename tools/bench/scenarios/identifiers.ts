@@ -48,7 +48,7 @@ export async function identifierGrowth(
     curves: [
       {
         id: 'identifiers-rows',
-        title: 'What a search by an identifier reads by the number of subjects',
+        title: 'Rows read for a search by identifier, by number of subjects',
         x: { name: 'subjects of the tenant', scale: 'log' },
         y: 'rows PostgreSQL reads for a request',
         series: [{ name: 'identifier', points: steps.map(({ subjects, rows }) => ({ x: subjects, y: rows })) }],

@@ -18,7 +18,7 @@ const KEEP_ALIVE_MS = 30_000;
 export interface WitnessServer {
   /** The submission prefix and monitoring prefix, without a trailing slash. */
   url: string;
-  /** Finishes open requests and accepts no more. */
+  /** Finishes open requests and accepts no new ones. */
   close(): Promise<void>;
 }
 

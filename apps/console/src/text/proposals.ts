@@ -181,7 +181,7 @@ export const TEXT = {
   conflictTitle: 'The subject has a newer version',
   conflictText: (base: number, head: number) =>
     `The proposal is based on version ${base}, but the latest version is ${head}. It can no longer be applied. Rebase it onto the latest version.`,
-  since: (base: number, head: number) => `What changed from version ${base} to ${head}`,
+  since: (base: number, head: number) => `Changes from version ${base} to ${head}`,
   alsoHere: 'the proposal changes this too',
   nothingSince: 'Nothing changed that a proposal can change.',
   makeAnew: (version: number) => `Rebase onto version ${version}`,

@@ -5,7 +5,7 @@ import type { TurnTaker } from './turns';
 /** The outcome of a delivery: a successful or failed attempt, or nothing to do. */
 export type Outcome =
   | { kind: 'nothing' }
-  | { kind: 'succeeded' | 'failed'; /** Of the request alone. */ latencyMs: number; targetHost: string };
+  | { kind: 'succeeded' | 'failed'; /** Covers only the request. */ latencyMs: number; targetHost: string };
 
 /** The state of an endpoint according to its results. `unproven`: no result yet, slow, or sometimes failing. */
 export type Trust = 'proven' | 'unproven' | 'failing';

@@ -45,8 +45,8 @@ function contentSecurityPolicy({ auth }: GatewaySettings): string {
 }
 
 /**
- * Serves the console at `/console`: its built files, which are cached permanently; the page for every other address; and
- * `settings.json`, which tells the page how to sign in. Its requests are counted per address, separately from other
+ * Serves the console at `/console`: its built files, which are cached permanently, and the page for every other address.
+ * `settings.json` tells the page how to sign in. Its requests are counted per address, separately from other
  * requests, because a whole office may use one address. `CONSOLE=off` disables it.
  */
 export function setUpConsole(app: INestApplication, settings: GatewaySettings): void {

@@ -304,7 +304,7 @@ describe('a proposal', () => {
     api.answer(`GET ${OF_SUBJECT}/snapshots/latest`, () => head);
     api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({ ...page, items: [headerOf(head)] }));
     await open(PROPOSAL);
-    await see('The subject has a newer version', 'What changed from version 1 to 2', 'the proposal changes this too');
+    await see('The subject has a newer version', 'Changes from version 1 to 2', 'the proposal changes this too');
     expect(buttons()).not.toContain('Apply');
     await press('Rebase onto version 2');
     await see('Changed in both', 'Based on version 2');

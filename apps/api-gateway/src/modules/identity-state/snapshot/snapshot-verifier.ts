@@ -81,7 +81,7 @@ export class SnapshotVerifier {
   }
 
   /**
-   * Returns `count` links of a subject's chain below a version, newest first, or fewer if there are no more. Throws
+   * Returns `count` links of a subject's chain below a version, newest first, or all if there are fewer. Throws
    * `unavailable` if the time limit ends, or if nobody waits for the result any more.
    */
   async links(asker: Charged, subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
