@@ -76,7 +76,7 @@ describe('without containers', () => {
         );
       };
       const believing = await doctor({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') });
-      expect(believing).toMatch(/ok +https:\/\/localhost:\d+\/keys gives signing keys: 1/);
+      expect(believing).toMatch(/ok +https:\/\/localhost:\d+\/keys has signing keys: 1/);
       expect(await doctor({})).toMatch(/failed +https:\/\/localhost:\d+\/\S+: .*certificate/);
     } finally {
       server.close();

@@ -29,9 +29,9 @@ export const grants: Command = {
         showList(options, context, tenant.accessibleSubjects(heldFilter(options)), {
           none: 'No tenant shares a subject with yours.',
           paint: { subject: style.yellow },
-          asRow: ({ subject_type: type, subject_id: id, granted_by_tenant_id: of, scopes, expires_at: until }) => ({
+          asRow: ({ subject_type: type, subject_id: id, granted_by_tenant_id: owner, scopes, expires_at: until }) => ({
             subject: visible(`${type}/${id}`),
-            of: visible(of),
+            owner: visible(owner),
             scopes: scopes.join(', '),
             until: until ?? '',
           }),
@@ -52,7 +52,7 @@ export const grants: Command = {
           subject: grantedText(grant),
           ...(direction === 'issued'
             ? { reader: visible(grant.grantee_tenant_id) }
-            : { of: visible(grant.grantor_tenant_id) }),
+            : { owner: visible(grant.grantor_tenant_id) }),
           scopes: grant.scopes.join(', '),
           until: endOf(grant),
         }),
