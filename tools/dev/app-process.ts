@@ -44,7 +44,7 @@ export async function startApp(settings: AppSettings): Promise<App> {
       if (isStopping) return new Promise<never>(() => undefined);
       quickEnds = Date.now() - startedAt < QUICK_END_MS ? quickEnds + 1 : 0;
       if (!isSettled || quickEnds === MAX_QUICK_ENDS) throw current.faultOf(reason);
-      console.log(`The ${settings.name} ended (${reason}): starting it again.`);
+      console.log(`The ${settings.name} ended (${reason}). Restarting it.`);
       current = await spawnApp(settings, 'a');
     }
   };

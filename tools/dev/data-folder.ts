@@ -84,7 +84,8 @@ export function readRun(): Run | undefined {
 /** Returns the run that answers requests. @throws UserError if there is none */
 export function requireRun(): Run & { status: RunStatus } {
   const run = readRun();
-  if (run === undefined) throw new UserError('Nothing is running with this DATA_DIR: npm start starts the service.');
+  if (run === undefined)
+    throw new UserError('Nothing is running with this DATA_DIR. Start the service with npm start.');
   const { status } = run;
   if (status === undefined) throw new UserError('The service is still starting.');
   return { ...run, status };

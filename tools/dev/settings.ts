@@ -31,9 +31,9 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   const databaseUrl = env['DATABASE_URL'] || undefined;
   const foreignIssuer = env['OIDC_ISSUER']?.replace(/\/+$/, '') || undefined;
   if (!local && databaseUrl === undefined)
-    throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded one.`);
+    throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded database.`);
   if (!local && foreignIssuer === undefined)
-    throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development one.`);
+    throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development issuer.`);
   const projectId = env['OIDC_PROJECT_ID'] || 'dev';
   if (foreignIssuer === undefined && !/^[\w.-]+$/.test(projectId)) {
     throw new UserError('OIDC_PROJECT_ID: letters, digits and . _ - with the development identity provider.');
@@ -76,7 +76,7 @@ export function portsByVariable({ ports, foreignIssuer }: StartSettings): [strin
 
 function readSeed(text: string): Seed {
   if (text === 'true' || text === 'small' || text === 'false') return SEEDS[text];
-  throw new UserError(`SEED: ${text} is none of ${Object.keys(SEEDS).join(', ')}.`);
+  throw new UserError(`SEED: ${text} is not one of ${Object.keys(SEEDS).join(', ')}.`);
 }
 
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {

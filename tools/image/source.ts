@@ -18,10 +18,10 @@ export function imageSource(revision: string | undefined): ImageSource {
   const { version }: { version: string } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
   const epoch = process.env['SOURCE_DATE_EPOCH'] || git('log', '-1', '--format=%ct');
   if (epoch === undefined || !/^\d{1,10}$/.test(epoch)) {
-    throw new UserError('SOURCE_DATE_EPOCH must say of when the sources are, in seconds: this is no git repository.');
+    throw new UserError('Set SOURCE_DATE_EPOCH to the time of the sources in seconds: this is not a git repository.');
   }
   const commit = revision ?? commitOf();
-  if (commit === undefined) throw new UserError('--revision must say what is built: this is no git repository.');
+  if (commit === undefined) throw new UserError('Name the revision with --revision: this is not a git repository.');
   return { version, revision: commit, created: new Date(Number(epoch) * 1000) };
 }
 

@@ -73,7 +73,7 @@ function check(envelope: Envelope, key: KeyObject, subjects: readonly Subject[])
   const { subject: signed }: { subject: Subject[] } = JSON.parse(payload.toString());
   for (const { name, digest } of subjects) {
     if (!signed.some((one) => one.name === name && one.digest.sha256 === digest.sha256))
-      throw new UserError(`${name} is not what was signed.`);
+      throw new UserError(`${name} differs from the signed one.`);
   }
 }
 

@@ -48,7 +48,7 @@ describe('npm run tool -- release/attest', () => {
     expect(await verified(key, file, image)).toEqual([0, expect.stringContaining('signed by this key')]);
     expect(await verified(other, file)).toEqual([1, expect.stringContaining('did not sign')]);
     writeFileSync(file, 'another package');
-    expect(await verified(key, file)).toEqual([1, expect.stringContaining('package.tgz is not what was signed')]);
+    expect(await verified(key, file)).toEqual([1, expect.stringContaining('package.tgz differs from the signed one')]);
     const { payload } = JSON.parse(readFileSync(join(folder, 'provenance.json'), 'utf8'));
     const statement = JSON.parse(Buffer.from(payload, 'base64').toString());
     expect(statement).toMatchObject({

@@ -1,4 +1,4 @@
-/** A Jest reporter for the last line of `npm test`, after Jest's own. A suite that does not even load counts as failed. */
+/** A Jest reporter that prints the last line of `npm test`. A suite that does not load counts as failed. */
 module.exports = class ClosingLine {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites }) {
     const failed = Math.max(numFailedTests, numFailedTestSuites);

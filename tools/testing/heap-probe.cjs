@@ -1,4 +1,4 @@
-// Loaded into a process of the product (--require): tells on HEAP_PROBE_PORT how many bytes it has allocated so far.
+// Loaded into a process of the product (--require). Serves the number of allocated bytes on HEAP_PROBE_PORT.
 const { createServer } = require('node:http');
 const { getHeapStatistics } = require('node:v8');
 

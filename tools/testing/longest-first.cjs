@@ -1,6 +1,6 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Folders of suites that run whole processes. They take longest, and wait more than they compute. */
+/** Folders of suites that run whole processes. They take longest, and mostly wait. */
 const LONGEST = [
   '/tools/test/faults/',
   '/tools/test/openapi/swagger-ui',
@@ -11,8 +11,8 @@ const LONGEST = [
 ];
 
 /**
- * Jest begins with what took longest the last time, and in a fresh clone with the largest files. The longest suites are
- * small files: begun at the end, they would leave the processors idle and the other workers without work.
+ * Runs those suites first. Jest starts with the slowest suites of the last run, but in a fresh clone with the largest files. The
+ * slowest suites are small files, so at the end they would leave processors idle.
  */
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {

@@ -55,7 +55,7 @@ await runTrial('connection-limit', async (trial) => {
   const refused = [...writer.statuses].filter(([status, count]) => status !== 201 && count > (before.get(status) ?? 0));
   trial.judge(
     refused.length === 0 && writer.longestGapMs(from) < 2_000,
-    `somebody else holds ${held} of ${MAX_CONNECTIONS} connections: the service goes on with its own: ${writer.summary}`,
+    `another client holds ${held} of ${MAX_CONNECTIONS} connections; the service continues with its own: ${writer.summary}`,
   );
 
   const late = await service.startOne('api-gateway').then(
@@ -64,7 +64,7 @@ await runTrial('connection-limit', async (trial) => {
   );
   trial.judge(
     /53300|too many|remaining connection slots/i.test(late),
-    `a gateway that starts then says why it does not: ${late.trim().split('\n')[0]?.slice(0, 400)}`,
+    `a gateway that cannot start reports the reason: ${late.trim().split('\n')[0]?.slice(0, 400)}`,
   );
 
   const cutAtMs = Date.now();
@@ -81,14 +81,14 @@ await runTrial('connection-limit', async (trial) => {
   const isReady = status === 200 && writer.acknowledged.some(({ askedAtMs }) => askedAtMs > cutAtMs + HELD_MS / 2);
   trial.judge(
     isTold || isReady,
-    `${cut[0]?.count} connections of the service are cut while somebody else takes all that there are: ${isTold ? 'the log says 53300' : 'it got some back first, and goes on'}; readiness ${status} ${body}`,
+    `${cut[0]?.count} connections of the service are cut while another client takes all free ones: ${isTold ? 'the log says 53300' : 'it got some back first, and continues'}; readiness ${status} ${body}`,
   );
   for (const client of others.splice(0)) await client.end().catch(() => undefined);
   const freeAtMs = Date.now();
   const goesOnAfterMs = (await writer.firstAfter(freeAtMs)) - freeAtMs;
   trial.judge(
     goesOnAfterMs < 10_000,
-    `the first write ${goesOnAfterMs} ms after there were connections again (${freeAtMs - cutAtMs} ms after the cut)`,
+    `the first write ${goesOnAfterMs} ms after connections were free again (${freeAtMs - cutAtMs} ms after the cut)`,
   );
   await writer.waitForMore(100);
   await writer.stop();

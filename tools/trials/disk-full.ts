@@ -38,13 +38,13 @@ function fill(file: string, folder: string): void {
 }
 
 await runTrial('disk-full', async (trial) => {
-  if (process.getuid?.() !== 0) return trial.skip('a file system of its own takes root');
+  if (process.getuid?.() !== 0) return trial.skip('a separate file system needs root');
   const disk = trial.path('disk');
   mkdirSync(disk);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=0755`, 'tmpfs', disk], {
     encoding: 'utf8',
   });
-  if (mounted.status !== 0) return trial.skip(`a file system of its own cannot be mounted: ${mounted.stderr.trim()}`);
+  if (mounted.status !== 0) return trial.skip(`a separate file system cannot be mounted: ${mounted.stderr.trim()}`);
   trial.atEnd(() => spawnSync('umount', ['-l', disk]));
   const server = await TrialPostgres.create(
     trial,
@@ -79,7 +79,7 @@ await runTrial('disk-full', async (trial) => {
   const refused = [...writer.statuses].filter(([status]) => status !== 201);
   trial.judge(
     refused.length > 0 && refused.every(([status]) => status === 503 || status === 0),
-    `while the disk is full: ${writer.summary}; PostgreSQL was started again ${restarts} times; the first 503: ${writer.refusals.get(503) ?? 'none'}`,
+    `while the disk is full: ${writer.summary}; PostgreSQL was restarted ${restarts} times; the first 503: ${writer.refusals.get(503) ?? 'none'}`,
   );
   const [gateway] = service.gateways;
   const readiness = gateway === undefined ? undefined : await service.readiness(gateway);
@@ -92,7 +92,7 @@ await runTrial('disk-full', async (trial) => {
   if (!server.running) await server.start();
   const emptyAtMs = Date.now();
   const goesOnAfterMs = (await writer.firstAfter(emptyAtMs)) - emptyAtMs;
-  trial.judge(goesOnAfterMs < 15_000, `the first write ${goesOnAfterMs} ms after there was room`);
+  trial.judge(goesOnAfterMs < 15_000, `the first write ${goesOnAfterMs} ms after space was free`);
   await pause(BEFORE_MS);
   await writer.stop();
   await waitFor(async () => (await server.query('SELECT 1')).length === 1, { deadlineMs: 30_000 });

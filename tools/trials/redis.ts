@@ -170,6 +170,6 @@ await runTrial('redis', async (trial) => {
     return (arrived?.atMs ?? Infinity) - atMs;
   });
   trial.judge(Math.max(...lateMs) < 60_000, `the latest delivery came ${Math.max(...lateMs)} ms after its write`);
-  trial.judge(service.faults.length === 0, `ends that nobody asked for: ${service.faults.length}`);
+  trial.judge(service.faults.length === 0, `processes that ended unexpectedly: ${service.faults.length}`);
   await service.judgeLog(trial, postgres.url());
 });

@@ -199,10 +199,10 @@ await runTrial('replica', async (trial: Trial) => {
     const exported = (await service.request('GET', `${pathOf(small)}/export.ndjson`)).body;
     trial.judge(
       exported.includes(`${ERASED} 1`) && !exported.includes(`${ERASED} 2`),
-      'what was erased is gone while the replica still has it',
+      'erased content is not shown, although the replica still has it',
     );
     const { body } = await service.request('GET', path);
-    trial.judge(body.includes('Written while the replica lags'), 'what the replica lacks is there');
+    trial.judge(body.includes('Written while the replica lags'), 'a version that the replica lacks is shown');
     await readers.waitForMore(20);
   });
   trial.judge(lagging.behind > 0 && lagging.answered > 0, `replay paused: ${lagging.text}`);
@@ -232,7 +232,7 @@ await runTrial('replica', async (trial: Trial) => {
   await readers.stop();
   trial.judge(
     readers.wrong.length === 0 && readers.longestMs <= LONGEST_MS,
-    `${readers.count} exports, of which failed or not whole: ${readers.wrong.length} ${readers.wrong[0] ?? ''}; the longest took ${readers.longestMs.toFixed(0)} ms`,
+    `${readers.count} exports, of which failed or incomplete: ${readers.wrong.length} ${readers.wrong[0] ?? ''}; the longest took ${readers.longestMs.toFixed(0)} ms`,
   );
   await writer.stop();
   await judgeLedger(trial, writer, primary.url());
@@ -250,7 +250,7 @@ await runTrial('replica', async (trial: Trial) => {
     const { body } = await service.request('GET', path);
     trial.judge(
       body.includes('Of the primary') && !body.includes('Of a history of its own'),
-      'what a promoted standby wrote is not shown as the history of the primary',
+      'versions of a promoted standby are not shown as the history of the primary',
     );
   });
   trial.judge(apart.differs > 0, `promoted: ${apart.text}`);

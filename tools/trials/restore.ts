@@ -238,7 +238,7 @@ await runTrial('restore', async (trial) => {
   const expected = [...new Set(told)].filter((id) => !kept.has(id)).sort();
   trial.judge(
     expected.length > 0 && JSON.stringify(linesOf('gone').sort()) === JSON.stringify(expected),
-    `told to the receiver and gone: ${linesOf('gone').length}, each of them named`,
+    `delivered to the receiver and lost: ${linesOf('gone').length}, each of them named`,
   );
 
   // 5. Restored grants that had been revoked are revoked again.
@@ -251,12 +251,12 @@ await runTrial('restore', async (trial) => {
   const revoked = await service.request('POST', `/v1/tenants/${TENANT}/grants/${grantId}/revoke`);
   trial.judge(
     live?.isLive === true && revoked.status === 200,
-    `the revoked grant was live again, and is revoked anew: ${revoked.status}`,
+    `the revoked grant was live again, and is revoked again: ${revoked.status}`,
   );
   const monitor = iss(
     ...['monitor', '--log', `${gateway.url}/log`, '--vkey', service.vkey, '--state', operator.file('state')],
   );
-  trial.judge(monitor.status === 1, `iss monitor with the state of before: ${monitor.stderr.trim()}`);
+  trial.judge(monitor.status === 1, `iss monitor with the previous state: ${monitor.stderr.trim()}`);
 
   // 6.
   must('begin anew', anew);
@@ -284,7 +284,7 @@ await runTrial('restore', async (trial) => {
   });
   trial.judge(
     differing.length === 0,
-    `told again after the restore: ${receiver.delivered.length - bodies.size} events, of which with other bytes: ${differing.length}`,
+    `delivered again after the restore: ${receiver.delivered.length - bodies.size} events, of which with other bytes: ${differing.length}`,
   );
   await service.judgeLog(trial, restored.url(), newVkey);
 });

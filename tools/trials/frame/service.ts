@@ -201,7 +201,7 @@ export class TrialService {
       size !== undefined && isWell,
       `${size === undefined ? 'facts wait for their entry in' : `${size} entries, signed, in`} the log; the worker says ${answers.map(({ body }) => body).join(' ')}`,
     );
-    trial.judge(this.faults.length === 0, `processes that ended by themselves: ${this.faults.join('; ') || 'none'}`);
+    trial.judge(this.faults.length === 0, `processes that ended unexpectedly: ${this.faults.join('; ') || 'none'}`);
     const audit = this.audit(databaseUrl, ['--vkey', vkey]);
     trial.judge(audit.status === 0, `iss audit: ${audit.line}`);
   }

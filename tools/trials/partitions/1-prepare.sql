@@ -1,5 +1,5 @@
--- As the owner of the tables. From here on whatever is written to snapshots is written to its successor as well. The triggers wait for
--- the writers under way, and hold up others meanwhile: with a lock_timeout, and again until it goes through.
+-- Run as the owner of the tables. From here on, writes to snapshots also go to its successor. Creating the triggers waits for running
+-- writers and blocks others meanwhile, so it has a lock_timeout. Repeat it until it succeeds.
 
 BEGIN;
 SET LOCAL lock_timeout = '2s';
@@ -13,8 +13,8 @@ CREATE INDEX snapshots_next_unsealed ON snapshots_next (subject_key, snapshot_ve
   WHERE envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1);
 CREATE INDEX snapshots_next_by_effective_time ON snapshots_next (subject_key, effective_time(generated_at), snapshot_version)
   WHERE snapshot_version > 1;
--- Not unique: no index of one partition can say so for the others. What reads by snapshot_id alone looks into each of them,
--- unless it goes by snapshot_ids.
+-- Not unique, since an index of one partition does not cover the others. A read by snapshot_id alone searches every partition,
+-- unless it uses snapshot_ids.
 CREATE INDEX snapshots_next_by_id ON snapshots_next (snapshot_id);
 
 DO $$ BEGIN
@@ -25,7 +25,7 @@ DO $$ BEGIN
   END LOOP;
 END $$;
 
--- What the partitions cannot assert among themselves.
+-- Ensures uniqueness across partitions.
 CREATE TABLE snapshot_ids (
   snapshot_id      uuid CONSTRAINT snapshot_ids_next_key PRIMARY KEY,
   subject_key      bigint NOT NULL,
@@ -45,7 +45,7 @@ BEGIN
   INSERT INTO public.snapshots_next SELECT * FROM new_rows ORDER BY subject_key, snapshot_version;
   RETURN NULL;
 END $$;
--- The two changes that a snapshot may see: hashes that an import left out, and an erasure.
+-- The two allowed changes of a snapshot: hashes after an import without hashes, and an erasure.
 CREATE FUNCTION copy_changed_snapshot() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   UPDATE public.snapshots_next

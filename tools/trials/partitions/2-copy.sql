@@ -1,5 +1,5 @@
--- One batch of what was there before, behind ($1, $2): again and again until it answers no row. Each is a transaction of its own, may be
--- broken off, and may be run again. The rows are locked, so that an erasure comes before them or finds them copied.
+-- Copies a batch of the older rows after ($1, $2). Repeat it until it returns no row. Each batch is a separate transaction, which may be
+-- cancelled and repeated. The rows are locked, so that an erasure runs either before the copy or on the copied rows.
 
 WITH batch AS MATERIALIZED (
   SELECT n.* FROM snapshots n

@@ -1,4 +1,4 @@
--- What is not the same in both, and ids that lead elsewhere: nothing may be. It may take long, and holds nobody up.
+-- Returns differences between both tables, and wrong ids. The result must be empty. It can take long and blocks nothing.
 
 SELECT count(*)::int AS different
   FROM snapshots n

@@ -1,5 +1,5 @@
--- In one transaction the successor takes the name, the triggers, the policies and the privileges. With a lock_timeout, and again until
--- it goes through; what waits meanwhile goes on with the new table. The old one stays until somebody drops it.
+-- In one transaction, the successor gets the name, the triggers, the policies and the privileges. Repeat it after a lock_timeout. Waiting
+-- statements continue with the new table. The old table stays until you drop it.
 
 BEGIN;
 SET LOCAL lock_timeout = '2s';
@@ -36,7 +36,7 @@ CREATE TRIGGER snapshots_sealed_logged AFTER UPDATE ON snapshots REFERENCING OLD
   FOR EACH STATEMENT EXECUTE FUNCTION mark_sealed_snapshots();
 CREATE TRIGGER snapshots_erased_unfound AFTER UPDATE ON snapshots
   FOR EACH ROW WHEN (OLD.erasure_id IS NULL AND NEW.erasure_id IS NOT NULL) EXECUTE FUNCTION forget_search_terms();
--- Each partition is a table: nobody but the owner has a right to it, and a TRUNCATE of one is refused as well.
+-- Each partition is a table. Only the owner has rights to it, and TRUNCATE is refused.
 DO $$ BEGIN
   FOR part IN 0..15 LOOP
     EXECUTE format('CREATE TRIGGER snapshots_not_truncated BEFORE TRUNCATE ON snapshots_p%s
