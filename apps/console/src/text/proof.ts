@@ -37,7 +37,7 @@ export const TEXT = {
       proves: 'Nobody can replace the previous version without changing this one.',
     },
     entry: {
-      title: 'The log’s entry is about this version',
+      title: 'The log entry is about this version',
       proves: 'The entry names this hash, this version, this subject and the time when the service stored it.',
     },
     inclusion: {

@@ -165,7 +165,7 @@ export const TEXT = {
   },
 
   subjectTitle: 'Sharing',
-  subjectNote: (id: string) => `The other tenants that may read ${id}, could read it, and have read it.`,
+  subjectNote: (id: string) => `See which other tenants may read ${id}, could read it at any moment, and have read it.`,
   who: 'Who may read it',
   whoSummary: (live: number, soon: number) =>
     live === 0
