@@ -148,10 +148,10 @@ describe('the frame', () => {
   it('lets the caller leave a tenant, and unblock one', async () => {
     await open('/tenants');
     await see('Give your principal id to an administrator who invites you: oidc:dev#alice');
-    await press('Leave acme');
-    await see('Leave acme?');
+    await press('Leave Acme Corporation');
+    await see('Leave Acme Corporation?');
     await press('Leave');
-    await unsee('Leave acme?');
+    await unsee('Leave Acme Corporation?');
     await press('Unblock legacy');
     await sends(['POST', '/v1/tenants/acme/membership/leave'], ['DELETE', '/v1/tenants/legacy/membership/block']);
   });

@@ -10,6 +10,7 @@ import { Badge } from '../ui/state.tsx';
 import { useTenantId } from './address.ts';
 import { useInvitations, useTenants } from './api.ts';
 import { useSession, useSessionState } from './context.tsx';
+import { keepFocus } from './kept-focus.ts';
 import { rememberTenant } from './last-tenant.ts';
 import { useFeed, useLiveChanges } from './live.ts';
 import { OPEN_VIEWS } from './settings.ts';
@@ -32,6 +33,7 @@ export function Shell() {
   const isMenuOpen = menuOf === view;
   const isOfTenant = tenantId !== undefined && state !== 'signed_out';
   const search = useRef<HTMLInputElement>(null);
+  useEffect(keepFocus, []);
   useKeys({
     '/': () => search.current?.focus(),
     'ctrl+k': () => setPaletteOpen(true),

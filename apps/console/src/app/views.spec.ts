@@ -258,6 +258,7 @@ it('compares with the version before a day', async () => {
   expect(api.asked(`GET ${OF_SUBJECT}/history`)).toContainEqual({
     basis: 'recorded',
     to: '2026-01-10T00:00:00Z',
+    basis: 'recorded',
     order: 'desc',
     view: 'header',
     limit: '1',

@@ -1,4 +1,5 @@
 import type { api } from '@identity-state/client';
+import { principalName } from './principal.ts';
 
 const COUNT = new Intl.NumberFormat('en');
 
@@ -84,15 +85,15 @@ export const TEXT = {
     copyOf: (name: string) => `Copy the principal id of ${name}`,
     add: 'Add a member',
     change: 'Change',
-    changeOf: (who: string) => `Change ${who}`,
+    changeOf: (who: string) => `Change ${principalName(who)}`,
     remove: 'Remove',
-    removeOf: (who: string) => `Remove ${who}`,
-    removeTitle: (who: string) => `Remove ${who}?`,
+    removeOf: (who: string) => `Remove ${principalName(who)}`,
+    removeTitle: (who: string) => `Remove ${principalName(who)}?`,
     removeText: 'The member loses access immediately. Adding it again does not restore its rights.',
     addTitle: 'Add a member',
     addText:
       'The principal is invited and becomes a member when it accepts, unless the operator trusts all principals of the issuer.',
-    changeTitle: (who: string) => `Change ${who}`,
+    changeTitle: (who: string) => `Change ${principalName(who)}`,
     id: 'Principal',
     idHint: 'Its principal id: oidc:, the project of the issuer, # and the user id, for example oidc:dev#carol',
     idFault: 'Enter a principal id, for example oidc:dev#carol',
@@ -135,11 +136,11 @@ export const TEXT = {
     cancel: 'Cancel the offer',
     acceptTitle: 'Become the owner?',
     acceptText: (tenant: string, from: string) =>
-      `You become the owner of ${tenant} immediately, and ${from} becomes its admin.`,
+      `You become the owner of ${tenant} immediately, and ${principalName(from)} becomes its admin.`,
     declineTitle: 'Decline the offer?',
     declineText: (tenant: string) => `The owner of ${tenant} does not change. Another offer can be made.`,
     cancelTitle: 'Cancel the offer?',
-    cancelText: (who: string) => `${who} can no longer accept it.`,
+    cancelText: (who: string) => `${principalName(who)} can no longer accept it.`,
     empty: 'There are no offers',
     emptyText: 'An owner can offer the tenant to another person, who must accept.',
     toYou: 'You are offered the ownership of this tenant',
@@ -171,8 +172,9 @@ export const TEXT = {
     confirmationOwner: 'Only a tenant_owner can request to switch this off.',
     confirmationHint: 'Switching this off needs a second human, or a day.',
     pending: {
-      erasure_confirmation: (who: string) => `${who} requested that erasures need no second human, from`,
-      grant_confirmation: (who: string) => `${who} requested that grants on all subjects need no second human, from`,
+      erasure_confirmation: (who: string) => `${principalName(who)} requested that erasures need no second human, from`,
+      grant_confirmation: (who: string) =>
+        `${principalName(who)} requested that grants on all subjects need no second human, from`,
     },
     pendingText: 'Choose required below to withdraw the request.',
     confirmOff: 'Switch off now',

@@ -8,6 +8,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Scopes, Until } from './grant-table.tsx';
+import { Who } from '../../ui/who.tsx';
 import styles from './sharing.module.css';
 
 const WORDS = TEXT.pending;
@@ -35,7 +36,7 @@ export function PendingGrants({ tenantId }: { tenantId: string }) {
           { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
           { title: TEXT.until, cell: ({ expires_at: end }) => <Until at={end} /> },
           { title: TEXT.purpose, cell: ({ purpose }) => purpose ?? TEXT.noPurpose },
-          { title: WORDS.by, cell: ({ requested_by: by }) => by },
+          { title: WORDS.by, value: ({ requested_by: by }) => by, cell: ({ requested_by: by }) => <Who id={by} /> },
           { title: WORDS.confirmBy, cell: ({ confirm_by: at }) => <Until at={at} /> },
           {
             title: TEXT.actions,

@@ -39,7 +39,7 @@ function OwnId({ id }: { id: string }) {
 function Memberships() {
   const list = useTenants();
   const action = useAction(...OF_MEMBERSHIPS);
-  const [leaving, setLeaving] = useState<string | null>(null);
+  const [leaving, setLeaving] = useState<api.TenantOfMember | null>(null);
   return (
     <Section title={TEXT.tenants}>
       <ListTable
@@ -66,8 +66,8 @@ function Memberships() {
           { title: TEXT.role, value: ({ role }) => role },
           {
             title: TEXT.actions,
-            cell: ({ tenant_id: id }) => (
-              <Button small aria-label={TEXT.leaveOf(id)} onClick={() => setLeaving(id)}>
+            cell: (tenant) => (
+              <Button small aria-label={TEXT.leaveOf(tenant.name)} onClick={() => setLeaving(tenant)}>
                 {TEXT.leave}
               </Button>
             ),
@@ -76,14 +76,14 @@ function Memberships() {
       />
       {leaving !== null && (
         <Confirm
-          title={TEXT.leaveTitle(leaving)}
+          title={TEXT.leaveTitle(leaving.name)}
           confirm={TEXT.leave}
           isOpen
           isPending={action.isPending}
           error={action.error}
           onConfirm={() =>
             action.mutate(
-              { method: 'POST', path: tenantPath(leaving, 'membership', 'leave') },
+              { method: 'POST', path: tenantPath(leaving.tenant_id, 'membership', 'leave') },
               { onSuccess: () => setLeaving(null) },
             )
           }
