@@ -9,6 +9,7 @@ jest.mock('../app/worker-side.ts', () => ({
 
 const MODULES: Readonly<Record<string, () => Promise<unknown>>> = {
   '/console/assets/compare.worker.js': async () => import('../views/compare/compare.worker.ts'),
+  '/console/assets/draft.worker.js': async () => import('../views/proposals/draft.worker.ts'),
   '/console/assets/verify.worker.js': async () => import('../views/verify/verify.worker.ts'),
 };
 

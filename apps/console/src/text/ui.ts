@@ -15,6 +15,13 @@ export const TEXT = {
     isWhole
       ? `${count.toLocaleString()} ${count === 1 ? 'row' : 'rows'}`
       : `${count.toLocaleString()} rows so far; there are more`,
+  part: 'Part',
+  partOf: (part: number, all: number) => `${part.toLocaleString()} of ${all.toLocaleString()}`,
+  previousPart: 'Previous part',
+  nextPart: 'Next part',
+  findInText: 'Find in the whole text',
+  findNext: 'Find next',
+  notInText: 'The text does not contain this.',
   you: 'you',
   time: 'Time',
   csv: 'CSV',

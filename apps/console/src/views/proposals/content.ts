@@ -357,13 +357,26 @@ export interface Step {
   readonly after: JsonValue | undefined;
 }
 
-export function patchOf(from: JsonObject, to: JsonObject): ReturnType<typeof diff> {
-  return diff(from, to);
+type Patch = ReturnType<typeof diff>;
+/** The latest patch that leads to a content: many parts of a view ask for the same one. */
+const patches = new WeakMap<JsonObject, { readonly from: JsonObject; readonly patch: Patch }>();
+
+export function patchOf(from: JsonObject, to: JsonObject): Patch {
+  const known = patches.get(to);
+  if (known?.from === from) return known.patch;
+  const patch = from === to ? [] : diff(from, to);
+  keepPatch(from, to, patch);
+  return patch;
+}
+
+/** Keeps a patch that was made elsewhere. */
+export function keepPatch(from: JsonObject, to: JsonObject, patch: Patch): void {
+  patches.set(to, { from, patch });
 }
 
 /** Returns the changed places with their previous values, at most `most`. */
 export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps: Step[]; more: number } {
-  const operations = diff(from, to);
+  const operations = patchOf(from, to);
   let document: JsonValue = from;
   const steps = operations.slice(0, most).map((operation): Step => {
     const { op, path } = operation;

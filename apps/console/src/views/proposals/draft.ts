@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { Snapshot } from '@identity-state/client';
 import type { SubjectAddress } from '../../app/address.ts';
-import { contentOf, isSame, type JsonObject, type LeftOver } from './content.ts';
+import { contentOf, type JsonObject, type LeftOver, patchOf } from './content.ts';
 
 /** A proposal that is not sent yet. */
 export interface Draft {
@@ -13,8 +13,8 @@ export interface Draft {
   readonly content: JsonObject;
   /** Typed texts that are not numbers yet, by pointer. */
   readonly unread: Readonly<Record<string, string>>;
-  /** The typed JSON and its fault. */
-  readonly text: { readonly typed: string; readonly fault: string | null } | null;
+  /** The typed JSON and its fault. While it is pending, `content` does not follow it yet. */
+  readonly text: { readonly typed: string; readonly fault: string | null; readonly isPending: boolean } | null;
   /** The last attempt. Sending the same patch again uses the same request id, so it creates one proposal. */
   readonly sent: { readonly patch: string; readonly requestId: string } | null;
   /** The proposal that it replaces, if it is a rebased one. */
@@ -40,7 +40,8 @@ export function draftOn(subject: SubjectAddress, base: Snapshot): Draft {
 }
 
 export function isChanged({ baseContent, content, unread, text }: Draft): boolean {
-  return Object.keys(unread).length > 0 || (text?.fault ?? null) !== null || !isSame(baseContent, content);
+  const isUnread = Object.keys(unread).length > 0 || text?.isPending === true || (text?.fault ?? null) !== null;
+  return isUnread || patchOf(baseContent, content).length > 0;
 }
 
 /**

@@ -12,6 +12,7 @@ import { TEXT } from '../../text/proposals.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextArea } from '../../ui/field.tsx';
+import { LargeText } from '../../ui/large-text.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Place } from '../../ui/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -26,11 +27,14 @@ import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
 import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
 import { type Faults, faultsOf } from './faults.ts';
 import { PatchPanel } from './patch-panel.tsx';
+import { useReading } from './reading.ts';
 import styles from './proposals.module.css';
 import { useVersion } from './use-version.ts';
 
 const NEW = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
 const JSON_ROWS = 32;
+/** A longer text is edited in parts, and read in a worker. */
+const LARGE_TEXT = 100_000;
 
 /** Changes the latest version in a form or as JSON; the address says which. */
 export function NewProposalView() {
@@ -123,6 +127,7 @@ interface FormProps {
 
 function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps) {
   const { subject, base, baseContent, content, unread, text } = draft;
+  useReading(draft);
   const later = useDeferredValue(content);
   const patch = useMemo(() => patchOf(baseContent, later), [baseContent, later]);
   const sending = useSending(draft, onOutcome);
@@ -146,6 +151,7 @@ function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps
     path: updates,
     body: { subject_id: subject.subjectId, base_snapshot_version: base.snapshot_version, patch_ops: patch },
   } as const;
+  const isPending = text?.isPending === true;
   const isReadable = Object.keys(unread).length === 0 && (text?.fault ?? null) === null;
   return (
     <Page
@@ -162,7 +168,8 @@ function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps
         <div className={ui.page}>
           {isJson && <JsonForm draft={draft} />}
           {!isJson && text !== null && text.fault !== null && <UnreadText draft={draft} fault={text.fault} />}
-          {!isJson && (text?.fault ?? null) === null && (
+          {!isJson && isPending && <Loading />}
+          {!isJson && !isPending && (text?.fault ?? null) === null && (
             <Fields draft={draft} focus={focus} proved={proved} faults={faults} edit={edit} />
           )}
         </div>
@@ -242,19 +249,25 @@ function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined 
 }
 
 function JsonForm({ draft }: { draft: Draft }) {
-  const typed = draft.text?.typed ?? JSON.stringify(draft.content, null, 2);
-  const type = (text: string): void => drafts.keep(withText(draft, text));
+  const { content, text } = draft;
+  const typed = useMemo(() => text?.typed ?? JSON.stringify(content, null, 2), [text?.typed, content]);
+  const field = {
+    label: TEXT.jsonLabel,
+    hint: TEXT.jsonHint,
+    fault: text?.fault ?? undefined,
+    rows: JSON_ROWS,
+    value: typed,
+  };
+  const type = (next: string): void => drafts.keep(withText(draft, next));
+  const typeLarge = (next: string): void =>
+    drafts.keep({ ...draft, text: { typed: next, fault: null, isPending: true } });
   return (
     <div className={styles.json}>
-      <TextArea
-        label={TEXT.jsonLabel}
-        hint={TEXT.jsonHint}
-        fault={draft.text?.fault ?? undefined}
-        rows={JSON_ROWS}
-        wrap="off"
-        value={typed}
-        onChange={(event) => type(event.target.value)}
-      />
+      {typed.length > LARGE_TEXT ? (
+        <LargeText {...field} onChange={typeLarge} />
+      ) : (
+        <TextArea {...field} wrap="off" onChange={(event) => type(event.target.value)} />
+      )}
     </div>
   );
 }
@@ -266,10 +279,13 @@ function withText(draft: Draft, typed: string): Draft {
       ...draft,
       content: followed(draft.baseContent, contentFrom(typed)),
       unread: {},
-      text: { typed, fault: null },
+      text: { typed, fault: null, isPending: false },
     };
   } catch (error) {
-    return { ...draft, text: { typed, fault: error instanceof Error ? error.message : String(error) } };
+    return {
+      ...draft,
+      text: { typed, fault: error instanceof Error ? error.message : String(error), isPending: false },
+    };
   }
 }
 
@@ -421,7 +437,14 @@ function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) {
   const mayPropose = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   const mayApply = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/apply');
   if (!mayPropose) return <Notice tone="warn">{TEXT.mayNot}</Notice>;
-  const hint: ReactNode = isReadable ? (isEmpty ? TEXT.nothingYet : null) : TEXT.mendFirst;
+  const hint: ReactNode =
+    draft.text?.isPending === true
+      ? TEXT.jsonReading
+      : isReadable
+        ? isEmpty
+          ? TEXT.nothingYet
+          : null
+        : TEXT.mendFirst;
   const isBlocked = hint !== null;
   const send = (isApplied: boolean): void => {
     if (!isBlocked && check()) sending.send({ isApplied, withdraws: withdraws ? replaces : null });

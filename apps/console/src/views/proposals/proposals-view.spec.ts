@@ -3,10 +3,12 @@ import {
   actAs, address, answerItem, api, buttons, field, fill, go, open, press, rows, see, sends, session, shown, unsee,
 } from '../../testing/page.tsx'; // prettier-ignore
 import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
+import { FakeWorker } from '../../testing/worker.ts';
 import { drafts } from './draft.ts';
 
 const OF_SUBJECT = '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}';
 const SUBJECT = '/t/acme/subjects/organization/acme-corp';
+const LATEST = `GET ${OF_SUBJECT}/snapshots/latest`;
 const UPDATES = '/v1/tenants/acme/subjects/organization/acme-corp/updates';
 const ID = '0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2';
 const NEW = `${SUBJECT}/proposals/new`;
@@ -175,6 +177,28 @@ describe('a new proposal', () => {
     await press('Propose');
     await see('is empty');
     expect((await field('legal_name')).getAttribute('aria-invalid')).toBe('true');
+  });
+
+  it('edits a large version in parts, and reads it in a worker', async () => {
+    const people = Array.from({ length: 3_000 }, (_, index) => ({ name: `Officer ${index}`, role: 'director' }));
+    const large = snapshotOf(1, { attributes: { people } });
+    api.answer(LATEST, () => large);
+    const asked = jest.spyOn(FakeWorker.prototype, 'postMessage');
+    await open(`${NEW}?as=json`);
+    expect((await field('Content of the version')).value.split('\n').length).toBeLessThan(1_000);
+    await fill('Find in the whole text', 'Officer 2999"');
+    await press('Find next');
+    const json = await field('Content of the version');
+    const text = json.value;
+    expect(text.slice(json.selectionStart ?? 0, json.selectionEnd ?? 0)).toBe('Officer 2999"');
+    await fill('Content of the version', text.replace('Officer 2999"', 'Officer 2999",,'));
+    await see('Correct the marked fields before you send it.');
+    await fill('Content of the version', text.replace('Officer 2999"', 'Ann"'));
+    await see('1 operation (RFC 6902) on version 1.');
+    await press('Propose');
+    const operation = { op: 'replace', path: '/attributes/people/2999/name', value: 'Ann' };
+    await sends(['POST', UPDATES, body(operation)]);
+    expect(asked).toHaveBeenCalledTimes(2);
   });
 
   it('stays a draft over the tabs of its subject and the way to edit, and asks before another view', async () => {

@@ -40,7 +40,7 @@ describe('members', () => {
 
   it('are changed by what became different alone', async () => {
     await open(PAGE);
-    await press('Change oidc:dev#carol');
+    await press('Change carol');
     await see('Nothing is changed yet.');
     await fill('Role', 'tenant_proposer');
     await fill('Kind', 'ai_agent');

@@ -1,0 +1,22 @@
+import { serve } from '../../app/worker-side.ts';
+import { contentFrom, followed, type JsonObject, patchOf } from './content.ts';
+
+/** A text that was typed, and the content that it changes. */
+export interface ReadJob {
+  readonly base: JsonObject;
+  readonly typed: string;
+}
+
+/** The content that a text says, with its changes; or what is wrong with the text. */
+export type Reading =
+  | { readonly is: 'read'; readonly content: JsonObject; readonly patch: ReturnType<typeof patchOf> }
+  | { readonly is: 'fault'; readonly fault: string };
+
+serve<ReadJob, never, Reading>(async ({ base, typed }) => {
+  try {
+    const content = followed(base, contentFrom(typed));
+    return { is: 'read', content, patch: patchOf(base, content) };
+  } catch (error) {
+    return { is: 'fault', fault: error instanceof Error ? error.message : String(error) };
+  }
+});
