@@ -4,8 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { FramedTable } from '../../ui/framed-table.tsx';
+import type { Column } from '../../ui/sortable.tsx';
 import ui from '../../ui/ui.module.css';
-import type { Comparison } from './comparison.ts';
+import type { Change, Comparison } from './comparison.ts';
 import { Kind, otherPlace } from './sides.tsx';
 import styles from './compare.module.css';
 
@@ -24,6 +25,38 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
       ),
     [changes],
   );
+  const columns: readonly Column<Change>[] = [
+    {
+      title: TEXT.operation,
+      value: ({ op }) => op,
+      cell: (change) => (
+        <>
+          <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
+        </>
+      ),
+    },
+    {
+      title: TEXT.path,
+      value: ({ path }) => path,
+      cell: (change) => {
+        const other = otherPlace(comparison, change);
+        return (
+          <>
+            <code>{change.path}</code>
+            {other !== null && <div className={styles.quiet}>{other}</div>}
+          </>
+        );
+      },
+    },
+    {
+      title: TEXT.value,
+      value: ({ value }) => (value === undefined ? null : JSON.stringify(value)),
+      cell: ({ value }) => {
+        const text = value === undefined ? '' : JSON.stringify(value);
+        return <code>{text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)} …` : text}</code>;
+      },
+    },
+  ];
   return (
     <>
       <div className={ui.pageHead}>
@@ -37,32 +70,11 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
       </div>
       <FramedTable
         label={TEXT.opsLabel}
-        titles={[TEXT.operation, TEXT.path, TEXT.value]}
-        count={changes.length}
+        columns={columns}
+        items={changes}
         rowHeight={ROW_HEIGHT}
         styles={{ frame: styles.ops, head: styles.opsHead, space: styles.space, row: styles.op }}
-      >
-        {(index) => {
-          const change = changes[index];
-          if (change === undefined) return null;
-          const other = otherPlace(comparison, change);
-          const value = change.value === undefined ? '' : JSON.stringify(change.value);
-          return (
-            <>
-              <span role="cell">
-                <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
-              </span>
-              <span role="cell">
-                <code>{change.path}</code>
-                {other !== null && <div className={styles.quiet}>{other}</div>}
-              </span>
-              <span role="cell">
-                <code>{value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)} …` : value}</code>
-              </span>
-            </>
-          );
-        }}
-      </FramedTable>
+      />
     </>
   );
 }

@@ -325,6 +325,19 @@ describe('the comparison', () => {
     expect(downloads[0]?.name).toBe('acme-corp.v1-v2.patch.json');
   });
 
+  it('sorts the operations, and writes them into files', async () => {
+    haveTwoVersions();
+    await open(`${PAGE}/compare?from=1&to=2&show=ops`);
+    await see('Copy as JSON Patch', 'replace');
+    const paths = (): (string | undefined)[] => rows('Operations that turn').map(([, path]) => path);
+    const inOrder = paths();
+    await press('Path');
+    expect(paths()).toEqual(inOrder.toSorted());
+    await press(/^CSV: Operations that turn/);
+    await waitFor(() => expect(downloads).toHaveLength(1));
+    expect((await downloads[0]?.blob.text())?.split('\r\n')[0]).toBe('Operation,Path,Value');
+  });
+
   it('says that two versions are the same', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare?from=2&to=2`);

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { ProvedVersion } from '@identity-state/client/bundle';
 import { TEXT } from '../../text/verify.ts';
 import { Button } from '../../ui/button.tsx';
@@ -7,8 +7,8 @@ import { FramedTable } from '../../ui/framed-table.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
+import type { Column } from '../../ui/sortable.tsx';
+import { Badge, type Tone } from '../../ui/state.tsx';
 import type { FileOutcome } from './job.ts';
 import { ValuesDialog, type ReadValues } from './values.tsx';
 import type { Verification } from './verification.ts';
@@ -120,26 +120,52 @@ function Report({ outcome }: { outcome: Extract<FileOutcome, { is: 'proved' }> }
 
 const ROW_HEIGHT = 40;
 
+/** A line of a bundle: a version, or the line that was refused. */
+interface BundleLine {
+  readonly version: number;
+  readonly proved: ProvedVersion | null;
+}
+
 /** Lists the verified versions of a bundle. */
 function Lines({ verification: { versions, outcome }, read }: { verification: Verification; read?: ReadValues }) {
   const [shown, setShown] = useState<ProvedVersion | null>(null);
-  const refused = outcome === null || outcome.is === 'proved' || outcome.line === null ? null : outcome;
-  const count = versions.length + (refused === null ? 0 : 1);
+  const isRefused = outcome !== null && outcome.is !== 'proved' && outcome.line !== null;
+  const lines = useMemo((): readonly BundleLine[] => {
+    const proved = versions.map((one) => ({ version: one.version, proved: one }));
+    return isRefused ? [...proved, { version: versions.length + 1, proved: null }] : proved;
+  }, [versions, isRefused]);
+  const columns: readonly Column<BundleLine>[] = [
+    {
+      title: TEXT.version,
+      value: ({ version }) => version,
+      cell: ({ version, proved }) =>
+        read === undefined || proved === null || proved.isErased ? (
+          version
+        ) : (
+          <Button small kind="plain" aria-label={TEXT.showValues(version)} onClick={() => setShown(proved)}>
+            {version}
+          </Button>
+        ),
+    },
+    { title: TEXT.outcome, value: ({ proved }) => outcomeOf(proved).text, cell: ({ proved }) => <Mark of={proved} /> },
+    { title: TEXT.written, at: ({ proved }) => proved?.facts?.createdAt },
+    { title: TEXT.entryAt, value: ({ proved }) => proved?.logIndex },
+    {
+      title: TEXT.hash,
+      value: ({ proved }) => proved?.facts?.envelopeHash,
+      cell: ({ proved }) => proved !== null && proved.facts !== null && <Hash value={proved.facts.envelopeHash} />,
+    },
+  ];
   return (
     <Section title={TEXT.lines}>
       <FramedTable
         label={TEXT.lines}
-        titles={[TEXT.version, TEXT.outcome, TEXT.written, TEXT.entryAt, TEXT.hash]}
-        count={count}
+        columns={columns}
+        items={lines}
         rowHeight={ROW_HEIGHT}
         styles={{ frame: styles.lines, head: styles.head, space: styles.space, row: styles.row }}
-      >
-        {(index) => {
-          const version = versions[index];
-          if (version === undefined) return <RefusedLine number={index + 1} />;
-          return <Line version={version} {...(read === undefined ? {} : { onShow: () => setShown(version) })} />;
-        }}
-      </FramedTable>
+        isWhole={outcome !== null}
+      />
       {read !== undefined && shown !== null && (
         <ValuesDialog version={shown} read={read} onClose={() => setShown(null)} />
       )}
@@ -147,38 +173,12 @@ function Lines({ verification: { versions, outcome }, read }: { verification: Ve
   );
 }
 
-function Line({ version, onShow }: { version: ProvedVersion; onShow?: () => void }) {
-  return (
-    <>
-      <span role="cell">
-        {onShow === undefined || version.isErased ? (
-          version.version
-        ) : (
-          <Button small kind="plain" aria-label={TEXT.showValues(version.version)} onClick={onShow}>
-            {version.version}
-          </Button>
-        )}
-      </span>
-      <span role="cell">
-        {version.isErased ? <Badge tone="warn">{TEXT.erased}</Badge> : <Badge tone="good">✓ {TEXT.holds}</Badge>}
-      </span>
-      <span role="cell">{version.facts !== null && <Time at={version.facts.createdAt} />}</span>
-      <span role="cell">{version.logIndex}</span>
-      <span role="cell">{version.facts !== null && <Hash value={version.facts.envelopeHash} />}</span>
-    </>
-  );
+function outcomeOf(proved: ProvedVersion | null): { readonly tone: Tone; readonly text: string } {
+  if (proved === null) return { tone: 'bad', text: `✗ ${TEXT.refused}` };
+  return proved.isErased ? { tone: 'warn', text: TEXT.erased } : { tone: 'good', text: `✓ ${TEXT.holds}` };
 }
 
-function RefusedLine({ number }: { number: number }) {
-  return (
-    <>
-      <span role="cell">{number}</span>
-      <span role="cell">
-        <Badge tone="bad">✗ {TEXT.refused}</Badge>
-      </span>
-      <span role="cell" />
-      <span role="cell" />
-      <span role="cell" />
-    </>
-  );
+function Mark({ of }: { of: ProvedVersion | null }) {
+  const { tone, text } = outcomeOf(of);
+  return <Badge tone={tone}>{text}</Badge>;
 }

@@ -5,9 +5,11 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FramedTable } from '../../ui/framed-table.tsx';
 import { Json } from '../../ui/json.tsx';
+import { textOfValue } from '../../ui/place.tsx';
+import type { Column } from '../../ui/sortable.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
-import { leavesOf, namesOf } from '../subject/leaves.ts';
+import { type Leaf, leavesOf, namesOf } from '../subject/leaves.ts';
 import type { VersionValues } from './job.ts';
 import styles from './verify.module.css';
 
@@ -40,28 +42,26 @@ export function ValuesDialog({
   );
 }
 
+const COLUMNS: readonly Column<Leaf>[] = [
+  { title: TEXT.attribute, value: ({ path }) => namesOf(path).slice(1).join(' / ') },
+  {
+    title: TEXT.value,
+    value: ({ value }) => textOfValue(value),
+    cell: ({ value }) => textOfValue(value).slice(0, MAX_SHOWN),
+  },
+];
+
 function Values({ values: { attributes, unhashed } }: { values: VersionValues }) {
   const leaves = useMemo(() => leavesOf(attributes), [attributes]);
   return (
     <>
       <FramedTable
         label={TEXT.values}
-        titles={[TEXT.attribute, TEXT.value]}
-        count={leaves.length}
+        columns={COLUMNS}
+        items={leaves}
         rowHeight={ROW_HEIGHT}
         styles={{ frame: styles.lines, head: styles.pair, space: styles.pairs, row: styles.pair }}
-      >
-        {(index) => {
-          const { path = '', value } = leaves[index] ?? {};
-          const text = typeof value === 'string' ? value : JSON.stringify(value);
-          return (
-            <>
-              <span role="cell">{namesOf(path).slice(1).join(' / ')}</span>
-              <span role="cell">{text?.slice(0, MAX_SHOWN)}</span>
-            </>
-          );
-        }}
-      </FramedTable>
+      />
       <Notice tone="warn">{TEXT.unhashed}</Notice>
       <Json label={TEXT.unhashedLabel} value={unhashed} />
     </>

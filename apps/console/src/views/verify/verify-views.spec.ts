@@ -111,6 +111,9 @@ describe('the proof of a version', () => {
     await press('Verify every version');
     await see('acme-corp.bundle.ndjson is proved by the keys');
     expect(rows('Lines')).toHaveLength(3);
+    await press('Version');
+    await press('Version ↑');
+    expect(rows('Lines').map(([version]) => version)).toEqual(['3', '2', '1']);
     await press('Download bundle');
     await see('Verify every version');
     expect(await downloads[0]?.blob.text()).toBe(text);
