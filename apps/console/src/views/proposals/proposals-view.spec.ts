@@ -192,7 +192,7 @@ describe('a new proposal', () => {
     const text = json.value;
     expect(text.slice(json.selectionStart ?? 0, json.selectionEnd ?? 0)).toBe('Officer 2999"');
     await fill('Content of the version', text.replace('Officer 2999"', 'Officer 2999",,'));
-    await see('Correct the marked fields before you send it.');
+    await see('Correct the marked fields before you send the proposal.');
     await fill('Content of the version', text.replace('Officer 2999"', 'Ann"'));
     await see('1 operation (RFC 6902) on version 1.');
     await press('Propose');
