@@ -20,10 +20,10 @@ const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-r
 });
 const { vulnerabilities } = reportOf(stdout);
 if (vulnerabilities === undefined) {
-  console.log('The registry does not answer: no advisories were looked up.');
+  console.log('The registry does not answer, so vulnerabilities were not checked.');
 } else {
   const refused = Object.entries(vulnerabilities).filter(([, { severity }]) => REFUSED.includes(severity));
-  for (const [name, { severity }] of refused) console.log(`${severity}: ${name} (npm audit --omit=dev says more)`);
+  for (const [name, { severity }] of refused) console.log(`${severity}: ${name} (details: npm audit --omit=dev)`);
   console.log(`${refused.length} production packages have a high or critical advisory.`);
   if (refused.length > 0) process.exitCode = 1;
 }

@@ -39,8 +39,8 @@ export async function appUrl(databaseUrl: string, app: keyof typeof ROLES, passw
     const isRefused = error instanceof Error && 'code' in error && error.code === '42501';
     if (!isRefused) throw error;
     throw new UserError(
-      `The login of DATABASE_URL owns the tables, which the apps refuse, and may make no login for the ${app} (${error.message}): ` +
-        'ALTER ROLE … CREATEROLE, or migrate by npm run db:migrate and start with a login of its own (docs/operations/database.md).',
+      `The login of DATABASE_URL owns the tables, so the apps refuse it, and it may not create a login for the ${app} (${error.message}). ` +
+        'Run ALTER ROLE … CREATEROLE, or run npm run db:migrate and start with a separate login (docs/operations/database.md).',
     );
   } finally {
     await client.end();

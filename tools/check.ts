@@ -22,7 +22,7 @@ for (const step of steps) outcomes.push(await run(step));
 
 console.log('\n== summary');
 for (const { step, result, seconds } of outcomes) console.log(`${result.padEnd(7)}  ${step} (${seconds} s)`);
-if (stop.signal.aborted) console.log('Stopped before the end.');
+if (stop.signal.aborted) console.log('Interrupted before all steps ran.');
 process.exitCode = outcomes.every(({ result }) => result === 'passed') ? 0 : 1;
 
 async function run([command = '', ...args]: string[]): Promise<Outcome> {

@@ -56,7 +56,7 @@ export async function startPostgres(options: {
     lastOutput = fs.readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-3).join(' | ');
   }
   throw new UserError(
-    `The embedded PostgreSQL does not start (${lastOutput}); its log is ${options.logFile}. DATABASE_URL names another one.`,
+    `The embedded PostgreSQL does not start (${lastOutput}). Its log is ${options.logFile}. Set DATABASE_URL to use another server.`,
   );
 }
 
@@ -173,7 +173,7 @@ function createCluster(folder: string, binaries: string, account: Account, durab
     fs.rmSync(passwordFile, { force: true });
     const reason = (result.stderr || result.error?.message || '').trim().split('\n').join(' | ');
     throw new UserError(
-      `The embedded PostgreSQL can't be set up in ${folder}: ${reason}. DATABASE_URL names another one.`,
+      `The embedded PostgreSQL can't be set up in ${folder}: ${reason}. Set DATABASE_URL to use another server.`,
     );
   }
   fs.renameSync(passwordFile, join(folder, 'iss-password'));

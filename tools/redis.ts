@@ -71,7 +71,7 @@ function findServer(): string | undefined {
 
 function installServer(): string {
   if (canInstall()) {
-    console.error('Installing redis-server with apt-get: the tests of the Redis backend need one.');
+    console.error('Installing redis-server with apt-get for the tests of the Redis backend.');
     installPackages(['redis-server']);
     const installed = findServer();
     if (installed !== undefined) return installed;

@@ -38,7 +38,7 @@ function installIfNeeded() {
     const options = { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
     const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
     if (result.signal !== null) process.exit(128 + constants.signals[result.signal]);
-    if (result.status !== 0) fail('The packages could not be installed: see what npm ci printed above.');
+    if (result.status !== 0) fail('The packages could not be installed: see the output of npm ci above.');
   }
   writeFileSync(stampFile, hash);
 }

@@ -71,6 +71,6 @@ async function runJest(): Promise<number> {
       `The tests were ended after ${MINUTES} minutes. The suites without a line above did not finish. Set TEST_MINUTES for more.`,
     );
   }
-  if (signal !== null && !stop.signal.aborted) throw new UserError(`Jest was ended by ${signal}, from outside.`);
+  if (signal !== null && !stop.signal.aborted) throw new UserError(`Jest was ended from outside with ${signal}.`);
   return status ?? 1;
 }

@@ -22,7 +22,7 @@ export async function startSink(): Promise<Sink> {
   const ask = (command: Command): Promise<number> =>
     new Promise((resolve, reject) => {
       const kind = 'reset' in command ? 'reset' : 'reached';
-      const overdue = setTimeout(() => reject(new Error(`Waited in vain for ${JSON.stringify(command)}`)), DEADLINE_MS);
+      const overdue = setTimeout(() => reject(new Error(`Timed out: ${JSON.stringify(command)}`)), DEADLINE_MS);
       const listen = (report: Report): void => {
         if (!('done' in report) || report.done !== kind) return;
         child.off('message', listen);

@@ -5,13 +5,14 @@ import { reportError, UserError } from '../processes.ts';
 try {
   await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];
-  if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database, as the owner of its tables.');
+  if (!databaseUrl)
+    throw new UserError('DATABASE_URL is missing: set it to the database, with the login that owns its tables.');
   const { fillHashes } = await import('@iss/persistence');
   const { hashes, links, notCanonical } = await fillHashes(databaseUrl);
   console.log(`${hashes} snapshots got their envelope_hash, ${links} their prev_hash.`);
   if (notCanonical.length > 0) {
     throw new UserError(
-      `${notCanonical.length} have a text that is not canonical (RFC 8785), of which no hash would verify: ` +
+      `${notCanonical.length} snapshots have a text that is not canonical (RFC 8785), so no hash of them would verify: ` +
         `${notCanonical.join(', ')}.`,
     );
   }

@@ -7,7 +7,9 @@ try {
   await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];
   if (!databaseUrl)
-    throw new UserError('DATABASE_URL is missing: it names the database to migrate, as the owner of its tables.');
+    throw new UserError(
+      'DATABASE_URL is missing: set it to the database to migrate, with the login that owns its tables.',
+    );
   const applied = await applyMigrations(databaseUrl, process.env['QUEUE_URL'], console.error);
   for (const name of applied) console.log(`applied ${name}`);
   console.log(applied.length === 0 ? 'The database is up to date.' : `Migrations applied: ${applied.length}.`);

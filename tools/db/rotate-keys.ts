@@ -11,17 +11,17 @@ try {
     const database = await openDatabase({ url, role: APP_ROLES.gateway, poolSize: 1, applicationName: 'rotate-keys' });
     const rotation = await resealSecrets(new SealedSecretStore(database.sql), secretBox);
     await database.close();
-    console.log(`${rotation.resealed} subscriptions sealed anew under the key ${secretBox.currentKeyId}.`);
-    console.log(`${rotation.current} had nothing to change.`);
+    console.log(`Subscriptions resealed with the key ${secretBox.currentKeyId}: ${rotation.resealed}.`);
+    console.log(`Subscriptions without a change: ${rotation.current}.`);
     if (rotation.unusedKeyIds.length > 0) {
       console.log(
-        `No webhook secret needs these keys any more: ${rotation.unusedKeyIds.join(', ')}. Drop them from SECRETS_KEYS ` +
-          'when both apps have had the new first key for 24 hours: answers to an Idempotency-Key are sealed as well.',
+        `No webhook secret needs these keys any more: ${rotation.unusedKeyIds.join(', ')}. Remove them from SECRETS_KEYS once ` +
+          'both apps have used the new first key for 24 hours, since stored answers to an Idempotency-Key are sealed too.',
       );
     }
     if (rotation.unopened.length > 0) {
       throw new UserError(
-        `${rotation.unopened.length} do not open with this ring and stay as they are: ${rotation.unopened.join(', ')}.`,
+        `These keys cannot open the secrets of ${rotation.unopened.length} subscriptions, which are unchanged: ${rotation.unopened.join(', ')}.`,
       );
     }
   } catch (error) {

@@ -99,7 +99,7 @@ function manifestsOf(file: string, written: string): Manifest[] {
     if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
     const manifest: unknown = document.toJS();
     if (manifest === null) return [];
-    if (!isManifest(manifest)) throw new Error(`${file}: ${JSON.stringify(manifest).slice(0, 100)} is no manifest`);
+    if (!isManifest(manifest)) throw new Error(`${file}: ${JSON.stringify(manifest).slice(0, 100)} is not a manifest`);
     return [manifest];
   });
 }
@@ -117,7 +117,7 @@ const isFields = (value: Value | undefined): value is Fields =>
 /** Every value of a YAML file can be a value of templates. */
 function fields(parsed: unknown): Fields {
   const value = toValue(parsed);
-  if (!isFields(value)) throw new Error('a map is wanted');
+  if (!isFields(value)) throw new Error('expected a map');
   return value;
 }
 
@@ -125,19 +125,19 @@ function toValue(parsed: unknown): Value {
   if (parsed === null || parsed === undefined) return null;
   if (typeof parsed === 'string' || typeof parsed === 'number' || typeof parsed === 'boolean') return parsed;
   if (Array.isArray(parsed)) return parsed.map(toValue);
-  if (typeof parsed !== 'object') throw new Error(`${typeof parsed} is no value`);
+  if (typeof parsed !== 'object') throw new Error(`${typeof parsed} is not a value`);
   return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, toValue(value)]));
 }
 
 function text(value: Value | undefined): string {
-  if (typeof value !== 'string') throw new Error(`a text is wanted, not ${JSON.stringify(value)}`);
+  if (typeof value !== 'string') throw new Error(`expected a text, not ${JSON.stringify(value)}`);
   return value;
 }
 
 function whole(value: Value | undefined): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number' || typeof value === 'string') return BigInt(Math.trunc(Number(value)));
-  throw new Error('a number is wanted');
+  throw new Error('expected a number');
 }
 
 /** Compares two values of one type. Go refuses to compare others. */

@@ -113,7 +113,7 @@ function signInPage(client: string, fault: string): string {
   const alert = fault === '' ? '' : `<p role="alert" id="fault">${escapeHtml(fault)}</p>`;
   return page(
     'Sign in for development',
-    `<p>${escapeHtml(client)} asks who you are. This provider is for development: it asks no password and believes every name.</p>
+    `<p>${escapeHtml(client)} asks you to sign in. This provider is for development: it accepts every name without a password.</p>
     <form method="post"><fieldset><legend>Continue as a seeded user</legend>${buttons}</fieldset></form>
     <form method="post">${alert}<label for="user">Or as somebody else</label>
     <input id="user" name="user" required maxlength="100" autocomplete="username" autofocus${fault === '' ? '' : ' aria-describedby="fault"'}>
@@ -243,7 +243,7 @@ function deviceFlow(): Record<string, unknown> {
       _device: unknown,
       userCode: string,
     ) => {
-      const text = `<p>Go on if the device shows <strong>${escapeHtml(userCode)}</strong>.</p>`;
+      const text = `<p>Continue if the device shows <strong>${escapeHtml(userCode)}</strong>.</p>`;
       context.body = page('Sign in on a device', text + formWithButton(form, 'op.deviceConfirmForm'));
     },
     successSource: async (context: { body: string }) => {

@@ -134,11 +134,11 @@ async function requireFreePlace(settings: StartSettings): Promise<void> {
   for (const [variable, port] of portsByVariable(settings)) {
     const twin = seen.get(port);
     if (twin !== undefined)
-      throw new UserError(`${twin} and ${variable} are the same port, ${port}: set one of them to another.`);
+      throw new UserError(`${twin} and ${variable} are the same port, ${port}: change one of them.`);
     seen.set(port, variable);
     // On some systems, one address and all addresses can share a port.
     const free = (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'));
-    if (!free) throw new UserError(`Port ${port} is taken: set ${variable} to another one.`);
+    if (!free) throw new UserError(`Port ${port} is taken: set ${variable} to another port.`);
   }
 }
 
@@ -266,9 +266,8 @@ async function seedIfWanted(
   empty: boolean,
 ): Promise<string[]> {
   if (settings.seed === 'nothing') return ['not seeded (SEED=false)'];
-  if (!empty) return ['as it was left'];
-  if (settings.foreignIssuer !== undefined)
-    return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
+  if (!empty) return ['unchanged since the last run'];
+  if (settings.foreignIssuer !== undefined) return [`not seeded: only ${status.issuer} can issue the necessary tokens`];
   const seed = settings.seed === 'world' ? seedWorld : seedSmallWorld;
   const faults = await seed({
     baseUrl: status.base_url,
@@ -305,7 +304,10 @@ function printBanner(
     ...seeding.map((line, index): [string, string] => [index === 0 ? 'Tenants' : '', line]),
   ];
   if (status.witness_url !== '')
-    rows.push(['Log witness', `${status.witness_url}  (shows how it works: a real one belongs to somebody else)`]);
+    rows.push([
+      'Log witness',
+      `${status.witness_url}  (for demonstration: a real witness belongs to an independent party)`,
+    ]);
   const token =
     settings.foreignIssuer === undefined ? 'TOKEN=$(npm run -s token -- alice)' : `TOKEN=…  # from ${status.issuer}`;
   const latest = `${status.base_url}/v1/tenants/acme/subjects/organization/acme-corp/snapshots/latest`;

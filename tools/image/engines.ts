@@ -128,6 +128,6 @@ export function run(program: string, words: readonly string[]): string {
 function bytesOf(text: string): number {
   const [, amount, unit = ''] = /^([\d.]+) ?(\w+)$/.exec(text) ?? [];
   const factor = { B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9 }[unit];
-  if (factor === undefined) throw new UserError(`buildah says that the image has ${text}`);
+  if (factor === undefined) throw new UserError(`Cannot read the image size that buildah prints: ${text}`);
   return Number(amount) * factor;
 }

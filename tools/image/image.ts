@@ -47,8 +47,8 @@ try {
     }
     if (bytes > MAX_BYTES) {
       throw new UserError(
-        `The image is larger than ${megabytes(MAX_BYTES)}, of which its base has all but ${megabytes(staged.bytes)}: ` +
-          'npm run tool -- image/base makes a small one.',
+        `The image is larger than ${megabytes(MAX_BYTES)}, and all but ${megabytes(staged.bytes)} come from its base. ` +
+          'Build a small base with npm run tool -- image/base.',
       );
     }
   }
@@ -60,8 +60,8 @@ try {
 function pinned(base = ''): string {
   if (/@sha256:[0-9a-f]{64}$/.test(base) || base.startsWith('localhost/')) return base;
   throw new UserError(
-    '--base names an image by its digest, as docker.io/library/node@sha256:… (docker buildx imagetools inspect ' +
-      'docker.io/library/node:26.10-slim prints it), or one that npm run tool -- image/base made, localhost/….',
+    '--base needs an image with its digest, such as docker.io/library/node@sha256:… (docker buildx imagetools inspect ' +
+      'docker.io/library/node:26.10-slim prints the digest), or localhost/… from npm run tool -- image/base.',
   );
 }
 

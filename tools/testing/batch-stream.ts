@@ -71,6 +71,6 @@ export async function sendBatch(
 function asResult(line: string): BatchResult {
   const result: unknown = JSON.parse(line);
   const { line: number, status } = Object.assign({ line: undefined, status: undefined }, result);
-  if (typeof number !== 'number' || typeof status !== 'number') throw new Error(`This is no result: ${line}`);
+  if (typeof number !== 'number' || typeof status !== 'number') throw new Error(`This is not a result: ${line}`);
   return { ...Object.assign({}, result), line: number, status };
 }

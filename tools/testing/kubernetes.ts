@@ -111,7 +111,7 @@ export function faultsOfManifests(manifests: readonly Manifest[]): string[] {
 
 function shapeFaults(manifest: Manifest): string[] {
   const schema = OF_OTHERS[`${manifest.apiVersion} ${manifest.kind}`];
-  if (schema === undefined) return [`${manifest.apiVersion} ${manifest.kind} is no kind that is known here`];
+  if (schema === undefined) return [`${manifest.apiVersion} ${manifest.kind} is not a known kind`];
   const check = new Ajv({ allErrors: true }).compile(schema);
   // Not part of the condition, which would narrow the type to `never`.
   const isRight: boolean = check(manifest) === true;

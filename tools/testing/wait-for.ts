@@ -18,7 +18,7 @@ export async function waitFor<T>(
     }
     if (Date.now() > deadline) {
       throw new Error(
-        `Waited ${deadlineMs} ms in vain for ${what}`,
+        `Waited ${deadlineMs} ms without success for ${what}`,
         lastError === undefined ? {} : { cause: lastError },
       );
     }

@@ -97,7 +97,7 @@ await runTrial('key-rotation', async (trial) => {
     refusing.every((body) => body.includes('"unknown_key"') && body.includes(command)) &&
       !keys.includes(newVkey) &&
       keys.includes('"until":null'),
-    `a key that is not announced signs nothing and ends no other: ${refusing.join(' ')}`,
+    `a key that is not announced signs nothing and ends no other key: ${refusing.join(' ')}`,
   );
   const added = iss('log-key', 'add', newVkey, '--database-url', server.url());
   trial.judge(added.status === 0, `iss log-key add: ${`${added.stdout}${added.stderr}`.trim()}`);
@@ -131,7 +131,7 @@ await runTrial('key-rotation', async (trial) => {
   const wrong = receiver.delivered.filter(
     ({ body, signature }) => createHmac('sha256', receiver.secret).update(body).digest('hex') !== signature,
   );
-  trial.judge(wrong.length === 0, `deliveries with another signature than the subscription’s: ${wrong.length}`);
+  trial.judge(wrong.length === 0, `deliveries without the subscription’s signature: ${wrong.length}`);
   await service.waitForLog(server.url());
   const policy = trial.path('policy');
   writeFileSync(policy, `log ${service.vkey}\nlog ${newVkey}\nquorum none\n`);

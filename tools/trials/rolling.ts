@@ -166,6 +166,6 @@ await runTrial('rolling', async (trial) => {
     ends.every((how) => how === 'exit code 0'),
     `${ends.length} processes ended by themselves, after ${(longestMs / 1_000).toFixed(1)} s at most`,
   );
-  trial.judge(service.faults.length === 0, `ends that nobody asked for: ${service.faults.length}`);
+  trial.judge(service.faults.length === 0, `processes that ended unexpectedly: ${service.faults.length}`);
   await receiver.judge(trial, stored);
 });

@@ -50,7 +50,7 @@ function migrateBy(folder: string, databaseUrl: string, queueUrl: string): void 
     env: { ...process.env, DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl },
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`The release before does not build or migrate: ${stderr}`);
+  if (status !== 0) throw new Error(`The previous release does not build or migrate: ${stderr}`);
 }
 
 /** Repeats requests that both releases support, and records unexpected responses. */
@@ -154,12 +154,12 @@ await runTrial('upgrade', async (trial) => {
     for (const failure of failures().slice(failedBefore, failedBefore + 3)) trial.say(failure);
   };
 
-  await phase('the release before', () => pause(PHASE_MS));
+  await phase('the previous release', () => pause(PHASE_MS));
   await phase('the database is migrated', async () => {
     const applied = await applyMigrations(postgres.url(), redis.url, (line) => trial.say(line));
-    trial.judge(applied.length > 0, `${applied.length} migrations ran while the release before served`);
+    trial.judge(applied.length > 0, `${applied.length} migrations ran while the previous release served requests`);
   });
-  await phase('the release before, on the new schema', () => pause(PHASE_MS));
+  await phase('the previous release, on the new schema', () => pause(PHASE_MS));
   const old = [...service.gateways, ...service.workers];
   await phase('both releases', async () => {
     await Promise.all([
@@ -191,5 +191,5 @@ await runTrial('upgrade', async (trial) => {
   trial.judge(waits.length === 0, `waits for a table of more than a second: ${waits.length} ${waits[0] ?? ''}`);
   await receiver.judge(trial, stored);
   await service.judgeLog(trial, postgres.url());
-  trial.judge(service.faults.length === 0, `processes that ended: ${service.faults.join('; ') || 'none'}`);
+  trial.judge(service.faults.length === 0, `processes that ended unexpectedly: ${service.faults.join('; ') || 'none'}`);
 });
