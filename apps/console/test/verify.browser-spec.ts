@@ -28,7 +28,7 @@ withConsole('verifying without signing in', (scene) => {
     const report = page.getByRole('region', { name: 'Report' });
     expect(await report.textContent()).toContain('organization acme-corp, of the tenant acme');
     expect(await report.textContent()).toContain('1 to 3, complete');
-    expect(await report.textContent()).toContain('No witness that you trust saw this checkpoint');
+    expect(await report.textContent()).toContain('No trusted witness saw this checkpoint');
     expect(await page.getByRole('table', { name: 'Lines' }).getByRole('row').count()).toBe(4);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });

@@ -70,7 +70,7 @@ export class KnownVersions {
     for (const map of [this.#versions, this.#heads]) forgetOldest(map);
   }
 
-  /** @throws VerificationError `as_of` if a version is newer than the time, or a seen version was newer at that time */
+  /** @throws VerificationError `as_of` if the version is newer than the time, or a later version that was seen existed then */
   requireNewestAt(
     { subjectType, subjectId, version }: Link,
     asOf: Date | string,
