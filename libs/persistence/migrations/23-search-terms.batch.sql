@@ -1,12 +1,13 @@
 -- Stores the terms of subjects whose latest version is still the one that was read. Later versions brought their own terms.
 WITH given AS MATERIALIZED (
-  SELECT s.subject_key, s.owner_tenant_id, s.subject_type, g.name
-    FROM unnest($1::bigint[], $2::int[], $3::text[]) AS g(subject_key, version, name)
+  SELECT s.subject_key, s.owner_tenant_id, s.subject_type, g.name, g.display_name
+    FROM unnest($1::bigint[], $2::int[], $3::text[], $8::text[]) AS g(subject_key, version, name, display_name)
    CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s
    WHERE g.version = (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
                        ORDER BY n.snapshot_version DESC LIMIT 1)
 ), named AS (
-  UPDATE subjects s SET name = g.name FROM given g WHERE s.subject_key = g.subject_key AND s.name IS DISTINCT FROM g.name
+  UPDATE subjects s SET name = g.name, display_name = g.display_name FROM given g
+   WHERE s.subject_key = g.subject_key AND (s.name, s.display_name) IS DISTINCT FROM (g.name, g.display_name)
 ), lost AS (
   DELETE FROM subject_identifiers d USING given g
    WHERE d.subject_key = g.subject_key

@@ -29,7 +29,7 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
 
 -- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
-GRANT UPDATE (name) ON subjects TO iss_app, iss_gateway;
+GRANT UPDATE (name, display_name) ON subjects TO iss_app, iss_gateway;
 GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE ON tenants, memberships, claimed_types, updates, refresh_requests, transfer_offers TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE, DELETE ON subject_evidence TO iss_app, iss_gateway;

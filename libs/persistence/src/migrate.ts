@@ -105,10 +105,13 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
   }
 }
 
+const SEARCH_AGAIN =
+  'INSERT INTO search_backfill (after_key) VALUES (0), as the owner of the tables, then npm run db:migrate';
 /** Commands that finish a step when no process of an earlier release writes any more; by the step's number. */
 const LEFT_BY_STEPS: ReadonlyMap<number, string> = new Map([
   [15, 'npm run tool -- db/fill-provenance'],
-  [23, 'INSERT INTO search_backfill (after_key) VALUES (0), as the owner of the tables, then npm run db:migrate'],
+  [23, SEARCH_AGAIN],
+  [47, SEARCH_AGAIN],
 ]);
 
 /** Returns a sentence for each part that workers, the next run or a command must still fill in. */
@@ -120,11 +123,13 @@ async function findWorkLeft(
   const [{ copies } = { copies: 0 }]: { copies: number }[] = await runner.query(
     'SELECT count(*)::int AS copies FROM granted_feeds WHERE turn IS NOT NULL',
   );
+  const commands = MIGRATIONS.filter(({ name }) => applied.includes(name)).flatMap(
+    ({ file }) => LEFT_BY_STEPS.get(parseInt(file, 10)) ?? [],
+  );
   return [
-    ...MIGRATIONS.filter(({ name }) => applied.includes(name)).flatMap(({ file }) => {
-      const command = LEFT_BY_STEPS.get(parseInt(file, 10));
-      return command === undefined ? [] : [`Left, once the last process of the release before has ended: ${command}.`];
-    }),
+    ...[...new Set(commands)].map(
+      (command) => `Left, once the last process of the release before has ended: ${command}.`,
+    ),
     ...(copies === 0 ? [] : [`Left for the worker: it copies older entries into the feeds of ${copies} grants.`]),
     ...[...new Set(damaged)].map(
       (snapshotId) =>

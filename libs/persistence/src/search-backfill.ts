@@ -51,6 +51,7 @@ export async function backfillSearch(runner: OwnersConnection, batch = BATCH): P
         identifiers.map(({ scheme }) => scheme),
         identifiers.map(({ value }) => value),
         last.subjectKey,
+        found.map(({ terms }) => terms.displayName),
       ]);
       await runner.commitTransaction();
     } catch (error) {

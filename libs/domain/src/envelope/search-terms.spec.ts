@@ -1,5 +1,13 @@
 import type { JsonObject } from '../json/value';
-import { foldName, MAX_IDENTIFIER, MAX_IDENTIFIERS, MAX_NAME, parseIdentifier, searchTermsOf } from './search-terms';
+import {
+  foldName,
+  MAX_DISPLAY_NAME,
+  MAX_IDENTIFIER,
+  MAX_IDENTIFIERS,
+  MAX_NAME,
+  parseIdentifier,
+  searchTermsOf,
+} from './search-terms';
 
 const identifiersOf = (identifiers: JsonObject) => searchTermsOf({ attributes: { identifiers } }).identifiers;
 
@@ -29,7 +37,7 @@ describe('identifiers', () => {
       { scheme: 'vat', value: 'D' },
     ]);
     for (const attributes of [{}, { identifiers: [] }, { identifiers: 'lei' }, null]) {
-      expect(searchTermsOf({ attributes })).toEqual({ name: null, identifiers: [] });
+      expect(searchTermsOf({ attributes })).toEqual({ name: null, displayName: null, identifiers: [] });
     }
   });
 
@@ -44,7 +52,7 @@ describe('identifiers', () => {
 
 describe('names', () => {
   it.each([
-    [{ legal: { legal_name: '  Zürich\t ÖL  AG ' } }, 'zürich öl ag'],
+    [{ legal: { legal_name: '  Zürich\t ÖL  AG ' } }, 'zurich ol ag'],
     [{ legal: { legal_name: 'Ａcme' }, biographic: { name: { formatted_name: 'B' } } }, 'acme'],
     [{ biographic: { name: { formatted_name: 'Dr. Ada Lovelace', given_name: 'Ada' } } }, 'dr. ada lovelace'],
     [{ biographic: { name: { given_name: 'Ada', family_name: 'Lovelace' } } }, 'ada lovelace'],
@@ -54,10 +62,36 @@ describe('names', () => {
     [{ __proto__: null }, null],
     [{ legal: { legal_name: 'STRASSENBAU ẞ' } }, 'strassenbau ss'],
     [{ legal: { legal_name: 'Straßenbau ß' } }, 'strassenbau ss'],
-    [{ legal: { legal_name: 'ΟΔΟΣ ΟΔΥΣΣΕΎΣ' } }, 'οδοσ οδυσσεύσ'],
-    [{ legal: { legal_name: 'οδος Οδυσσεύς' } }, 'οδοσ οδυσσεύσ'],
+    [{ legal: { legal_name: 'ΟΔΟΣ ΟΔΥΣΣΕΎΣ' } }, 'οδοσ οδυσσευσ'],
+    [{ legal: { legal_name: 'οδος Οδυσσεύς' } }, 'οδοσ οδυσσευσ'],
   ])('%j', (attributes, expected) => {
     expect(searchTermsOf({ attributes }).name).toBe(expected);
+  });
+
+  it.each([
+    ['Müller', 'muller'],
+    ['MÜLLER', 'muller'],
+    ['Mu\u0308ller', 'muller'],
+    ['Łódź', 'lodz'],
+    ['Straße', 'strasse'],
+    ['Øresund', 'oresund'],
+    ['Ærø Œuvre Þór', 'aero oeuvre thor'],
+    ['İstanbul Isparta ısı', 'istanbul isparta isi'],
+    ['Đặng Thị Điệp', 'dang thi diep'],
+    ['Йорк', 'иорк'],
+    // Other scripts keep their marks, without which a word is another one.
+    ['हिन्दी', 'हिन्दी'],
+    ['ガス 가나', 'ガス 가나'],
+  ])('%s is found without accents', (name, expected) => {
+    expect(foldName(name)).toBe(expected);
+    expect(foldName(expected)).toBe(expected);
+  });
+
+  it.each([
+    [' Müller\t & \u0000Söhne ', 'Müller & Söhne'],
+    ['𝒳'.repeat(300), '𝒳'.repeat(MAX_DISPLAY_NAME)],
+  ])('%j is shown with its accents', (legal_name, expected) => {
+    expect(searchTermsOf({ attributes: { legal: { legal_name } } }).displayName).toBe(expected);
   });
 
   it('are found by their first characters, however long they are', () => {

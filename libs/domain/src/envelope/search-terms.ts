@@ -10,6 +10,8 @@ export interface Identifier {
 export interface SearchTerms {
   /** The legal name, or else the name of the individual, folded. Null without a name. */
   name: string | null;
+  /** The same name for lists: not folded, with single spaces, and at most {@link MAX_DISPLAY_NAME} characters. */
+  displayName: string | null;
   identifiers: readonly Identifier[];
 }
 
@@ -20,6 +22,8 @@ export const MAX_SCHEME = 64;
 export const MAX_IDENTIFIER = 256;
 /** Characters of a folded name. The rest of a longer name is not searched. */
 export const MAX_NAME = 128;
+/** Characters of a name in lists. The rest of a longer name is cut off. */
+export const MAX_DISPLAY_NAME = 200;
 
 const CONTROL = /\p{Cc}/u;
 
@@ -28,7 +32,7 @@ export function searchTermsOf(envelope: JsonObject): SearchTerms {
   const attributes = at(envelope, 'attributes');
   const { identifiers } = identifiersOf(attributes);
   return {
-    name: nameOf(attributes),
+    ...namesOf(attributes),
     identifiers: [...identifiers].map(([scheme, { value }]) => ({ scheme, value })),
   };
 }
@@ -64,13 +68,50 @@ export function parseIdentifier(text: string): Identifier | null {
 const folded = (text: string): string =>
   text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 
-/** Folds a name: NFKC, folded case, single spaces, and at most the first {@link MAX_NAME} characters. */
+/** Lower-case Latin letters that Unicode does not decompose. */
+const BASE_LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    æ: 'ae',
+    œ: 'oe',
+    þ: 'th',
+    ø: 'o',
+    đ: 'd',
+    ð: 'd',
+    ɖ: 'd',
+    ɗ: 'd',
+    ł: 'l',
+    ħ: 'h',
+    ŋ: 'n',
+    ŧ: 't',
+    ə: 'e',
+    ǝ: 'e',
+    ɛ: 'e',
+    ɔ: 'o',
+    ɓ: 'b',
+    ƙ: 'k',
+    ƴ: 'y',
+    ƶ: 'z',
+    ǥ: 'g',
+    ɨ: 'i',
+    ʉ: 'u',
+  }),
+);
+
+/** Folds accents of Latin, Greek and Cyrillic: `ü` becomes `u`, `ø` becomes `o`. Keeps the marks of other scripts. */
+const withoutAccents = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[^\0-\x7f]/gu, (letter) => BASE_LETTERS.get(letter) ?? letter)
+    .normalize('NFKC');
+
+const spacedOnce = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+const firstOf = (text: string, count: number): string =>
+  [...text.slice(0, 16 * count)].slice(0, count).join('').trimEnd();
+
+/** Folds a name: NFKC, folded case and accents, single spaces, and at most the first {@link MAX_NAME} characters. */
 export function foldName(text: string): string {
-  // Text beyond this limit cannot reach the result, because folding merges no characters except combining ones.
-  const name = folded(text.slice(0, 16 * MAX_NAME))
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  return [...name].slice(0, MAX_NAME).join('').trimEnd();
+  return firstOf(spacedOnce(withoutAccents(folded(text.slice(0, 16 * MAX_NAME)))), MAX_NAME);
 }
 
 /**
@@ -88,14 +129,15 @@ function foldIdentifier(key: string, given: JsonValue | undefined): Identifier |
   return { scheme, value };
 }
 
-function nameOf(attributes: JsonValue | undefined): string | null {
+function namesOf(attributes: JsonValue | undefined): Pick<SearchTerms, 'name' | 'displayName'> {
   const name = at(at(attributes, 'biographic'), 'name');
   const parts = [at(name, 'given_name'), at(name, 'family_name')].filter((part) => typeof part === 'string');
   for (const one of [at(at(attributes, 'legal'), 'legal_name'), at(name, 'formatted_name'), parts.join(' ')]) {
     const folded = typeof one === 'string' ? foldName(one) : '';
-    if (folded !== '') return folded;
+    if (typeof one === 'string' && folded !== '')
+      return { name: folded, displayName: firstOf(spacedOnce(one), MAX_DISPLAY_NAME) };
   }
-  return null;
+  return { name: null, displayName: null };
 }
 
 function at(value: JsonValue | undefined, name: string): JsonValue | undefined {

@@ -30,6 +30,7 @@ afterAll(async () => {
 
 const terms = (name: string | null, identifiers: Record<string, string> = {}): SearchTerms => ({
   name,
+  displayName: name,
   identifiers: Object.entries(identifiers).map(([scheme, value]) => ({ scheme, value })),
 });
 const identifier = (text: string): SubjectSearch => {

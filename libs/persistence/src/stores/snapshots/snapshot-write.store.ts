@@ -115,6 +115,7 @@ const IDENTIFIERS = `unnest(:identifiers.ord::int[], :identifiers.scheme::text[]
            AS t(ord, scheme, value)`;
 /** The name of the input row `i`. */
 const NAME = '(:names::text[])[i.ord]';
+const DISPLAY_NAME = '(:displayNames::text[])[i.ord]';
 
 const NEW_IDENTIFIER = `
 new_identifier AS (
@@ -170,6 +171,7 @@ interface WriteParameters<Input> {
   eventIds: readonly string[];
   appliedEventIds: readonly (string | null)[];
   names: readonly (string | null)[];
+  displayNames: readonly (string | null)[];
   identifiers: readonly (Identifier & { ord: number })[];
 }
 type WriteRow = Omit<RefusedSnapshot, 'kind'> & {
@@ -191,8 +193,8 @@ const create = (name: string, more: string): WriteStatement<SnapshotToWrite> =>
     name,
     `WITH ${asked(holds(RULES.submitFirstState))},
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
-  SELECT subject_type, subject_id, tenant_id, ${NAME} FROM asked i WHERE ${MAY_WRITE}
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name)
+  SELECT subject_type, subject_id, tenant_id, ${NAME}, ${DISPLAY_NAME} FROM asked i WHERE ${MAY_WRITE}
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, ${IDENTITY} AS identity
 ),
@@ -233,10 +235,11 @@ const APPEND: WriteStatement<SnapshotToAppend> = statement(
   'snapshot_append',
   `WITH ${asked(MAY_APPEND)},
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, s.name IS DISTINCT FROM ${NAME} AS is_renamed
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, 
+         (s.name, s.display_name) IS DISTINCT FROM (${NAME}, ${DISPLAY_NAME}) AS is_renamed
     FROM asked i
    CROSS JOIN LATERAL (
-     SELECT s.subject_key, s.owner_tenant_id, s.name
+     SELECT s.subject_key, s.owner_tenant_id, s.name, s.display_name
        FROM subjects s
       WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
    ) s
@@ -257,7 +260,7 @@ ready AS MATERIALIZED (
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 renamed AS (
-  UPDATE subjects s SET name = ${NAME} FROM ready i WHERE i.is_renamed AND s.subject_key = i.subject_key
+  UPDATE subjects s SET name = ${NAME}, display_name = ${DISPLAY_NAME} FROM ready i WHERE i.is_renamed AND s.subject_key = i.subject_key
 ),
 lost_identifier AS (
   DELETE FROM subject_identifiers d
@@ -322,6 +325,7 @@ export class SnapshotWriteStore {
             eventIds: inputs.map(() => newEventId()),
             appliedEventIds: inputs.map(({ updateId }) => (updateId === null ? null : newEventId())),
             names: inputs.map(({ terms }) => terms.name),
+            displayNames: inputs.map(({ terms }) => terms.displayName),
             identifiers: inputs.flatMap(({ terms }, index) =>
               terms.identifiers.map((identifier) => ({ ...identifier, ord: index + 1 })),
             ),
