@@ -2482,6 +2482,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2548,6 +2549,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2616,6 +2618,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2680,6 +2683,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -2748,6 +2752,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2816,6 +2821,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2884,6 +2890,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -2952,6 +2959,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -3020,6 +3028,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -3088,6 +3097,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grantedBy",
   g.purpose AS "item?.purpose",
   g.accepted_at AS "item?.acceptedAt",
+  CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END AS "item?.name",
   ARRAY[g.created_at::text, g.grant_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY g.created_at DESC, g.grant_id DESC) = 1
   THEN (SELECT ARRAY[g.created_at::text, g.grant_id::text] FROM grants g
@@ -5851,6 +5861,8 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  s.display_name AS "item?.name",
+  NULL::float8 AS "item?.disclosure?.subjectKey",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -5930,6 +5942,8 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  s.display_name AS "item?.name",
+  NULL::float8 AS "item?.disclosure?.subjectKey",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1
   AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
@@ -6018,6 +6032,8 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  s.display_name AS "item?.name",
+  NULL::float8 AS "item?.disclosure?.subjectKey",
   ARRAY[r.due_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) = 1
   THEN (SELECT ARRAY[r.due_at::text, r.refresh_request_id::text] FROM refresh_requests r
@@ -6162,6 +6178,8 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  CASE WHEN f.owns_subject THEN s.display_name END AS "item?.name",
+  NULL::float8 AS "item?.disclosure?.subjectKey",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -6237,6 +6255,8 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  CASE WHEN f.owns_subject THEN s.display_name END AS "item?.name",
+  NULL::float8 AS "item?.disclosure?.subjectKey",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -6279,7 +6299,7 @@ ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 --   $5 beforeTime timestamp with time zone
 --   $6 beforeId uuid
 --   $7 rows bigint
---   enters memberships_pkey, refresh_requests_outgoing, subjects_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, refresh_requests_outgoing, snapshots_version_key, subjects_pkey
 PREPARE refresh_requests_outgoing (text, text, text[], text[], timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -6313,6 +6333,13 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END AS "item?.name",
+  CASE WHEN v.grant_id IS NOT NULL
+  AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
+  v.grant_id AS "item?.disclosure?.grantId",
+  CASE WHEN v.grant_id IS NOT NULL THEN (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC
+  LIMIT 1) END AS "item?.disclosure?.version",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -6343,6 +6370,23 @@ LEFT JOIN LATERAL (
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
+LEFT JOIN LATERAL (
+  SELECT CASE WHEN one.scopes && '{read_latest}' THEN one.grant_id
+    WHEN every.scopes && '{read_latest}' THEN every.grant_id END AS grant_id
+  FROM (SELECT f.allow_counterparty_access AS may_use) m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every ON true
+  WHERE m.may_use
+) v ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
 -- refresh_requests_outgoing_on
@@ -6357,7 +6401,7 @@ ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 --   $8 subjectId text
 --   $9 status text
 --   $10 isOverdue boolean
---   enters memberships_pkey, refresh_requests_outgoing_on, subjects_identity_key, subjects_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, refresh_requests_outgoing_on, snapshots_version_key, subjects_identity_key, subjects_pkey
 PREPARE refresh_requests_outgoing_on (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -6391,6 +6435,13 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END AS "item?.name",
+  CASE WHEN v.grant_id IS NOT NULL
+  AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
+  v.grant_id AS "item?.disclosure?.grantId",
+  CASE WHEN v.grant_id IS NOT NULL THEN (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC
+  LIMIT 1) END AS "item?.disclosure?.version",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1
   AND row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) = 1
@@ -6431,6 +6482,23 @@ LEFT JOIN LATERAL (
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
+LEFT JOIN LATERAL (
+  SELECT CASE WHEN one.scopes && '{read_latest}' THEN one.grant_id
+    WHEN every.scopes && '{read_latest}' THEN every.grant_id END AS grant_id
+  FROM (SELECT f.allow_counterparty_access AS may_use) m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every ON true
+  WHERE m.may_use
+) v ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
 -- refresh_requests_outgoing_overdue
@@ -6445,7 +6513,7 @@ ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 --   $8 subjectId text
 --   $9 status text
 --   $10 isOverdue boolean
---   enters memberships_pkey, refresh_requests_outgoing_overdue, subjects_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, refresh_requests_outgoing_overdue, snapshots_version_key, subjects_pkey
 PREPARE refresh_requests_outgoing_overdue (bigint, timestamp with time zone, uuid, timestamp with time zone, text, text, text, text, text, boolean) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -6479,6 +6547,13 @@ SELECT f.role AS "facts.membership?.role",
   r.next_request_id AS "item?.nextRequestId",
   r.next_at AS "item?.nextAt",
   r.series_end_reason AS "item?.seriesEndReason",
+  CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END AS "item?.name",
+  CASE WHEN v.grant_id IS NOT NULL
+  AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
+  v.grant_id AS "item?.disclosure?.grantId",
+  CASE WHEN v.grant_id IS NOT NULL THEN (SELECT n.snapshot_version FROM snapshots n
+  WHERE n.subject_key = s.subject_key ORDER BY n.snapshot_version DESC
+  LIMIT 1) END AS "item?.disclosure?.version",
   ARRAY[r.due_at::text, r.refresh_request_id::text] AS position,
   CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY r.due_at DESC, r.refresh_request_id DESC) = 1
   THEN (SELECT ARRAY[r.due_at::text, r.refresh_request_id::text] FROM refresh_requests r
@@ -6514,6 +6589,23 @@ LEFT JOIN LATERAL (
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 LEFT JOIN subjects s ON s.subject_key = r.subject_key
+LEFT JOIN LATERAL (
+  SELECT CASE WHEN one.scopes && '{read_latest}' THEN one.grant_id
+    WHEN every.scopes && '{read_latest}' THEN every.grant_id END AS grant_id
+  FROM (SELECT f.allow_counterparty_access AS may_use) m
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key) AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+    WHERE s.owner_tenant_id <> i.tenant_id
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.accepted_at IS NOT NULL LIMIT 1) every ON true
+  WHERE m.may_use
+) v ON true
 ORDER BY r.due_at DESC, r.refresh_request_id DESC;
 
 -- refresh_requests_overdue
@@ -6693,22 +6785,23 @@ SELECT current_setting('server_version') AS version,
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
 --   $11 names text[]
---   $12 eventIds uuid[]
---   $13 appliedEventIds uuid[]
---   $14 identifiers.ord integer[]
---   $15 identifiers.scheme text[]
---   $16 identifiers.value text[]
---   $17 inputs.changedBy text[]
---   $18 inputs.origins bytea[]
---   $19 inputs.firstChangedBy text[]
---   $20 inputs.requestId text[]
---   $21 inputs.generatedAt text[]
---   $22 inputs.envelopeHash text[]
---   $23 inputs.prevHash text[]
---   $24 inputs.envelope text[]
---   $25 inputs.traceparent text[]
+--   $12 displayNames text[]
+--   $13 eventIds uuid[]
+--   $14 appliedEventIds uuid[]
+--   $15 identifiers.ord integer[]
+--   $16 identifiers.scheme text[]
+--   $17 identifiers.value text[]
+--   $18 inputs.changedBy text[]
+--   $19 inputs.origins bytea[]
+--   $20 inputs.firstChangedBy text[]
+--   $21 inputs.requestId text[]
+--   $22 inputs.generatedAt text[]
+--   $23 inputs.envelopeHash text[]
+--   $24 inputs.prevHash text[]
+--   $25 inputs.envelope text[]
+--   $26 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subject_identifiers_pkey, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], uuid[], integer[], text[], text[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], text[], uuid[], uuid[], integer[], text[], text[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -6723,11 +6816,11 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, s.name IS DISTINCT
-  FROM ($11::text[])[i.ord] AS is_renamed
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at,
+    (s.name, s.display_name) IS DISTINCT FROM (($11::text[])[i.ord], ($12::text[])[i.ord]) AS is_renamed
   FROM asked i
   CROSS JOIN LATERAL (
-    SELECT s.subject_key, s.owner_tenant_id, s.name
+    SELECT s.subject_key, s.owner_tenant_id, s.name, s.display_name
     FROM subjects s
     WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
   ) s
@@ -6745,20 +6838,20 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($12::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+  SELECT i.*, (SELECT ($13::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id, CASE WHEN i.update_id IS NOT NULL
-    THEN (SELECT ($13::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+    THEN (SELECT ($14::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'update.applied' LIMIT 1) END AS applied_event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 renamed AS (
-  UPDATE subjects s SET name = ($11::text[])[i.ord] FROM ready i WHERE i.is_renamed
-    AND s.subject_key = i.subject_key
+  UPDATE subjects s SET name = ($11::text[])[i.ord], display_name = ($12::text[])[i.ord] FROM ready i
+  WHERE i.is_renamed AND s.subject_key = i.subject_key
 ),
 lost_identifier AS (
   DELETE FROM subject_identifiers d
   WHERE d.subject_key = ANY (ARRAY(SELECT subject_key FROM ready))
-    AND (SELECT true FROM unnest($14::int[], $15::text[], $16::text[])
+    AND (SELECT true FROM unnest($15::int[], $16::text[], $17::text[])
       AS t(ord, scheme, value)
     CROSS JOIN LATERAL (SELECT subject_key FROM ready WHERE ord = t.ord LIMIT 1) r
     WHERE r.subject_key = d.subject_key AND t.scheme = d.scheme LIMIT 1) IS NULL
@@ -6768,8 +6861,8 @@ new_provenance AS (
   SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
   FROM ready i
   CROSS JOIN LATERAL (VALUES
-      (i.snapshot_version, ($17::text[])[i.ord], ($18::bytea[])[i.ord]),
-      (1, ($19::text[])[i.ord], NULL)
+      (i.snapshot_version, ($18::text[])[i.ord], ($19::bytea[])[i.ord]),
+      (1, ($20::text[])[i.ord], NULL)
   ) AS p(snapshot_version, changed_by, origins)
   WHERE p.changed_by IS NOT NULL
   ON CONFLICT DO NOTHING
@@ -6788,7 +6881,7 @@ mended_evidence AS (
 new_identifier AS (
   INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
   SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
-  FROM unnest($14::int[], $15::text[], $16::text[])
+  FROM unnest($15::int[], $16::text[], $17::text[])
     AS t(ord, scheme, value) CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
   ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value
   WHERE subject_identifiers.value <> excluded.value
@@ -6797,23 +6890,23 @@ new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
       prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($20::text[])[ord],
-    ($21::text[])[ord],
-    decode(($22::text[])[ord], 'hex'), decode(($23::text[])[ord], 'hex'),
-    ($24::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($21::text[])[ord],
+    ($22::text[])[ord],
+    decode(($23::text[])[ord], 'hex'), decode(($24::text[])[ord], 'hex'),
+    ($25::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
-    ($25::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($21::text[])[ord],
+    ($26::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 ),
 applied_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($20::text[])[ord],
-    ($25::text[])[ord]
+  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($21::text[])[ord],
+    ($26::text[])[ord]
   FROM ready
   WHERE applied_event_id IS NOT NULL
 )
@@ -6868,15 +6961,16 @@ ORDER BY i.ord;
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
 --   $11 names text[]
---   $12 eventIds uuid[]
---   $13 inputs.requestId text[]
---   $14 inputs.generatedAt text[]
---   $15 inputs.envelopeHash text[]
---   $16 inputs.prevHash text[]
---   $17 inputs.envelope text[]
---   $18 inputs.traceparent text[]
+--   $12 displayNames text[]
+--   $13 eventIds uuid[]
+--   $14 inputs.requestId text[]
+--   $15 inputs.generatedAt text[]
+--   $16 inputs.envelopeHash text[]
+--   $17 inputs.prevHash text[]
+--   $18 inputs.envelope text[]
+--   $19 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], text[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -6890,15 +6984,15 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
-  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord] FROM asked i WHERE is_editor
-    AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name)
+  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord], ($12::text[])[i.ord] FROM asked i
+  WHERE is_editor AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, subject_type || '/' || subject_id AS identity
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key
-      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($12::uuid[])[i.ord]
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($13::uuid[])[i.ord]
     FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
@@ -6910,16 +7004,16 @@ new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
       prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($13::text[])[ord],
-    ($14::text[])[ord],
-    decode(($15::text[])[ord], 'hex'), decode(($16::text[])[ord], 'hex'),
-    ($17::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($14::text[])[ord],
+    ($15::text[])[ord],
+    decode(($16::text[])[ord], 'hex'), decode(($17::text[])[ord], 'hex'),
+    ($18::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
-    ($18::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($14::text[])[ord],
+    ($19::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 )
@@ -6973,18 +7067,19 @@ ORDER BY i.ord;
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
 --   $11 names text[]
---   $12 eventIds uuid[]
---   $13 identifiers.ord integer[]
---   $14 identifiers.scheme text[]
---   $15 identifiers.value text[]
---   $16 inputs.requestId text[]
---   $17 inputs.generatedAt text[]
---   $18 inputs.envelopeHash text[]
---   $19 inputs.prevHash text[]
---   $20 inputs.envelope text[]
---   $21 inputs.traceparent text[]
+--   $12 displayNames text[]
+--   $13 eventIds uuid[]
+--   $14 identifiers.ord integer[]
+--   $15 identifiers.scheme text[]
+--   $16 identifiers.value text[]
+--   $17 inputs.requestId text[]
+--   $18 inputs.generatedAt text[]
+--   $19 inputs.envelopeHash text[]
+--   $20 inputs.prevHash text[]
+--   $21 inputs.envelope text[]
+--   $22 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_create_found (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_create_found (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -6998,15 +7093,15 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
-  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord] FROM asked i WHERE is_editor
-    AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name)
+  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord], ($12::text[])[i.ord] FROM asked i
+  WHERE is_editor AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, subject_type || '/' || subject_id AS identity
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key
-      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($12::uuid[])[i.ord]
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($13::uuid[])[i.ord]
     FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
@@ -7023,7 +7118,7 @@ new_evidence AS (
 new_identifier AS (
   INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
   SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
-  FROM unnest($13::int[], $14::text[], $15::text[])
+  FROM unnest($14::int[], $15::text[], $16::text[])
     AS t(ord, scheme, value) CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
   ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value
   WHERE subject_identifiers.value <> excluded.value
@@ -7032,16 +7127,16 @@ new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
       prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($16::text[])[ord],
-    ($17::text[])[ord],
-    decode(($18::text[])[ord], 'hex'), decode(($19::text[])[ord], 'hex'),
-    ($20::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, ($17::text[])[ord],
+    ($18::text[])[ord],
+    decode(($19::text[])[ord], 'hex'), decode(($20::text[])[ord], 'hex'),
+    ($21::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($16::text[])[ord],
-    ($21::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($17::text[])[ord],
+    ($22::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 )
@@ -8974,7 +9069,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
   g.accepted_at AS "item?.grant.acceptedAt",
-  s.subject_key::float8 AS "item?.subjectKey",
+  s.subject_key::float8 AS "item?.subjectKey", NULL::text AS "item?.name",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -9159,7 +9254,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
   g.accepted_at AS "item?.grant.acceptedAt",
-  s.subject_key::float8 AS "item?.subjectKey",
+  s.subject_key::float8 AS "item?.subjectKey", s.display_name AS "item?.name",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -9350,7 +9445,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
   g.accepted_at AS "item?.grant.acceptedAt",
-  s.subject_key::float8 AS "item?.subjectKey",
+  s.subject_key::float8 AS "item?.subjectKey", s.display_name AS "item?.name",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -9533,7 +9628,7 @@ SELECT f.role AS "facts.membership?.role",
   g.granted_by AS "item?.grant.grantedBy",
   g.purpose AS "item?.grant.purpose",
   g.accepted_at AS "item?.grant.acceptedAt",
-  s.subject_key::float8 AS "item?.subjectKey",
+  s.subject_key::float8 AS "item?.subjectKey", NULL::text AS "item?.name",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -9580,7 +9675,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-  s.created_at AS "item?.createdAt",
+  s.display_name AS "item?.name", s.created_at AS "item?.createdAt",
   n.snapshot_id AS "item?.latest.snapshotId",
   s.subject_type AS "item?.latest.subjectType",
   s.subject_id AS "item?.latest.subjectId",
@@ -9643,7 +9738,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-  s.created_at AS "item?.createdAt",
+  s.display_name AS "item?.name", s.created_at AS "item?.createdAt",
   n.snapshot_id AS "item?.latest.snapshotId",
   s.subject_type AS "item?.latest.subjectType",
   s.subject_id AS "item?.latest.subjectId",
@@ -9705,7 +9800,9 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-  (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1) AS "item?.createdAt",
+  (SELECT o.display_name FROM subjects o WHERE o.subject_key = s.subject_key
+  LIMIT 1) AS "item?.name", (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key
+  LIMIT 1) AS "item?.createdAt",
   n.snapshot_id AS "item?.latest.snapshotId",
   s.subject_type AS "item?.latest.subjectType",
   s.subject_id AS "item?.latest.subjectId",
@@ -9763,7 +9860,9 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-  (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1) AS "item?.createdAt",
+  (SELECT o.display_name FROM subjects o WHERE o.subject_key = s.subject_key
+  LIMIT 1) AS "item?.name", (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key
+  LIMIT 1) AS "item?.createdAt",
   n.snapshot_id AS "item?.latest.snapshotId",
   s.subject_type AS "item?.latest.subjectType",
   s.subject_id AS "item?.latest.subjectId",
@@ -9821,7 +9920,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-  s.created_at AS "item?.createdAt",
+  s.display_name AS "item?.name", s.created_at AS "item?.createdAt",
   n.snapshot_id AS "item?.latest.snapshotId",
   s.subject_type AS "item?.latest.subjectType",
   s.subject_id AS "item?.latest.subjectId",
@@ -10608,6 +10707,7 @@ SELECT f.role AS "facts.membership?.role",
   u.applied_at AS "item?.appliedAt",
   u.applied_snapshot_id AS "item?.appliedSnapshotId",
   u.withdrawn_at AS "item?.withdrawnAt",
+  s.display_name AS "item?.name",
   ARRAY[u.created_at::text, u.update_id::text] AS position, u.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -10673,6 +10773,7 @@ SELECT f.role AS "facts.membership?.role",
   u.applied_at AS "item?.appliedAt",
   u.applied_snapshot_id AS "item?.appliedSnapshotId",
   u.withdrawn_at AS "item?.withdrawnAt",
+  s.display_name AS "item?.name",
   ARRAY[u.created_at::text, u.update_id::text] AS position, u.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (

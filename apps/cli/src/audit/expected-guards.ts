@@ -146,7 +146,7 @@ function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
-function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
+function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp d2ecb1482db42853 for PUBLIC
 function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp eab172de1870fe78 for PUBLIC
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
@@ -193,6 +193,7 @@ migration ChangeFeed1700000000017: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
+migration DisplayNames1700000000047: applied
 migration ErasedTexts1700000000045: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
@@ -310,7 +311,7 @@ privileges of iss_app on snapshot_provenance: INSERT, SELECT
 privileges of iss_app on snapshots: INSERT, SELECT
 privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
-privileges of iss_app on subjects: INSERT, SELECT, UPDATE (name)
+privileges of iss_app on subjects: INSERT, SELECT, UPDATE (display_name, name)
 privileges of iss_app on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_app on tenant_feed: INSERT, SELECT
 privileges of iss_app on tenants: INSERT, SELECT, UPDATE
@@ -355,7 +356,7 @@ privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
 privileges of iss_gateway on snapshots: INSERT, SELECT
 privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
-privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (name)
+privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name)
 privileges of iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_gateway on tenant_feed: SELECT
 privileges of iss_gateway on tenants: INSERT, SELECT, UPDATE

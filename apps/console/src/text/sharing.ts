@@ -216,6 +216,7 @@ export const TEXT = {
     headers: 'Headers (no content)',
     proof: 'Proof (no content)',
     search: 'Search hit',
+    name: 'Name in a list',
   },
   request: 'Request',
   fromDay: 'From',

@@ -106,6 +106,10 @@ export type AccessibleSubject = {
      */
     subject_id: string;
     /**
+     * The name in the latest version. Present only in a search by `identifier` or `q`.
+     */
+    name?: string;
+    /**
      * The tenant that gave the grant.
      */
     granted_by_tenant_id: string;
@@ -870,6 +874,10 @@ export type CreatedGrant = {
      */
     subject_id: string;
     /**
+     * The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it.
+     */
+    name?: string;
+    /**
      * The reads that the grant permits.
      */
     scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
@@ -1464,9 +1472,9 @@ export type Disclosure = {
      */
     principal_id: string;
     /**
-     * The kind of read. `headers` and `proof` show hashes and times, but no content. `search` reveals that the version has the name or identifier of the search.
+     * The kind of read. `headers` and `proof` show hashes and times, but no content. `search` reveals that the version has the name or identifier of the search, and `name` shows its name in a list.
      */
-    via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof' | 'search';
+    via: 'summary' | 'snapshot' | 'diff' | 'provenance' | 'history' | 'export' | 'bundle' | 'headers' | 'proof' | 'search' | 'name';
     /**
      * When the disclosure was recorded: the first read on that day.
      */
@@ -2078,6 +2086,10 @@ export type Grant = {
      * The subject’s id, compared byte for byte. With the type `*` it is `*`.
      */
     subject_id: string;
+    /**
+     * The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it.
+     */
+    name?: string;
     /**
      * The reads that the grant permits.
      */
@@ -3595,6 +3607,10 @@ export type RefreshRequest = {
      */
     series_end_reason: 'cancelled' | 'access_lost' | null;
     /**
+     * The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it.
+     */
+    name?: string;
+    /**
      * A message to the owner.
      */
     message: string | null;
@@ -4325,6 +4341,10 @@ export type Subject = {
      */
     created_at: string;
     /**
+     * The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it.
+     */
+    name?: string;
+    /**
      * The header of the latest snapshot.
      */
     latest_snapshot: SnapshotHeader;
@@ -5050,6 +5070,10 @@ export type Update = {
      * The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.
      */
     subject_id: string;
+    /**
+     * The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it.
+     */
+    name?: string;
     /**
      * The snapshot that the update changes.
      */

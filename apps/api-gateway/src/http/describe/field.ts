@@ -208,7 +208,11 @@ type Intersected<Union> = (Union extends unknown ? (one: Union) => void : never)
 
 /** The record from which the fields are made. */
 export type StoredBy<F extends Fields> = {
-  readonly [Name in Exclude<keyof F, AliasNames<F> | WholeNames<F>> as RecordKey<F, Name>]: StoredOf<F[Name]>;
+  readonly [Name in Exclude<keyof F, AliasNames<F> | WholeNames<F> | OptionalNames<F>> as RecordKey<F, Name>]: StoredOf<
+    F[Name]
+  >;
+} & {
+  readonly [Name in Exclude<OptionalNames<F>, WholeNames<F>> as RecordKey<F, Name>]?: StoredOf<F[Name]>;
 } & ([WholeNames<F>] extends [never] ? unknown : Intersected<StoredOf<F[WholeNames<F>]>>);
 
 /** Converts `grant_id` to `grantId`. */

@@ -16,8 +16,8 @@ export const CONTENT = {
     .optional()
     .example('acme')
     .described(
-      'The beginning of the name, in either case: the legal name in the latest version, otherwise the ' +
-        'individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and ' +
+      'The beginning of the name, in either case and with or without accents: the legal name in the latest ' +
+        'version, otherwise the individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and ' +
         'neither with `subject_id_prefix` or `evidence`.',
     ),
 };

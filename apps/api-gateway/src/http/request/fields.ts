@@ -8,6 +8,7 @@ import {
   isRecurrence,
   isUuid,
   type JsonValue,
+  MAX_DISPLAY_NAME,
   parsePeriod,
   PRINCIPAL_TYPES,
   RECURRENCE,
@@ -87,6 +88,12 @@ export const subjectId = field(subjectIdCheck)
   .shownAs(TEXT)
   .described(
     'The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them.',
+  );
+export const subjectName = shown<string>(TEXT)
+  .optional()
+  .described(
+    'The name in the latest version: the legal name, otherwise the individual’s name; cut after ' +
+      `${MAX_DISPLAY_NAME} characters. It is in lists only, and absent if there is none or if you may not read it.`,
   );
 export const version = field(snapshotVersion).described('The number of the snapshot in the subject’s chain.');
 

@@ -22,6 +22,7 @@ import {
   type GrantFilter,
   type GrantOutcome,
   type GrantRecord,
+  type ListedGrant,
   GRANTS_AT_ONCE,
   GrantStore,
   type GrantToCreate,
@@ -139,7 +140,7 @@ export class GrantService {
     direction: GrantDirection,
     filter: GrantFilter,
     request: PageRequest,
-  ): Promise<Page<GrantRecord>> {
+  ): Promise<Page<ListedGrant>> {
     const { facts, page } = await this.grants.ofTenant(actor, direction, filter, request);
     requireAccess(facts, RULES.readGrants);
     return page;
@@ -168,7 +169,7 @@ export class GrantService {
    * Returns the grants on a subject. Throws `forbidden` unless the caller manages the owner's grants, also if the
    * subject does not exist.
    */
-  async ofSubject(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<GrantRecord>> {
+  async ofSubject(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<ListedGrant>> {
     const { facts, page } = await this.grants.ofSubject(actor, subject, request);
     requireAccess(facts, RULES.manageGrants);
     return page;

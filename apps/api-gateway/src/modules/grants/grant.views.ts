@@ -37,6 +37,7 @@ import {
   prose,
   scopes,
   subjectId,
+  subjectName,
   subjectType,
   tenantId,
   time,
@@ -61,6 +62,7 @@ export const Grant = view('Grant', {
   grantee_tenant_id: tenantId.described('The tenant that received the grant.'),
   subject_type: grantedType,
   subject_id: grantedId,
+  name: subjectName,
   scopes,
   expires_at: time.nullable().described('When the grant expires; null: never.'),
   created_at: time.described('When the grant was created.'),
@@ -118,6 +120,7 @@ export function isPending(grant: GrantRecord | PendingGrantRecord): grant is Pen
 export const AccessibleSubject = view('AccessibleSubject', {
   subject_type: subjectType,
   subject_id: subjectId,
+  name: subjectName.described('The name in the latest version. Present only in a search by `identifier` or `q`.'),
   granted_by_tenant_id: tenantId.from('grantorTenantId').described('The tenant that gave the grant.'),
   grant_id: uuid.described(
     'The id of the grant. If there is a grant on this subject and one on all subjects, the id of the former.',
@@ -367,6 +370,7 @@ export const ACME_TO_BETA: GrantRecord = {
   purpose: null,
   acceptedAt: null,
 };
+export const LISTED_EXAMPLE: Grant = Grant.of({ ...ACME_TO_BETA, name: 'Acme Corporation AG' });
 export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revokedAt: new Date('2026-02-01T00:00:00Z') };
 export const TO_ALL: GrantRecord = { ...ACME_TO_BETA, ...ALL_SUBJECTS };
 export const PENDING: PendingGrantRecord = {

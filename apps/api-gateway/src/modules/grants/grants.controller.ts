@@ -16,6 +16,7 @@ import {
   accessibleSearch,
   AccessibleSubject,
   ACME_TO_BETA,
+  LISTED_EXAMPLE,
   ChangeGrantBody,
   CreatedGrant,
   CreateGrantBody,
@@ -91,7 +92,7 @@ export class GrantsController {
     description:
       'The list has active, revoked and expired grants. Received grants on all subjects of another tenant ' +
       `appear under \`offered\` until the tenant uses or accepts them. ${SHORT_PAGES}`,
-    answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], SPECIFIED_LISTS.grants) },
+    answers: { 200: pageAnswer('One page.', Grant, [LISTED_EXAMPLE], SPECIFIED_LISTS.grants) },
   })
   async listGrants(
     @ActorParam() actor: Actor,
@@ -131,7 +132,7 @@ export class GrantsController {
     description:
       'The list has active, revoked and expired grants, and those on all of the tenant’s subjects. It is paged ' +
       'only beyond 1000 grants.',
-    answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)]) },
+    answers: { 200: pageAnswer('The grants.', Grant, [LISTED_EXAMPLE]) },
   })
   async listSubjectGrants(
     @ActorParam() actor: Actor,

@@ -41,7 +41,7 @@ export const Disclosure = view('Disclosure', {
   principal_id: principalId.described('The principal that read the versions.'),
   via: shown<string>({ type: 'string', enum: DISCLOSURE_WAY_NAMES }).described(
     `The kind of read. ${WITHOUT_CONTENT} show hashes and times, but no content. \`search\` reveals that the ` +
-      'version has the name or identifier of the search.',
+      'version has the name or identifier of the search, and `name` shows its name in a list.',
   ),
   first_at: time.described('When the disclosure was recorded: the first read on that day.'),
   request_id: text.described('The id of the first request.'),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Actor,
+  type Acting,
   buildEventBody,
   DomainError,
   type ErrorDetail,
@@ -18,6 +18,7 @@ import {
 import {
   type EventToWrite,
   type InboxFilter,
+  type ListedRefreshRequest,
   type Page,
   type PageRequest,
   type RefreshClosing,
@@ -28,6 +29,7 @@ import {
 } from '@iss/persistence';
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { Disclosures } from '../../access/disclosures';
 import { EventHandOver } from '../../events/event-hand-over';
 import type { RequestTrace } from '../../request-trace';
 import type { Charged } from '../../work/asker';
@@ -53,6 +55,7 @@ export class RefreshRequestService {
     private readonly requests: RefreshRequestStore,
     private readonly suggestions: SuggestionsService,
     private readonly handOver: EventHandOver,
+    private readonly disclosures: Disclosures,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -129,7 +132,7 @@ export class RefreshRequestService {
 
   /** Returns the requests to or from a tenant, newest first. */
   async listOfTenant(
-    actor: Actor & Charged,
+    actor: Acting & Charged,
     direction: RefreshDirection,
     filter: InboxFilter,
     request: PageRequest,
@@ -141,8 +144,17 @@ export class RefreshRequestService {
       case 'incoming':
         return { items: await this.suggestions.show(actor, items), next };
       case 'outgoing':
+        await Promise.all(items.map((item) => this.recordName(actor, item)));
         return { items: items.map(withoutSuggestion), next };
     }
+  }
+
+  /** Records that a grantee is shown the name of a subject. */
+  private async recordName(actor: Acting, { disclosure }: ListedRefreshRequest): Promise<void> {
+    if (disclosure === null) return;
+    const { subjectKey, grantId, version } = disclosure;
+    const shown = { subjectKey, granteeTenantId: actor.tenantId, grantId };
+    await this.disclosures.record(actor, shown, { from: version, to: version }, 'name');
   }
 
   /** Declines a request as its owner. Throws `not_found`, `forbidden`, or `conflict` if it is not pending. */

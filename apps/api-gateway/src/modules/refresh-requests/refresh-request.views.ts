@@ -16,6 +16,7 @@ import {
   prose,
   recurrence,
   subjectId,
+  subjectName,
   SubjectRef,
   tenantId,
   text,
@@ -90,6 +91,7 @@ const Suggested = part({
 /** The data of events plus two things that events lack: people's texts, and fields that only the owner sees. */
 export const RefreshRequest = view('RefreshRequest', {
   ...RefreshRequestData.fields,
+  name: subjectName,
   message,
   decline_reason: prose(500).nullable().described('The reason why the owner declined; null unless it did.'),
   suggested_fulfilment: Suggested.nullable()

@@ -1,4 +1,4 @@
-import { type Actor, RULES, type SubjectRef } from '@iss/domain';
+import { type Acting, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
@@ -71,7 +71,12 @@ export class RefreshRequestsController {
       'Members of the owner see every request, or those of one tenant. Other callers must send their own ' +
       '`requesting_tenant_id` and see only that tenant’s requests.',
     answers: {
-      200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], SPECIFIED_LISTS.refreshRequests),
+      200: pageAnswer(
+        'One page.',
+        RefreshRequest,
+        [RefreshRequest.of({ ...ASKED, name: 'Acme Corporation AG' })],
+        SPECIFIED_LISTS.refreshRequests,
+      ),
     },
   })
   async listRefreshRequests(
@@ -168,11 +173,16 @@ export class TenantRefreshRequestsController {
   @Get()
   @ApiRoute('List the refresh requests to or from a tenant, newest first', RULES.readRefreshRequests, {
     answers: {
-      200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], SPECIFIED_LISTS.refreshRequests),
+      200: pageAnswer(
+        'One page.',
+        RefreshRequest,
+        [RefreshRequest.of({ ...ASKED, name: 'Acme Corporation AG' })],
+        SPECIFIED_LISTS.refreshRequests,
+      ),
     },
   })
   async listTenantRefreshRequests(
-    @ActorParam() actor: Actor,
+    @ActorParam() actor: Acting,
     @PageOf(TenantRefreshRequestsQuery, SPECIFIED_LISTS.refreshRequests) paging: Paging<TenantRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
     const { direction = 'incoming', status = null, subject_type: subjectType = null, overdue } = paging.query;

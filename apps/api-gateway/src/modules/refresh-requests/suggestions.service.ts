@@ -11,6 +11,8 @@ export interface Suggestion {
 
 /** A request as shown. For the subject's owner it has a suggestion, if one could be computed; for others, null. */
 export interface ShownRequest extends RefreshRequestRecord {
+  /** The name of its subject. Only in lists. */
+  name?: string | null;
   suggestedFulfilment: Suggestion | null;
 }
 

@@ -3,7 +3,7 @@ import { EVIDENCE_TO_MEND, type SubjectSearch } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { view, type ViewOf } from '../../http/describe/view';
-import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
+import { oneOf, PAGE, prefix, subjectId, subjectName, subjectType, tenantId, time } from '../../http/request/fields';
 import { CONTENT, contentSearch } from '../../http/request/content-search';
 import { query, type SentOf } from '../../http/request/shape';
 
@@ -16,6 +16,7 @@ const fields = {
 /** An item of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export const Subject = view('Subject', {
   ...fields,
+  name: subjectName,
   latest_snapshot: SnapshotHeader.from('latest').described('The header of the latest snapshot.'),
 });
 export type Subject = ViewOf<typeof Subject>;
@@ -60,6 +61,7 @@ const ACME_CORP = { ...SNAPSHOT_HEADER_EXAMPLE.subject, created_at: SNAPSHOT_HEA
 
 export const SUBJECT_EXAMPLE: Subject = {
   ...ACME_CORP,
+  name: 'Acme Corporation AG',
   latest_snapshot: {
     ...SNAPSHOT_HEADER_EXAMPLE,
     snapshot_id: EXAMPLE_IDS.next_snapshot_id,

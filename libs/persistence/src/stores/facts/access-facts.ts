@@ -1,4 +1,13 @@
-import { type AccessRule, ALL_SUBJECTS, ANYONE_ID, ROLES, rolesFrom, type Scope, type SubjectRef } from '@iss/domain';
+import {
+  type AccessRule,
+  ALL_SUBJECTS,
+  ANYONE_ID,
+  ROLES,
+  rolesFrom,
+  RULES,
+  type Scope,
+  type SubjectRef,
+} from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
 /** True if grant `g` is neither revoked nor expired at the moment of the read. */
@@ -132,6 +141,19 @@ LEFT JOIN LATERAL (
     FROM memberships m${grantOf('one', isLiveGrant('i.tenant_id', 's.subject_key'))}${grantOf('every', isLiveGrantToAll('s.owner_tenant_id', 'i.tenant_id'))}
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
+
+const mayReadLatest = (grant: string): string => `${grant}.scopes && '{${RULES.readLatest.subject.join()}}'`;
+
+/**
+ * Joins, as `v`, the accepted live grant by which the member `f` of `i.tenant_id` may read the latest version of subject `s`. Null for the
+ * owner.
+ */
+export const LATEST_READ_BY = `
+  LEFT JOIN LATERAL (
+    SELECT CASE WHEN ${mayReadLatest('one')} THEN one.grant_id WHEN ${mayReadLatest('every')} THEN every.grant_id END AS grant_id
+      FROM (SELECT f.allow_counterparty_access AS may_use) m${grantOf('one', isLiveGrant('i.tenant_id', 's.subject_key'))}${grantOf('every', isAcceptedGrantToAll('s.owner_tenant_id', 'i.tenant_id'))}
+     WHERE m.may_use
+  ) v ON true`;
 
 /** Joins the same for statements that disclose nothing of the subject. */
 export const TENANT_ACCESS = tenantAccess([]);

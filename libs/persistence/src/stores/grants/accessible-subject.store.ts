@@ -24,6 +24,8 @@ import { grantColumns, type GrantRecord } from './grant-record';
 export interface AccessibleSubject {
   grant: GrantRecord;
   latest: SnapshotRow | null;
+  /** Of a search by content, which is recorded; else null. */
+  name: string | null;
   subjectKey: number;
 }
 
@@ -81,6 +83,8 @@ interface Listed {
   order: string;
   /** Values that a position has after the type and id of `s`; starts with a comma. */
   further: string;
+  /** The name of a subject `s` that is shown; none unless given. */
+  name?: string;
   /**
    * For a list of one subject: one row with the columns `subject_key` and `owner_tenant_id`. For a list of one grantor: its id.
    */
@@ -100,7 +104,7 @@ interface Listed {
  */
 const accessible = <Search extends object = object>(
   name: string,
-  { named = { subject: NO_SUBJECT, grantor: 'NULL::text' }, ...listed }: Listed,
+  { named = { subject: NO_SUBJECT, grantor: 'NULL::text' }, name: shown = 'NULL::text', ...listed }: Listed,
 ) =>
   statement<
     Actor & AfterAccessible & { rows: number } & Search,
@@ -171,7 +175,7 @@ const accessible = <Search extends object = object>(
 )
 SELECT ${FACTS},
   ${columns(grantColumns(), 'item?.grant')},
-  s.subject_key::float8 AS "item?.subjectKey",
+  s.subject_key::float8 AS "item?.subjectKey", ${shown} AS "item?.name",
   ${columns(snapshotColumns(), 'item?.latest?')},
   g.position,
        CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
@@ -270,6 +274,7 @@ const searched = (isFound: string) => ({
   one: `
      AND ${isFound}`,
   grants: ` AND g.${READS_LATEST}`,
+  name: 's.display_name',
 });
 
 const ACCESSIBLE_BY_IDENTIFIER = accessible<Identifier>('subjects_accessible_by_identifier', {

@@ -22,6 +22,11 @@ export interface GrantRecord extends SubjectRef {
   acceptedAt: Date | null;
 }
 
+/** A grant in a list, with the name of its subject for the subject's owner. */
+export interface ListedGrant extends GrantRecord {
+  name: string | null;
+}
+
 /** A request for a grant on all subjects. Its status is that of the moment it was read. It gives no rights. */
 export interface PendingGrantRecord {
   /** The id that the grant will get. */
@@ -63,3 +68,9 @@ export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   purpose: `${g}.purpose`,
   acceptedAt: `${g}.accepted_at`,
 });
+
+/** The same in a list for the tenant `i.tenant_id`. A grant on all subjects has no name. */
+export const listedGrantColumns: Columns<ListedGrant> = {
+  ...grantColumns(),
+  name: 'CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END',
+};

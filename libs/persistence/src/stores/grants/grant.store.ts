@@ -26,7 +26,15 @@ import {
   TO_ALL,
 } from '../facts/access-facts';
 import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
-import { ACCEPTED, grantColumns, type GrantRecord, grantStatus, type PendingGrantRecord } from './grant-record';
+import {
+  ACCEPTED,
+  grantColumns,
+  type GrantRecord,
+  grantStatus,
+  type ListedGrant,
+  listedGrantColumns,
+  type PendingGrantRecord,
+} from './grant-record';
 import { capOf, countUpTo } from '../limits/caps';
 import { ACTING } from '../records/acting';
 import {
@@ -344,7 +352,7 @@ const LIST = newestRecords('grants', 'g', 'created_at', 'grant_id', 'uuid');
 
 type ListStatement = Statement<
   Actor & RecordPage & NamedKey & Omit<GrantFilter, 'subject'>,
-  RecordRow<AccessFacts, GrantRecord>
+  RecordRow<AccessFacts, ListedGrant>
 >;
 
 type Keyed = Omit<KeyedScope, 'and'>;
@@ -360,7 +368,7 @@ const list = (name: string, scope: string | Keyed, and = 'true'): ListStatement 
   return statement(
     name,
     `SELECT ${FACTS},
-  ${columns(grantColumns(), 'item?')},
+  ${columns(listedGrantColumns, 'item?')},
   ${LIST.position(listed)}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, status: 'text', grantee_tenant_id: 'text', grantor_tenant_id: 'text' })}
   ${MEMBER_ACCESS}
@@ -425,10 +433,10 @@ const FIND = statement<Actor & { grantId: string }, { facts: AccessFacts; grant:
 
 /** Lists the grants on a subject, and those on all subjects of its owner. */
 const ON_SUBJECT = newestFirst('g', 'grant_id');
-const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, GrantRecord>>(
+const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, ListedGrant>>(
   'grants_of_subject',
   `SELECT ${FACTS},
-  ${columns(grantColumns(), 'item?')},
+  ${columns(listedGrantColumns, 'item?')},
   ${ON_SUBJECT.position}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
@@ -525,7 +533,7 @@ export class GrantStore {
     direction: GrantDirection,
     filter: GrantFilter,
     request: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<ListedGrant> }> {
     const { subject, ...others } = filter;
     const otherTenantId = direction === 'issued' ? others.granteeTenantId : others.grantorTenantId;
     const scope = subject !== null ? 'subject' : otherTenantId !== null ? 'pair' : 'all';
@@ -563,7 +571,7 @@ export class GrantStore {
     actor: Actor,
     subject: SubjectRef,
     request: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<ListedGrant> }> {
     return toList(await this.sql.run(OF_SUBJECT, { ...actor, ...subject, ...before(request) }), request.limit);
   }
 }

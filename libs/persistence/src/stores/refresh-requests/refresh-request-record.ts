@@ -32,6 +32,13 @@ export interface RefreshRequestRecord extends SubjectRef {
   seriesEndReason: RefreshSeriesEnd | null;
 }
 
+/** A request in a list, with the name of its subject for a caller that may read its latest version. */
+export interface ListedRefreshRequest extends RefreshRequestRecord {
+  name: string | null;
+  /** The disclosure to record before the name is shown. Null for the owner, and if there is no name. */
+  disclosure: { subjectKey: number; grantId: string; version: number } | null;
+}
+
 /** True if the request `r` can be answered now. It uses the database's clock, because the worker stores `expired` later. */
 export const IS_OPEN = `r.status = 'pending' AND coalesce(r.expires_at, 'infinity') > statement_timestamp()`;
 const IS_OVER = `r.status = 'pending' AND r.expires_at <= statement_timestamp()`;

@@ -24,8 +24,16 @@ import {
 } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, memberAccess, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
+import {
+  FACTS,
+  LATEST_READ_BY,
+  MEMBER_ACCESS,
+  memberAccess,
+  partyAccess,
+  rolesOf,
+  TENANT_ACCESS,
+} from '../facts/access-facts';
+import { headVersion, NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import {
   ANY_TIME,
@@ -40,7 +48,13 @@ import {
   toRecords,
 } from '../records/record-page';
 import { wants } from '../webhooks/wants';
-import { IS_OPEN, type RefreshRequestRecord, requestColumns, STATUS } from './refresh-request-record';
+import {
+  IS_OPEN,
+  type ListedRefreshRequest,
+  type RefreshRequestRecord,
+  requestColumns,
+  STATUS,
+} from './refresh-request-record';
 
 export interface RefreshRequestToCreate extends SubjectRef {
   refreshRequestId: string;
@@ -278,6 +292,26 @@ const INSERT_EVENT = statement<EventToWrite, { eventId: string }>(
   RETURNING event_id AS "eventId"`,
 );
 
+/** The columns of a listed request, for the owner of its subject or for a grantee that has `v`. */
+const listed = (name: string, disclosure: string): string => `${columns({ ...requestColumns(), name }, 'item?')},
+  ${disclosure}`;
+const NOT_DISCLOSED = `NULL::float8 AS "item?.disclosure?.subjectKey"`;
+const LISTED: Readonly<Record<RefreshDirection | 'subject', string>> = {
+  subject: listed('CASE WHEN f.owns_subject THEN s.display_name END', NOT_DISCLOSED),
+  incoming: listed('s.display_name', NOT_DISCLOSED),
+  outgoing: listed(
+    'CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END',
+    `CASE WHEN v.grant_id IS NOT NULL AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
+  v.grant_id AS "item?.disclosure?.grantId",
+  CASE WHEN v.grant_id IS NOT NULL THEN ${headVersion('s.subject_key')} END AS "item?.disclosure?.version"`,
+  ),
+};
+/** Joins the subject `s` of the request `r`, and what {@link LISTED} needs of it. */
+const SUBJECT_OF: Readonly<Record<RefreshDirection, string>> = {
+  incoming: 'LEFT JOIN subjects s ON s.subject_key = r.subject_key',
+  outgoing: `LEFT JOIN subjects s ON s.subject_key = r.subject_key${LATEST_READ_BY}`,
+};
+
 const LIST = newestFirst('r', 'refresh_request_id');
 /** The size of the large columns of a request, as JSON. */
 const BYTES = `(octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))`;
@@ -285,11 +319,11 @@ const BYTES = `(octet_length(to_json(r.requested_paths)::text) + coalesce(octet_
 const listStatement = (name: string, filter: string) =>
   statement<
     SubjectRef & Before & { principalId: string; requestingTenantId: string | null },
-    ListRow<AccessFacts, RefreshRequestRecord>
+    ListRow<AccessFacts, ListedRefreshRequest>
   >(
     name,
     `SELECT ${FACTS},
-  ${columns(requestColumns(), 'item?')},
+  ${LISTED.subject},
   ${LIST.position}, r.found
   FROM ${inputRow({ principal_id: 'text', ...SUBJECT, requesting_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
@@ -316,11 +350,11 @@ const OF_SUBJECT_BY_TENANT = listStatement(
 const inboxStatement = (direction: RefreshDirection, tenant: string) =>
   statement<
     Actor & Before & { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
-    ListRow<AccessFacts, RefreshRequestRecord>
+    ListRow<AccessFacts, ListedRefreshRequest>
   >(
     `refresh_requests_${direction}`,
     `SELECT ${FACTS},
-  ${columns(requestColumns(), 'item?')},
+  ${LISTED[direction]},
   ${LIST.position}, r.found
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
@@ -343,7 +377,7 @@ const inboxStatement = (direction: RefreshDirection, tenant: string) =>
     BYTES,
     LIST.order,
   )} r ON true
-  LEFT JOIN subjects s ON s.subject_key = r.subject_key
+  ${SUBJECT_OF[direction]}
  ${LIST.order}`,
   );
 
@@ -364,22 +398,22 @@ export interface InboxFilter {
 const BY_CREATION = newestRecords('refresh_requests', 'r', 'created_at', 'refresh_request_id', 'uuid');
 const BY_DUE_TIME = newestRecords('refresh_requests', 'r', 'due_at', 'refresh_request_id', 'uuid');
 
-const filteredInbox = (name: string, list: RecordList, listed: string | KeyedScope) => {
+const filteredInbox = (direction: RefreshDirection, list: RecordList, name: string, scope: string | KeyedScope) => {
   const wanted = `(i.status IS NULL OR ${STATUS} = i.status) AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
        AND (NOT i.is_overdue OR (${IS_OPEN} AND r.due_at <= statement_timestamp()))`;
   return statement<
     Actor & RecordPage & NamedKey & { status: RefreshRequestStatus | null; isOverdue: boolean },
-    RecordRow<AccessFacts, RefreshRequestRecord>
+    RecordRow<AccessFacts, ListedRefreshRequest>
   >(
-    name,
+    `refresh_requests_${direction}_${name}`,
     `SELECT ${FACTS},
-  ${columns(requestColumns(), 'item?')},
-  ${list.position(listed)}, r.found
+  ${LISTED[direction]},
+  ${list.position(scope)}, r.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, status: 'text', is_overdue: 'boolean' })}
   ${MEMBER_ACCESS}
   ${NAMED_KEY}
-  LEFT JOIN LATERAL ${fitting('r', `SELECT * FROM ${list.page(listed, wanted)} r`, BYTES, list.order)} r ON true
-  LEFT JOIN subjects s ON s.subject_key = r.subject_key
+  LEFT JOIN LATERAL ${fitting('r', `SELECT * FROM ${list.page(scope, wanted)} r`, BYTES, list.order)} r ON true
+  ${SUBJECT_OF[direction]}
  ${list.order}`,
   );
 };
@@ -395,12 +429,12 @@ const dueOf = (tenant: string): string =>
   `r.${tenant} || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL AND ${TO_MEMBERS}`;
 const FILTERED_INBOX = {
   incoming: {
-    subject: filteredInbox('refresh_requests_incoming_on', BY_CREATION, onSubject('owner_tenant_id')),
-    overdue: filteredInbox('refresh_requests_incoming_overdue', BY_DUE_TIME, dueOf('owner_tenant_id')),
+    subject: filteredInbox('incoming', BY_CREATION, 'on', onSubject('owner_tenant_id')),
+    overdue: filteredInbox('incoming', BY_DUE_TIME, 'overdue', dueOf('owner_tenant_id')),
   },
   outgoing: {
-    subject: filteredInbox('refresh_requests_outgoing_on', BY_CREATION, onSubject('outgoing_of')),
-    overdue: filteredInbox('refresh_requests_outgoing_overdue', BY_DUE_TIME, dueOf('outgoing_of')),
+    subject: filteredInbox('outgoing', BY_CREATION, 'on', onSubject('outgoing_of')),
+    overdue: filteredInbox('outgoing', BY_DUE_TIME, 'overdue', dueOf('outgoing_of')),
   },
 };
 
@@ -444,7 +478,7 @@ export class RefreshRequestStore {
     subject: SubjectRef,
     requestingTenantId: string | null,
     request: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<ListedRefreshRequest> }> {
     const query = requestingTenantId === null ? OF_SUBJECT : OF_SUBJECT_BY_TENANT;
     const parameters = { principalId, ...subject, requestingTenantId, ...before(request) };
     const rows = await this.sql.runInTurn(principalId, query, parameters);
@@ -460,7 +494,7 @@ export class RefreshRequestStore {
     direction: RefreshDirection,
     { status, subjectType, subject, isOverdue }: InboxFilter,
     request: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<ListedRefreshRequest> }> {
     if (subject === null && !isOverdue) {
       const statuses = status === null ? REFRESH_REQUEST_STATUSES : [status];
       const subjectTypes = subjectType === null ? SUBJECT_TYPES : [subjectType];

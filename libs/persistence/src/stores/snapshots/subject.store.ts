@@ -23,6 +23,7 @@ export interface OwnershipRecord extends SubjectRef {
 
 /** A subject in the list of its owner. `latest` has no envelope. */
 export interface OwnedSubject extends SubjectRef {
+  name: string | null;
   createdAt: Date;
   latest: SnapshotRow;
 }
@@ -55,12 +56,17 @@ type OwnedStatement = Statement<
  * the prefix are removed after its limit, so no upper bound is needed, and only the page's rows are read. It compares rows, so
  * that no plan scans the subjects of all tenants.
  */
-const owned = (name: string, table: string, createdAt: string, condition = ''): OwnedStatement =>
+const owned = (
+  name: string,
+  table: string,
+  subject: { name: string; createdAt: string },
+  condition = '',
+): OwnedStatement =>
   statement(
     name,
     `SELECT ${FACTS},
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-       ${createdAt} AS "item?.createdAt",
+       ${subject.name} AS "item?.name", ${subject.createdAt} AS "item?.createdAt",
   ${columns(snapshotColumns(), 'item?.latest')},
        ARRAY[s.subject_type, s.subject_id] AS position
   FROM ${inputRow(ACTOR)}
@@ -83,18 +89,20 @@ const owned = (name: string, table: string, createdAt: string, condition = ''): 
  ORDER BY s.subject_type, s.subject_id`,
   );
 
-const OWNED = owned('subjects_owned', 'subjects', 's.created_at');
-const CREATED_AT = '(SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1)';
+const OWNED = owned('subjects_owned', 'subjects', { name: 's.display_name', createdAt: 's.created_at' });
+const ofSubject = (column: string): string =>
+  `(SELECT o.${column} FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1)`;
+const MARKED = { name: ofSubject('display_name'), createdAt: ofSubject('created_at') };
 /** The same list for subjects with evidence to mend. Only these have a row in the table. */
 const TO_MEND: Record<EvidenceToMend, OwnedStatement> = {
-  missing: owned('subjects_evidence_missing', 'subject_evidence', CREATED_AT, 'AND s.has_missing'),
-  carried: owned('subjects_evidence_carried', 'subject_evidence', CREATED_AT, 'AND s.has_carried'),
+  missing: owned('subjects_evidence_missing', 'subject_evidence', MARKED, 'AND s.has_missing'),
+  carried: owned('subjects_evidence_carried', 'subject_evidence', MARKED, 'AND s.has_carried'),
 };
 
 /** Selects a found subject `s` with its newest snapshot `n`. */
 const FOUND = `${FACTS},
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-       s.created_at AS "item?.createdAt",
+       s.display_name AS "item?.name", s.created_at AS "item?.createdAt",
   ${columns(snapshotColumns(), 'item?.latest')}`;
 
 /** Joins the subject `last` after which a page starts. */

@@ -18,6 +18,11 @@ export interface UpdateRecord extends SubjectRef {
   withdrawnAt: Date | null;
 }
 
+/** An update in a list, with the name of its subject. */
+export interface ListedUpdate extends UpdateRecord {
+  name: string | null;
+}
+
 /** Returns the columns of the update `u` of subject `s`. */
 export const updateColumns = (u = 'u', s = 's'): Columns<UpdateRecord> => ({
   updateId: `${u}.update_id`,

@@ -22,9 +22,9 @@ import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
 import { eventIdIfWanted, wants } from '../webhooks/wants';
 import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
-import { updateColumns, type UpdateRecord } from './update-record';
+import { type ListedUpdate, updateColumns, type UpdateRecord } from './update-record';
 
-export { type UpdateRecord } from './update-record';
+export { type ListedUpdate, type UpdateRecord } from './update-record';
 
 /** A new proposal. `patchOps` is canonical JSON text. */
 export interface UpdateToPropose extends SubjectRef {
@@ -284,7 +284,7 @@ SELECT ${FACTS},
 
 const LIST = newestFirst('u', 'update_id');
 const LISTED = `${FACTS},
-  ${columns(updateColumns(), 'item?')},
+  ${columns({ ...updateColumns(), name: 's.display_name' }, 'item?')},
   ${LIST.position}, u.found`;
 type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
@@ -303,7 +303,7 @@ const pageOf = (whose: string): string => `
     LIST.order,
   )} u ON true`;
 
-const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, UpdateRecord>>(
+const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, ListedUpdate>>(
   'updates_of_tenant',
   `SELECT ${LISTED}
   FROM ${inputRow(ACTOR)}
@@ -313,7 +313,7 @@ const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, UpdateRecord>>(
  ${LIST.order}`,
 );
 
-const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, UpdateRecord>>(
+const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, ListedUpdate>>(
   'updates_of_subject',
   `SELECT ${LISTED}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
@@ -433,7 +433,7 @@ export class UpdateStore {
     { tenantId, principalId, subject }: Omit<UpdateRef, 'updateId'>,
     statuses: readonly UpdateStatus[],
     request: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<ListedUpdate> }> {
     const parameters = { tenantId, principalId, statuses, ...before(request) };
     const rows = await (subject === null
       ? this.sql.runInTurn(tenantId, OF_TENANT, parameters)

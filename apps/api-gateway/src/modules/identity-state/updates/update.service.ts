@@ -14,6 +14,7 @@ import {
   type Page,
   type PageRequest,
   SnapshotReadStore,
+  type ListedUpdate,
   type UpdateRecord,
   type UpdateRef,
   UpdateStore,
@@ -103,7 +104,7 @@ export class UpdateService {
     subject: SubjectRef | null,
     status: UpdateStatus | undefined,
     page: PageRequest,
-  ): Promise<Page<UpdateRecord>> {
+  ): Promise<Page<ListedUpdate>> {
     const statuses = status === undefined ? UPDATE_STATUSES : [status];
     const listed = await this.updates.list({ ...actor, subject }, statuses, page);
     requireAccess(listed.facts, subject === null ? RULES.readUpdates : RULES.readSubjectUpdates);

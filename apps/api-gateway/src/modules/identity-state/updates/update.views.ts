@@ -9,6 +9,7 @@ import {
   PAGE,
   principalId,
   subjectId,
+  subjectName,
   SubjectRef,
   subjectType,
   time,
@@ -26,6 +27,7 @@ export const Update = view('Update', {
   update_id: uuid.described('The id of the update.'),
   subject_type: subjectType,
   subject_id: subjectId,
+  name: subjectName,
   base_snapshot_id: baseId,
   base_snapshot_version: baseVersion,
   patch_ops: operations
@@ -124,7 +126,9 @@ export const PROPOSE: Route = {
   },
   errors: ['conflict', 'erased', 'damaged'],
 };
-export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED]) } };
+export const LIST: Route = {
+  answers: { 200: pageAnswer('A page of updates.', Update, [{ ...PROPOSED, name: 'Acme Corporation AG' }]) },
+};
 export const READ: Route = { answers: { 200: answer('The update.', Update, PROPOSED) }, errors: ['not_found'] };
 export const WITHDRAW: Route = {
   description: 'Allowed for the proposer and for any `tenant_editor`. A withdrawn update cannot be applied.',
