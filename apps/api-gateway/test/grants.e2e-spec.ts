@@ -171,7 +171,7 @@ describe('creating a grant', () => {
       accepted_at: null,
     });
     expect(grant).toEqual(flat);
-    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([flat]);
+    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([{ ...flat, name: 'Zürich Öl AG' }]);
   });
 
   it('expires never when expires_at is left out or null', async () => {
@@ -295,7 +295,7 @@ describe('revoking a grant', () => {
     await world.readLatest(subject).expect(403);
     const left: Subject[] = (await world.accessible('?limit=200').expect(200)).body.items;
     expect(left.map(({ subject_id }) => subject_id)).not.toContain(subject.subject_id);
-    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([body]);
+    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([{ ...body, name: 'Zürich Öl AG' }]);
   });
 
   it('conflicts with a grant that is not active', async () => {

@@ -83,6 +83,7 @@ describe('the list of owned subjects', () => {
     expect(answer.body.items[3]).toEqual({
       subject_type: 'organization',
       subject_id: 'a',
+      name: 'Zürich Öl AG',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       latest_snapshot: header,
     });

@@ -24,7 +24,7 @@ describe('lists of updates', () => {
     await subject.act('apply', c).expect(200);
     const all = await list('').expect(200);
     expect(ids(all)).toEqual(made);
-    expect(all.body.items[1]).toEqual((await subject.get(b)).body);
+    expect(all.body.items[1]).toEqual({ ...(await subject.get(b)).body, name: 'Neu AG' });
     expect(ids(await list('?status=withdrawn').expect(200))).toEqual([a]);
     expect(ids(await list('?status=applied').expect(200))).toEqual([c]);
     expect(ids(await list('?status=proposed').expect(200))).toEqual([b, ...made.slice(3)]);

@@ -26,6 +26,7 @@ import {
   TO_BETA,
 } from '../../src/modules/tenancy/member.views';
 import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
+import { SUBJECT_EXAMPLE } from '../../src/modules/tenancy/subject.views';
 import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
 import { LOG_KEYS_EXAMPLE } from '../../src/modules/transparency-log/log.views';
 import { DEAD, DeliveryWithPayload } from '../../src/modules/webhook-subscriptions/delivery.views';
@@ -175,7 +176,8 @@ export class ExampleWorld {
 
   private async firstVersion(): Promise<void> {
     const { subject, created_at } = SNAPSHOT_HEADER_EXAMPLE;
-    await this.insert('subjects', { subject_key: SUBJECT_KEY, ...subject, owner_tenant_id: 'acme', created_at });
+    const named = { ...subject, display_name: SUBJECT_EXAMPLE.name ?? null };
+    await this.insert('subjects', { subject_key: SUBJECT_KEY, ...named, owner_tenant_id: 'acme', created_at });
     await this.addSnapshot(ENVELOPE_EXAMPLE, created_at, null);
   }
 

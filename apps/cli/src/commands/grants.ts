@@ -48,6 +48,7 @@ export const grants: Command = {
         none: direction === 'offered' ? 'No grant waits for acceptance.' : noneText(direction, isAll),
         paint: { grant: style.yellow },
         asRow: (grant) => ({
+          ...(direction === 'issued' ? { name: visible(grant.name ?? '') } : {}),
           grant: grant.grant_id,
           subject: grantedText(grant),
           ...(direction === 'issued'

@@ -29,6 +29,7 @@ export const proposals: Command = {
         none: `There are no ${status} proposals.`,
         paint: { update: style.yellow },
         asRow: (update) => ({
+          name: visible(update.name ?? ''),
           update: update.update_id,
           subject: visible(`${update.subject_type}/${update.subject_id}@${update.base_snapshot_version}`),
           by: visible(update.initiated_by ?? update.proposed_by),

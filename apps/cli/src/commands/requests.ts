@@ -40,6 +40,7 @@ export const requests: Command = {
         none: 'There are no matching requests.',
         paint: { request: style.yellow },
         asRow: (request) => ({
+          name: visible(request.name ?? ''),
           request: request.refresh_request_id,
           subject: visible(`${request.subject.subject_type}/${request.subject.subject_id}`),
           by: visible(request.requesting_tenant_id),

@@ -42,8 +42,9 @@ export const subjects: Command = {
   },
 };
 
-function rowOf({ subject_type: type, subject_id: id, latest_snapshot: latest }: api.Subject) {
+function rowOf({ subject_type: type, subject_id: id, name, latest_snapshot: latest }: api.Subject) {
   return {
+    name: visible(name ?? ''),
     subject: visible(`${type}/${id}@${latest.snapshot_version}`),
     stored: latest.created_at,
     hash: latest.envelope_hash ?? 'none',

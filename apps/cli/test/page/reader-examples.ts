@@ -38,7 +38,7 @@ export const READER_EXAMPLES: readonly Example[] = [
     keep: { MISTAKE: /: (\S+)$/ },
   },
   { line: 'iss requests cancel $MISTAKE --profile lender' },
-  { line: 'iss requests', keep: { ASK: /^(\S+) {2}.*annual_review$/m } },
+  { line: 'iss requests', keep: { ASK: /([0-9a-f]{8}-\S+) .*annual_review$/m } },
   { line: 'iss requests harbour --overdue' },
   { line: 'iss requests fulfil $ASK', exitCode: 1 },
   { of: 'requests fulfil', line: 'iss requests fulfil $ASK --version 2' },

@@ -193,7 +193,7 @@ export class GrantsController {
     @PageOf(AccessibleListQuery, SPECIFIED_LISTS.accessibleSubjects) paging: Paging<AccessibleListQuery>,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
     const page = await this.grants.accessible(actor, accessibleSearch(paging.query), paging.at());
-    return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));
+    return paging.answer(page, ({ grant, ...subject }) => AccessibleSubject.of({ ...grant, ...subject }));
   }
 }
 

@@ -126,6 +126,7 @@ describe('A write among many subscriptions', () => {
       eventIds: [newEventId()],
       appliedEventIds: [null],
       names: [null],
+      displayNames: [null],
       identifiers: [],
     });
   const tell = (tenantId: string): Promise<number> =>
