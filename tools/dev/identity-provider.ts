@@ -115,7 +115,7 @@ function signInPage(client: string, fault: string): string {
     'Sign in for development',
     `<p>${escapeHtml(client)} asks you to sign in. This provider is for development: it accepts every name without a password.</p>
     <form method="post"><fieldset><legend>Continue as a seeded user</legend>${buttons}</fieldset></form>
-    <form method="post">${alert}<label for="user">Or as somebody else</label>
+    <form method="post">${alert}<label for="user">Or as another user</label>
     <input id="user" name="user" required maxlength="100" autocomplete="username" autofocus${fault === '' ? '' : ' aria-describedby="fault"'}>
     <button>Sign in</button></form>`,
   );

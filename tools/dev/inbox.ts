@@ -112,7 +112,7 @@ function inboxPage(deliveries: InboxDelivery[]): string {
   const table = `<table><thead><tr><th scope="col">Received</th><th scope="col">Hook</th><th scope="col">Signature</th><th scope="col">Delivery</th></tr></thead>
   <tbody>${rows.join('\n')}</tbody></table>`;
   const intro =
-    '<p>Newest first, the last 200; refreshed every 5 seconds. <a href="/deliveries">The same as JSON</a>.</p>';
+    '<p>The last 200 deliveries, newest first. The page reloads every 5 seconds. <a href="/deliveries">Show as JSON</a>.</p>';
   const refresh = '<meta http-equiv="refresh" content="5">';
   return page('Webhook inbox', intro + (rows.length === 0 ? '<p>Nothing has arrived yet.</p>' : table), refresh);
 }

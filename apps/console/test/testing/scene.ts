@@ -111,9 +111,9 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
   });
 }
 
-/** On the development issuer's page, which believes every name. */
+/** Signs in on the page of the development issuer, which accepts every name. */
 export async function signInAtIssuer(page: Page, user: string): Promise<void> {
-  await page.getByLabel('Or as somebody else').fill(user);
+  await page.getByLabel('Or as another user').fill(user);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
