@@ -11,7 +11,7 @@ const find = (selector: string): HTMLElement => {
   if (found === null) throw new Error(`No ${selector}`);
   return found;
 };
-/** After the observers were told. */
+/** Returns the focused element after the observers have run. */
 const focused = async (): Promise<string> => {
   await Promise.resolve();
   const { activeElement } = document;

@@ -3,15 +3,15 @@ const FOCUSABLE = ['button', 'a[href]', 'input', 'select', 'textarea', 'summary'
   .map((kind) => `${kind}:not(:disabled)`)
   .join(', ');
 
-/** An element that had the focus, or that contained it, and its place among its siblings. */
+/** An element that had or contained the focus, and its index among its siblings. */
 interface Step {
   readonly element: Element;
   readonly index: number;
 }
 
 /**
- * Keeps the focus at the work. When the element that had it is removed, as a row is by its own action, the nearest element that
- * is left gets it. A dialog that closes leaves the focus where it was before. Returns what ends this.
+ * Keeps the focus near the work. When the focused element is removed, for example a row by its own action, the nearest remaining
+ * element gets the focus. A dialog that closes returns the focus. Returns a function that ends this.
  */
 export function keepFocus(): () => void {
   let steps: readonly Step[] = [];
@@ -45,13 +45,13 @@ function stepsTo(target: Element): Step[] {
   return steps;
 }
 
-/** Finds what takes the place of a removed element, within the innermost of its ancestors that is left. */
+/** Finds an element to replace a removed one, within its innermost remaining ancestor. */
 function nearest(steps: readonly Step[]): HTMLElement | null {
   const left = steps.findIndex(({ element }) => element.isConnected);
   for (let at = Math.max(left, 1); at < steps.length; at++) {
     const { element } = steps[at] ?? {};
     if (!(element instanceof HTMLElement)) continue;
-    // The content as a whole, and nothing beside it.
+    // The whole content, but nothing outside of it.
     if (element.tagName === 'MAIN') return element;
     const index = Math.min(steps[at - 1]?.index ?? 0, element.children.length - 1);
     const found =

@@ -29,7 +29,7 @@ export function Shell() {
   const view = useRouterState({ select: ({ location }) => location.pathname });
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [menuOf, setMenuOf] = useState<string | null>(null);
-  // A menu that was opened on another view is closed.
+  // Closes a menu that was opened on another view.
   const isMenuOpen = menuOf === view;
   const isOfTenant = tenantId !== undefined && state !== 'signed_out';
   const search = useRef<HTMLInputElement>(null);

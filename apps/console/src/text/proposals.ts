@@ -106,7 +106,7 @@ export const TEXT = {
   captured: 'captured',
   from: (source: string) => `from ${source}`,
 
-  jsonReading: 'Reading what you typed …',
+  jsonReading: 'Reading your text …',
   jsonLabel: 'Content of the version',
   jsonHint:
     'A proposal can change attributes, evidence, attribute_paths and your own members. Evidence of a list element moves with the element, unless you change its attribute_paths.',

@@ -11,7 +11,7 @@ interface FramedTableProps<T> {
   /** The approximate height of a row, in pixels. */
   rowHeight: number;
   styles: Readonly<Record<'frame' | 'head' | 'space' | 'row', string | undefined>>;
-  /** False while more items come. */
+  /** False while more items are being loaded. */
   isWhole?: boolean;
 }
 

@@ -15,14 +15,14 @@ interface LargeTextProps {
   onChange: (value: string) => void;
 }
 
-/** Edits a text of any length in parts, of which one is in the page. Finds words in the whole text. */
+/** Edits a text of any length in parts. The page contains one part, and the search covers the whole text. */
 export function LargeText({ value, onChange, ...rest }: LargeTextProps) {
   const place = useRef<HTMLDivElement>(null);
   const [parts, setParts] = useState<Parts>(() => partsOf(value));
   const [index, setIndex] = useState(0);
   const [wanted, setWanted] = useState('');
   const [isMissing, setMissing] = useState(false);
-  // A text that was not typed here is cut anew.
+  // A text from elsewhere is split again.
   if (parts.whole !== value) setParts(partsOf(value));
   const shown = Math.min(index, parts.texts.length - 1);
   const type = (text: string): void => {

@@ -1,18 +1,18 @@
-/** Lines of a part: a browser lays out so many at once in a few milliseconds. */
+/** The number of lines per part, which a browser lays out in a few milliseconds. */
 const LINES = 400;
-/** A part that became this many times as long is cut again. */
+/** A part that has grown by this factor is split again. */
 const GROWTH = 4;
-/** A part of lines that are very long. */
+/** The maximum number of characters per part, for very long lines. */
 const CHARACTERS = 40_000;
 
-/** A text in parts of whole lines, each with the line break at its end. */
+/** A text in parts of whole lines, each including its line breaks. */
 export interface Parts {
   readonly whole: string;
   readonly texts: readonly string[];
   readonly isLong: (text: string) => boolean;
 }
 
-/** Cuts a text into parts. A line without an end that is longer than a part is cut too. */
+/** Splits a text into parts. A line that is longer than a part is split too. */
 export function partsOf(whole: string): Parts {
   const texts: string[] = [];
   for (let start = 0; start < whole.length || texts.length === 0;) {
@@ -40,7 +40,7 @@ function isLong(text: string): boolean {
   return text.length > CHARACTERS * GROWTH || text.split('\n', LINES * GROWTH).length === LINES * GROWTH;
 }
 
-/** Returns the part that has a character of the whole text, and the place of the character in it. */
+/** Returns the index of the part that contains a character of the whole text, and the character's offset in it. */
 export function placeIn({ texts }: Parts, at: number): { readonly index: number; readonly offset: number } {
   let start = 0;
   for (const [index, text] of texts.entries()) {

@@ -52,7 +52,7 @@ export function VersionChoice({
 }: {
   label: string;
   versions: readonly api.SnapshotHeader[];
-  /** Null: not known. */
+  /** Null while unknown. */
   latest: number | null;
   value: number;
   onChange: (version: number) => void;

@@ -358,7 +358,7 @@ export interface Step {
 }
 
 type Patch = ReturnType<typeof diff>;
-/** The latest patch that leads to a content: many parts of a view ask for the same one. */
+/** The latest patch to each content, since many parts of a view need the same one. */
 const patches = new WeakMap<JsonObject, { readonly from: JsonObject; readonly patch: Patch }>();
 
 export function patchOf(from: JsonObject, to: JsonObject): Patch {
@@ -369,7 +369,7 @@ export function patchOf(from: JsonObject, to: JsonObject): Patch {
   return patch;
 }
 
-/** Keeps a patch that was made elsewhere. */
+/** Stores a patch that was computed elsewhere. */
 export function keepPatch(from: JsonObject, to: JsonObject, patch: Patch): void {
   patches.set(to, { from, patch });
 }

@@ -13,7 +13,7 @@ export interface Draft {
   readonly content: JsonObject;
   /** Typed texts that are not numbers yet, by pointer. */
   readonly unread: Readonly<Record<string, string>>;
-  /** The typed JSON and its fault. While it is pending, `content` does not follow it yet. */
+  /** The typed JSON and its fault. While it is pending, `content` is older than the text. */
   readonly text: { readonly typed: string; readonly fault: string | null; readonly isPending: boolean } | null;
   /** The last attempt. Sending the same patch again uses the same request id, so it creates one proposal. */
   readonly sent: { readonly patch: string; readonly requestId: string } | null;

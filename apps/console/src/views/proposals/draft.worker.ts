@@ -1,13 +1,13 @@
 import { serve } from '../../app/worker-side.ts';
 import { contentFrom, followed, type JsonObject, patchOf } from './content.ts';
 
-/** A text that was typed, and the content that it changes. */
+/** A typed text, and the content that it changes. */
 export interface ReadJob {
   readonly base: JsonObject;
   readonly typed: string;
 }
 
-/** The content that a text says, with its changes; or what is wrong with the text. */
+/** The content of a text and its changes, or the fault of the text. */
 export type Reading =
   | { readonly is: 'read'; readonly content: JsonObject; readonly patch: ReturnType<typeof patchOf> }
   | { readonly is: 'fault'; readonly fault: string };

@@ -33,7 +33,7 @@ import { useVersion } from './use-version.ts';
 
 const NEW = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
 const JSON_ROWS = 32;
-/** A longer text is edited in parts, and read in a worker. */
+/** A longer text is edited in parts and parsed in a worker. */
 const LARGE_TEXT = 100_000;
 
 /** Changes the latest version in a form or as JSON; the address says which. */

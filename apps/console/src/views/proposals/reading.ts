@@ -5,10 +5,10 @@ import { type Draft, drafts } from './draft.ts';
 import type { Reading, ReadJob } from './draft.worker.ts';
 import workerUrl from './draft.worker.ts?worker&url';
 
-/** A pause in the typing, after which the text is read. */
+/** The pause in typing after which the text is parsed. */
 const REST_MS = 200;
 
-/** Reads a large text that was typed in a worker, so that the page answers meanwhile. */
+/** Parses a large typed text in a worker, so that the page stays responsive. */
 export function useReading({ subject, baseContent, text }: Draft): void {
   const worker = useWorkerRoom<ReadJob, never, Reading>(workerUrl);
   const typed = text?.isPending === true ? text.typed : null;

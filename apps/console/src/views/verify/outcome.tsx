@@ -120,7 +120,7 @@ function Report({ outcome }: { outcome: Extract<FileOutcome, { is: 'proved' }> }
 
 const ROW_HEIGHT = 40;
 
-/** A line of a bundle: a version, or the line that was refused. */
+/** A line of a bundle: a version, or the refused line. */
 interface BundleLine {
   readonly version: number;
   readonly proved: ProvedVersion | null;
