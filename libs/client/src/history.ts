@@ -13,7 +13,7 @@ import type { Verifier } from './verify/verifier.ts';
 export interface HistoryOptions extends ReadOptions {
   /** Defaults to `desc`: newest version first. */
   order?: 'asc' | 'desc' | undefined;
-  /** Only versions that were the latest at some time from `from` to `to`. */
+  /** Only versions that were the latest at some time between `from` and `to`. */
   from?: Date | string | undefined;
   to?: Date | string | undefined;
   basis?: 'recorded' | 'effective' | undefined;

@@ -254,7 +254,7 @@ export interface DeliveryFilter {
 
 /** The webhook subscriptions of a tenant and their deliveries. Receivers use `verifyWebhook`. */
 export class Webhooks extends Resource {
-  /** @internal made by `Tenant` */
+  /** @internal Created by `Tenant`. */
   constructor(
     transport: Transport,
     private readonly tenantId: string,

@@ -35,7 +35,7 @@ export class Subject<A extends object> extends Resource {
   readonly refreshRequests: RefreshRequests;
   private readonly asked: { readonly subjectType: SubjectType; readonly subjectId: string };
 
-  /** @internal made by `Tenant` */
+  /** @internal Created by `Tenant`. */
   constructor(
     transport: Transport,
     private readonly verifier: Verifier,

@@ -30,7 +30,7 @@ export class Tenant extends Resource {
   readonly webhooks: Webhooks;
   readonly membership: Membership;
 
-  /** @internal made by `IdentityState` */
+  /** @internal Created by `IdentityState`. */
   constructor(
     transport: Transport,
     private readonly verifier: Verifier,
@@ -152,7 +152,7 @@ export class Tenant extends Resource {
   }
 }
 
-/** Selects subjects of other tenants. An omitted member selects all. A search (`identifier`, `q`) excludes the other members. */
+/** Selects subjects of other tenants. An omitted member selects all. A search (`identifier` or `q`) must be the only member. */
 export interface AccessibleFilter extends Pick<
   SubjectFilter,
   'subject_type' | 'subject_id_prefix' | 'identifier' | 'q'

@@ -26,7 +26,7 @@ export type ChangeType = Change['type'];
 export type PatchOperation = api.ProposeSubjectUpdateBody['patch_ops'][number];
 
 /**
- * The checks before an answer is returned. The client throws if one fails.
+ * Selects the checks of each answer. The client throws if one fails.
  *
  * - `hash`: the content has the claimed hash, is the requested version, and is consistent with seen versions
  * - `chain`: also, the links lead to version 1

@@ -13,9 +13,9 @@ export type TokenSource = string | ((context: TokenContext) => string | Promise<
 
 /** Options of a call. */
 export interface CallOptions {
-  /** Ends the call. Its reason is thrown. */
+  /** Aborts the call, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined;
-  /** The deadline of the call with its retries, 30 s by default. A stream must only start by then. */
+  /** The deadline of the call with its retries, 30 s by default. A stream must start by then, but may last longer. */
   timeoutMs?: number | undefined;
   /** Called for each answer, including errors. A call with retries has several. */
   onResponse?: ((response: { readonly status: number; readonly requestId: string | null }) => void) | undefined;

@@ -1,6 +1,6 @@
 /**
- * Stores the newest checkpoint of each log by the name of the log. After a loss, another history would go unnoticed, so use a lasting store
- * (`@identity-state/client/node`, `…/indexeddb`) for short processes.
+ * Stores the newest checkpoint of each log by the name of the log. If it is lost, the client cannot notice that the log shows another
+ * history. Short-lived processes need a persistent store (`@identity-state/client/node`, `…/indexeddb`).
  */
 export interface TrustStore {
   /** Returns the stored note; undefined if there is none. */
