@@ -24,7 +24,7 @@ import { grantColumns, type GrantRecord } from './grant-record';
 export interface AccessibleSubject {
   grant: GrantRecord;
   latest: SnapshotRow | null;
-  /** Of a search by content, which is recorded; else null. */
+  /** Set for a search by content, which is recorded; else null. */
   name: string | null;
   subjectKey: number;
 }
