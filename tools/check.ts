@@ -4,7 +4,18 @@ import { repositoryRoot } from './root.ts';
 
 /** `.ci/run`: everything that must hold before a change is merged. All steps run, even after one has failed. */
 const steps: string[][] = [
-  ['nx', 'run-many', '-t', 'lint', 'format', 'typecheck', 'boundaries', 'openapi-lint', '--outputStyle=static'],
+  [
+    'nx',
+    'run-many',
+    '-t',
+    'lint',
+    'format',
+    'typecheck',
+    'boundaries',
+    'openapi-lint',
+    'prose',
+    '--outputStyle=static',
+  ],
   ['node', 'tools/run.mjs', 'advisories'],
   ['node', 'tools/run.mjs', 'test', '--all'],
 ];

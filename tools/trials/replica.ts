@@ -244,12 +244,12 @@ await runTrial('replica', async (trial: Trial) => {
     METRICS_PORT: '0',
   });
   service.gateways.pop();
-  await write(service, long, VERSIONS + 2, 'Of a history of its own', own.url);
-  await write(service, long, VERSIONS + 2, 'Of the primary', gateway.url);
+  await write(service, long, VERSIONS + 2, 'A history of its own', own.url);
+  await write(service, long, VERSIONS + 2, 'History of the primary', gateway.url);
   const apart = await during(async () => {
     const { body } = await service.request('GET', path);
     trial.judge(
-      body.includes('Of the primary') && !body.includes('Of a history of its own'),
+      body.includes('History of the primary') && !body.includes('A history of its own'),
       'versions of a promoted standby are not shown as the history of the primary',
     );
   });
