@@ -19,7 +19,7 @@ export function useToEnd(list: Pages, isWanted: boolean, most = MOST_ITEMS): boo
   const goesOn = isWanted && hasNextPage && items.length < most && error === null;
   useEffect(() => {
     if (goesOn && !isFetching) void fetchNextPage();
-  }, [goesOn, isFetching, fetchNextPage]);
+  }, [goesOn, isFetching, fetchNextPage, items.length]);
   return goesOn;
 }
 

@@ -25,12 +25,16 @@ export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly le
 
 const COUNT = new Intl.NumberFormat('en');
 
+/** Writes a count: `1,000+` where there are more that were not read. */
+const countOf = (count: number, isWhole: boolean): string => COUNT.format(count) + (isWhole ? '' : '+');
+
 export const TEXT = {
   title: 'Sharing',
   note: 'The subjects that other tenants may read, and until when.',
   tabs: 'Directions',
   issued: 'Shared by you',
   held: 'Shared with you',
+  count: countOf,
   summary: 'Grants by status',
   status: 'Status',
   statuses: {
@@ -167,10 +171,10 @@ export const TEXT = {
   subjectTitle: 'Sharing',
   subjectNote: (id: string) => `See which other tenants may read ${id}, could read it at any moment, and have read it.`,
   who: 'Who may read it',
-  whoSummary: (live: number, soon: number) =>
-    live === 0
+  whoSummary: (live: number, soon: number, isWhole: boolean) =>
+    live === 0 && isWhole
       ? 'No other tenant may read it now.'
-      : `${COUNT.format(live)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
+      : `${countOf(live, isWhole)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
   over: (count: number) => `Show ${COUNT.format(count)} ended ${count === 1 ? 'grant' : 'grants'}`,
   noneOn: 'It was never shared',
   noneOnText: 'Only this tenant can read it.',

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
+import type { useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { SCOPES, TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangeGrant, GrantProof, RevokeGrant } from './grant-dialogs.tsx';
 import { type Grant, type GrantStatus, isOnAll, namesOf, SCOPE_NAMES, type Scope, statusOf } from './grants.ts';
@@ -68,11 +69,14 @@ export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 
 export function GrantTable({
   tenantId,
   grants,
+  list,
   caption,
   changes,
 }: {
   tenantId: string;
+  /** The grants of the list that are shown. */
   grants: readonly Grant[];
+  list: ReturnType<typeof useList<Grant>>;
   caption: string;
   changes: readonly string[];
 }) {
@@ -137,7 +141,13 @@ export function GrantTable({
   ];
   return (
     <>
-      <Table caption={caption} items={grants} keyOf={({ grant_id: id }) => id} columns={columns} />
+      <ListTable
+        caption={caption}
+        list={{ ...list, items: grants, error: null }}
+        keyOf={({ grant_id: id }) => id}
+        columns={columns}
+        empty={null}
+      />
       {open?.what === 'change' && (
         <ChangeGrant tenantId={tenantId} grant={open.grant} changes={changes} onClose={close} />
       )}

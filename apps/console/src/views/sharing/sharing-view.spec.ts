@@ -23,6 +23,27 @@ const GRANTS = '/v1/tenants/acme/grants';
 const GRANT = `${GRANTS}/3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52`;
 
 describe('sharing', () => {
+  it('says of more than a thousand grants that they were not all counted, and reads all for a file', async () => {
+    const many = 2_100;
+    api.answer<{ items: object[] }>(`GET ${TENANT}/grants`, (page, { query }) => {
+      const from = Number(query['cursor'] ?? 0);
+      const items = Array.from({ length: 100 }, (_, index) => ({
+        ...page.items[0],
+        grant_id: `00000000-0000-4000-8000-${String(from + index).padStart(12, '0')}`,
+        status: 'active',
+        expires_at: null,
+        revoked_at: null,
+      }));
+      const next = from + 100 < many ? String(from + 100) : null;
+      return { ...page, items, next_cursor: next, has_more: next !== null };
+    });
+    await open(PAGE);
+    await see(/1,000\+ ?Live/, '1,000 rows so far');
+    expect(api.asked(`GET ${TENANT}/grants`)).toHaveLength(10);
+    await press('CSV: Grants that this tenant issued');
+    await see(/2,100 ?Live/, '2,100 rows');
+  });
+
   it('makes one grant of what was typed, and keeps that where the service fails', async () => {
     const message = api.refuse(`POST ${TENANT}/grants`, 500);
     await open(PAGE);

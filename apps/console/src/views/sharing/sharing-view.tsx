@@ -13,6 +13,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
+import { More } from '../../ui/table.tsx';
 import { GrantTable } from './grant-table.tsx';
 import { type Grant, type GrantStatus, hasStatus, isOnAll, MOST_GRANTS } from './grants.ts';
 import { Held } from './held.tsx';
@@ -99,7 +100,7 @@ function Issued({ tenantId }: { tenantId: string }) {
             className={styles.figure}
             isCurrent={search.status === status}
           >
-            <strong>{items.filter((grant) => hasStatus(grant, status)).length}</strong>
+            <strong>{TEXT.count(items.filter((grant) => hasStatus(grant, status)).length, list.isWhole)}</strong>
             <span>{TEXT.statuses[status]}</span>
           </Tab>
         ))}
@@ -143,9 +144,16 @@ function Issued({ tenantId }: { tenantId: string }) {
           <Button small onClick={() => void navigate({ search: {} })}>
             {TEXT.clear}
           </Button>
+          <More list={list} />
         </Empty>
       ) : (
-        <GrantTable tenantId={tenantId} grants={fits} caption={TEXT.caption} changes={[tenantPath(tenantId)]} />
+        <GrantTable
+          tenantId={tenantId}
+          grants={fits}
+          list={list}
+          caption={TEXT.caption}
+          changes={[tenantPath(tenantId)]}
+        />
       )}
     </>
   );

@@ -131,12 +131,15 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
       {list.isPending && list.error === null && <Loading />}
       {list.data !== undefined && (
         <>
-          <p>{TEXT.whoSummary(live.length, live.filter((grant) => statusOf(grant) === 'expiring').length)}</p>
+          <p>
+            {TEXT.whoSummary(live.length, live.filter((grant) => statusOf(grant) === 'expiring').length, list.isWhole)}
+          </p>
           {!list.isWhole && <p className={styles.quiet}>{TEXT.notWhole(list.items.length)}</p>}
           {shown.length > 0 && (
             <GrantTable
               tenantId={tenantId}
               grants={shown}
+              list={list}
               caption={TEXT.subjectCaption}
               changes={[tenantPath(tenantId)]}
             />
