@@ -103,6 +103,12 @@ export function commandOf(pid: number): string {
   }
 }
 
+/**
+ * Options of an HTTP server for development and tests. Node's servers close a connection after five idle seconds. If a busy client
+ * sends its next request at that moment, the request fails.
+ */
+export const LONG_LIVED = { keepAliveTimeout: 65_000 };
+
 /** Returns whether a server could listen on the port now. */
 export function isPortFree(port: number, host?: string): Promise<boolean> {
   return new Promise((resolve) => {

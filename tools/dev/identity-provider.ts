@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import type { Context, errors as providerErrors, interactionPolicy, Provider } from 'oidc-provider';
+import { LONG_LIVED } from '../processes.ts';
 import { listenOnLoopback, readBody, sendHtml, stopServers } from './loopback-server.ts';
 import { escapeHtml, page } from './page.ts';
 import { DEVELOPERS } from './world/people.ts';
@@ -51,7 +52,7 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
     return handle(request, response);
   };
   const servers: Server[] = await listenOnLoopback(settings.port, () =>
-    createServer((request, response) => {
+    createServer(LONG_LIVED, (request, response) => {
       answer(request, response).catch(() => {
         if (!response.headersSent)
           sendHtml(response, 400, page('Sign-in expired', '<p>Start again from the page you came from.</p>'));

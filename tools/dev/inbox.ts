@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { LONG_LIVED } from '../processes.ts';
 import { listenOnLoopback, readBody, readBytes, sendHtml, sendJson, stopServers } from './loopback-server.ts';
 import { escapeHtml, page } from './page.ts';
 
@@ -86,7 +87,7 @@ export async function startInbox(settings: { port: number; secretsFile: string }
   };
 
   const servers = await listenOnLoopback(port, () =>
-    createServer((request, response) => {
+    createServer(LONG_LIVED, (request, response) => {
       answer(request, response).catch(() => response.headersSent || response.writeHead(400).end());
     }),
   );

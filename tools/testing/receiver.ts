@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LONG_LIVED } from '../processes.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A received request. */
@@ -45,7 +46,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
   const timers = new Set<NodeJS.Timeout>();
   let standing: Reaction = { status: 204 };
 
-  const server = createServer((request, response) => {
+  const server = createServer(LONG_LIVED, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

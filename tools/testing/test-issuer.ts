@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { LONG_LIVED } from '../processes.ts';
 
 export interface TestIssuer {
   /** The value of OIDC_ISSUER. */
@@ -27,7 +28,7 @@ export interface TestIssuer {
 export async function startTestIssuer({ projectId = 'test' }: { projectId?: string } = {}): Promise<TestIssuer> {
   let key = await makeKey();
   let keySetRequests = 0;
-  const server = createServer((request, response) => {
+  const server = createServer(LONG_LIVED, (request, response) => {
     const answer = (body: unknown) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     switch (request.url) {

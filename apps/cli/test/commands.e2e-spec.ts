@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { IdentityState, verifyWebhook, type WebhookEvent } from '@identity-state/client';
+import { LONG_LIVED } from '../../../tools/processes';
 import { repositoryRoot } from '../../../tools/root';
 import { type StartedService, startService } from '../../../tools/testing/started-service';
 import { describeClient } from '../../../tools/test/client/client-tests';
@@ -187,7 +188,7 @@ it('gets no token for a stranger that names the issuer of the service', async ()
 
 it('brings events to a receiver, also one that comes later, signed as the service signs them', async () => {
   const received: WebhookEvent[] = [];
-  const receiver = createServer((request, response) => {
+  const receiver = createServer(LONG_LIVED, (request, response) => {
     const answer = async (): Promise<void> => {
       received.push(await verifyWebhook(await buffer(request), request.headers, secret));
       response.writeHead(204).end();

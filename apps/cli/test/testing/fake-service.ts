@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { LONG_LIVED } from '../../../../tools/processes';
 
 /** Answers the requests of `iss` from a table, and remembers them. */
 export interface FakeService {
@@ -23,7 +24,7 @@ export class Refusal {
 
 export async function fakeService(): Promise<FakeService> {
   const fake: Pick<FakeService, 'asked' | 'answers'> = { asked: [], answers: {} };
-  const server = createServer((request, response) => {
+  const server = createServer(LONG_LIVED, (request, response) => {
     const answer = async (): Promise<void> => {
       const { pathname, search } = new URL(request.url ?? '/', 'http://127.0.0.1');
       const sent = await text(request);

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { LONG_LIVED } from '../../../../tools/processes';
 
 /** Serves what a log shows, below the prefix `/log`. */
 export interface LogServer {
@@ -17,7 +18,7 @@ export async function serveLog(): Promise<LogServer> {
     if (from === undefined || shown.consistency === undefined) return [404, 'not found'];
     return [200, JSON.stringify(await shown.consistency(Number(from), Number(to)))];
   };
-  const server = createServer((request, response) => {
+  const server = createServer(LONG_LIVED, (request, response) => {
     answer(request.url ?? '').then(
       ([status, body]) => response.writeHead(status).end(body),
       () => response.destroy(),
