@@ -238,10 +238,10 @@ function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined 
   const kept = focus === undefined ? {} : { path: focus };
   return (
     <nav className={styles.switch} aria-label={TEXT.editAs}>
-      <Tab to={to} params={params} search={kept} replace isCurrent={!isJson} className="">
+      <Tab to={to} params={params} search={kept} replace isCurrent={!isJson} isPlain>
         {TEXT.form}
       </Tab>
-      <Tab to={to} params={params} search={{ ...kept, as: 'json' }} replace isCurrent={isJson} className="">
+      <Tab to={to} params={params} search={{ ...kept, as: 'json' }} replace isCurrent={isJson} isPlain>
         {TEXT.json}
       </Tab>
     </nav>
