@@ -11,13 +11,16 @@ interface SubjectLinkProps {
   id: string;
   /** The version whose name is shown; null where the caller cannot read it, or it has no content. */
   version: number | null;
+  /** The name, if a list has it; else it is read from the version. */
+  name?: string | undefined;
   /** The view of the subject that the link opens. */
   view?: '' | '/requests' | '/sharing';
 }
 
 /** Names a subject: by its legal name first, then by its id. */
-export function SubjectLink({ tenantId, type, id, version, view = '' }: SubjectLinkProps) {
-  const name = useSubjectName(tenantId, type, id, version) ?? null;
+export function SubjectLink({ tenantId, type, id, version, name: known, view = '' }: SubjectLinkProps) {
+  const read = useSubjectName(tenantId, type, id, known === undefined ? version : null);
+  const name = known ?? read ?? null;
   return (
     <>
       <Link
@@ -28,7 +31,7 @@ export function SubjectLink({ tenantId, type, id, version, view = '' }: SubjectL
       >
         {name ?? id}
       </Link>
-      {version !== null && <span className={styles.subjectId}>{name === null ? '' : id}</span>}
+      {(version !== null || name !== null) && <span className={styles.subjectId}>{name === null ? '' : id}</span>}
     </>
   );
 }

@@ -26,10 +26,21 @@ describe('identifiers', () => {
     expect(identifiersOf({ [text.slice(0, colon)]: text.slice(colon + 1) })).toEqual([expected]);
   });
 
-  it.each(['', 'lei', 'lei:', ':1', 'lei: - .', 'lei:a\u0000b', `lei:${'1'.repeat(MAX_IDENTIFIER + 1)}`, 'a\u0001:1'])(
-    'nothing is found by %j',
-    (text) => expect(parseIdentifier(text)).toBeNull(),
-  );
+  it.each(['5493001KJTIIGC8Y1R12', '5493 001k-jtiigc8y1r 12'])('%s is an LEI', (text) => {
+    expect(parseIdentifier(text)).toEqual({ scheme: 'lei', value: '5493001KJTIIGC8Y1R12' });
+  });
+
+  it.each([
+    '',
+    'lei',
+    '5493001KJTIIGC8Y1R1X',
+    'lei:',
+    ':1',
+    'lei: - .',
+    'lei:a\u0000b',
+    `lei:${'1'.repeat(MAX_IDENTIFIER + 1)}`,
+    'a\u0001:1',
+  ])('nothing is found by %j', (text) => expect(parseIdentifier(text)).toBeNull());
 
   it('are the strings of the group, with schemes without a colon', () => {
     expect(identifiersOf({ lei: 'A', duns: 1, tax: null, more: ['B'], 'a:b': 'C', vat: 'd' })).toEqual([

@@ -58,10 +58,15 @@ function identifiersOf(attributes: JsonValue | undefined) {
   return { identifiers, twice };
 }
 
-/** Parses and folds `scheme:value`. Returns null if no identifier can match it. */
+/** ISO 17442: 18 letters or digits, and two check digits. */
+const LEI = /^[0-9A-Z]{18}[0-9]{2}$/;
+
+/** Parses and folds `scheme:value`, or an LEI without its scheme. Returns null if no identifier can match it. */
 export function parseIdentifier(text: string): Identifier | null {
   const colon = text.indexOf(':');
-  return colon < 0 ? null : foldIdentifier(text.slice(0, colon), text.slice(colon + 1));
+  if (colon >= 0) return foldIdentifier(text.slice(0, colon), text.slice(colon + 1));
+  const lei = foldIdentifier('lei', text);
+  return lei !== null && LEI.test(lei.value) ? lei : null;
 }
 
 /** Folds case as Unicode full case folding does, and applies NFKC: `ß`, `ẞ` and `SS` become `ss`, a final sigma `σ`. */

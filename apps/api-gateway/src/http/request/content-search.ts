@@ -9,7 +9,7 @@ export const CONTENT = {
     .optional()
     .example('lei:529900T8BM49AURSDO55')
     .described(
-      '`scheme:value`: only subjects whose latest version has this member of `attributes.identifiers`. The ' +
+      '`scheme:value`, or an LEI without its scheme: only subjects whose latest version has this member of `attributes.identifiers`. The ' +
         'comparison ignores case in schemes and values, and spaces, hyphens and dots in values.',
     ),
   q: prefix(128)
@@ -43,7 +43,11 @@ export function contentSearch(
   requireAlone('identifier', others);
   const identifier = parseIdentifier(text);
   if (identifier !== null) return { by: 'identifier', identifier };
-  throw invalidQuery('identifier', 'must be scheme:value, for example lei:529900T8BM49AURSDO55', 'invalid_value');
+  throw invalidQuery(
+    'identifier',
+    'must be scheme:value, for example lei:529900T8BM49AURSDO55, or an LEI',
+    'invalid_value',
+  );
 }
 
 function requireAlone(search: string, others: Readonly<Record<string, string | undefined>>): void {

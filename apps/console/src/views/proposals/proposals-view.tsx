@@ -142,8 +142,8 @@ const columns = {
   subject: (tenantId: string): Column<api.Update> => ({
     title: TEXT.subject,
     value: ({ subject_id: id }) => id,
-    cell: ({ subject_type: type, subject_id: id }) => (
-      <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />
+    cell: ({ subject_type: type, subject_id: id, name }) => (
+      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} />
     ),
   }),
   status: {

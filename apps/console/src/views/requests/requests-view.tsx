@@ -199,8 +199,8 @@ function Requests({ tenantId, list, isOwner, withSubject, empty }: RequestsProps
     title: TEXT.subject,
     isHeader: true,
     value: ({ subject_id: id }) => id,
-    cell: ({ subject_type: type, subject_id: id }) => (
-      <SubjectLink tenantId={tenantId} type={type} id={id} version={null} view="/requests" />
+    cell: ({ subject_type: type, subject_id: id, name }) => (
+      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} view="/requests" />
     ),
   };
   const columns: Column<api.RefreshRequest>[] = [

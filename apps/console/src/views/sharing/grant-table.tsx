@@ -9,6 +9,7 @@ import { type Column, ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangeGrant, GrantProof, RevokeGrant } from './grant-dialogs.tsx';
 import { type Grant, type GrantStatus, isOnAll, namesOf, SCOPE_NAMES, type Scope, statusOf } from './grants.ts';
+import ui from '../../ui/ui.module.css';
 import styles from './sharing.module.css';
 
 const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
@@ -51,17 +52,26 @@ export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type
   return isOnAll(of) ? TEXT.allSubjects : id;
 }
 
-export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 'subject_type' | 'subject_id'> }) {
+export function SubjectOf({
+  tenantId,
+  of,
+}: {
+  tenantId: string;
+  of: Pick<Grant, 'subject_type' | 'subject_id' | 'name'>;
+}) {
   if (isOnAll(of)) {
     return <span title={TEXT.allSubjectsNote}>{TEXT.allSubjects}</span>;
   }
   return (
-    <Link
-      to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing"
-      params={{ tenantId, subjectType: of.subject_type, subjectId: of.subject_id }}
-    >
-      <Word>{of.subject_id}</Word>
-    </Link>
+    <>
+      <Link
+        to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing"
+        params={{ tenantId, subjectType: of.subject_type, subjectId: of.subject_id }}
+      >
+        <Word>{of.name ?? of.subject_id}</Word>
+      </Link>
+      {of.name !== undefined && <span className={ui.subjectId}>{of.subject_id}</span>}
+    </>
   );
 }
 

@@ -27,12 +27,13 @@ export function ownColumns(tenantId: string): readonly Column<api.Subject>[] {
 
 /** Links to a subject of the tenant. An erased version has no name. */
 export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {
-  const { subject_type: type, subject_id: id, latest_snapshot: latest } = subject;
+  const { subject_type: type, subject_id: id, name, latest_snapshot: latest } = subject;
   return (
     <SubjectLink
       tenantId={tenantId}
       type={type}
       id={id}
+      name={name}
       version={latest.erased === undefined ? latest.snapshot_version : null}
     />
   );
@@ -78,13 +79,14 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
 
 /** Links to a subject of another tenant, with its name if the grant shows values. */
 export function GrantedSubject({ tenantId, granted }: { tenantId: string; granted: api.AccessibleSubject }) {
-  const { subject_type: type, subject_id: id, scopes, latest_snapshot: latest } = granted;
+  const { subject_type: type, subject_id: id, name, scopes, latest_snapshot: latest } = granted;
   const isNamed = latest?.erased === undefined && scopes.includes('read_lineage');
   return (
     <SubjectLink
       tenantId={tenantId}
       type={type}
       id={id}
+      name={name}
       version={isNamed ? (latest?.snapshot_version ?? null) : null}
     />
   );
