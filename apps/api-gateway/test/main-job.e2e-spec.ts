@@ -264,7 +264,7 @@ describe('what a caller may learn', () => {
     await gateway.as('alice', 'post', revoke).expect(409);
     await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${randomUUID()}/revoke`).expect(404);
     const listed = await gateway.as('alice', 'get', `${pathOf(subject)}/grants`).expect(200);
-    expect(listed.body.items).toEqual([revoked.body]);
+    expect(listed.body.items).toEqual([{ ...revoked.body, name: 'Zürich Öl AG' }]);
   });
 
   it('ends a grant by the clock', async () => {
