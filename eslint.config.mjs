@@ -97,7 +97,16 @@ export default tseslint.config(
     rules: { 'no-restricted-properties': 'off' },
   },
   {
-    files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.{js,cjs}'],
+    files: [
+      '**/env.ts',
+      '**/vite.config.ts',
+      '**/*spec.ts',
+      'tools/**',
+      'docker/**',
+      '**/testing/**',
+      '**/test/**',
+      '**/jest*.{js,cjs}',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
 );
