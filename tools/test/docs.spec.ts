@@ -18,6 +18,23 @@ const anchorsOf = (text: string): string[] =>
   );
 const known = variablesOf(read('.env.example'));
 
+it('every command of npm in a document exists', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
+  const FOLDERS: Readonly<Record<string, string>> = { tool: 'tools', trial: 'tools/trials' };
+  const documents = ['*.md', 'docs/**/*.md', '{apps,libs}/*/README.md'].flatMap((pattern) =>
+    globSync(pattern, { cwd: repositoryRoot }),
+  );
+  const commands = documents.flatMap((path) => [
+    ...read(path).matchAll(/npm run (?:-s )?([a-z][a-z:]*)(?: -- ([a-z][a-z/-]+))?/g),
+  ]);
+  const missing = commands.filter(([, script = '', name]) => {
+    const folder = FOLDERS[script];
+    const file = folder === undefined || name === undefined ? null : join(repositoryRoot, folder, `${name}.ts`);
+    return !(script in scripts) || (file !== null && !existsSync(file));
+  });
+  expect([commands.length > 50, missing.map(([text]) => text)]).toEqual([true, []]);
+});
+
 it('every error code has a section', () => {
   const sections = [...read('docs/errors.md').matchAll(/^## (\w+)$/gm)].map(([, code]) => code);
   expect(sections.sort()).toEqual([...ERROR_CODES].sort());
