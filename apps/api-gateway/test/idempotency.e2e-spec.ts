@@ -176,11 +176,8 @@ describe('a key', () => {
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('is its principal’s, its method’s and its path’s own', async () => {
+  it('is its principal’s and its path’s own', async () => {
     const key = randomUUID();
-    const member = '/v1/tenants/acme/members/oidc:test%23proposer';
-    await gateway.as('alice', 'put', member).set('Idempotency-Key', key).send({ role: 'tenant_reader' }).expect(200);
-    await gateway.as('alice', 'delete', member).set('Idempotency-Key', key).expect(204);
     await post(key).send(newTenant()).expect(201);
     await post(key, '/v1/tenants', 'bob').send(newTenant()).expect(201);
     await post(key, '/v1/tenants/acme/entity-states').send(envelope()).expect(201);
