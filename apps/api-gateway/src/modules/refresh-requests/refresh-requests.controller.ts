@@ -33,6 +33,12 @@ import {
 const ID = 'refresh_request_id';
 const one = (description: string, record = PENDING): Answer =>
   answer(description, WrappedRefreshRequest, WrappedRefreshRequest.of(record));
+const REQUEST_PAGE = pageAnswer(
+  'One page.',
+  RefreshRequest,
+  [RefreshRequest.of({ ...ASKED, name: 'Acme Corporation AG' })],
+  SPECIFIED_LISTS.refreshRequests,
+);
 
 @ApiTags('Refresh requests')
 @ApiBearerAuth()
@@ -71,12 +77,7 @@ export class RefreshRequestsController {
       'Members of the owner see every request, or those of one tenant. Other callers must send their own ' +
       '`requesting_tenant_id` and see only that tenant’s requests.',
     answers: {
-      200: pageAnswer(
-        'One page.',
-        RefreshRequest,
-        [RefreshRequest.of({ ...ASKED, name: 'Acme Corporation AG' })],
-        SPECIFIED_LISTS.refreshRequests,
-      ),
+      200: REQUEST_PAGE,
     },
   })
   async listRefreshRequests(
@@ -173,12 +174,7 @@ export class TenantRefreshRequestsController {
   @Get()
   @ApiRoute('List the refresh requests to or from a tenant, newest first', RULES.readRefreshRequests, {
     answers: {
-      200: pageAnswer(
-        'One page.',
-        RefreshRequest,
-        [RefreshRequest.of({ ...ASKED, name: 'Acme Corporation AG' })],
-        SPECIFIED_LISTS.refreshRequests,
-      ),
+      200: REQUEST_PAGE,
     },
   })
   async listTenantRefreshRequests(
