@@ -30,7 +30,7 @@ const EVENTS = statement<NoParameters, { type: string }>(
   `SELECT DISTINCT event_type AS type FROM outbox_events WHERE event_type ~ 'expir|overdue' ORDER BY 1`,
 );
 const LEFT = statement<NoParameters, { left: number }>(
-  'test_left',
+  'test_remaining_rows',
   `SELECT (SELECT count(*)::int FROM idempotency_keys) + (SELECT count(*)::int FROM rate_limits) AS left`,
 );
 

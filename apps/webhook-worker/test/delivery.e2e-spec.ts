@@ -359,7 +359,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const left = (): Promise<{ event_id: string }[]> =>
         workers.database.sql.run(
           statement<{ eventIds: string[] }, { event_id: string }>(
-            'test_left',
+            'test_remaining_deliveries',
             `SELECT event_id FROM outbox_events WHERE event_id = ANY (:eventIds::uuid[]) UNION ALL
              SELECT event_id FROM deliveries WHERE event_id = ANY (:eventIds::uuid[])`,
           ),

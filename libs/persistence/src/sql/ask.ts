@@ -3,8 +3,8 @@ import type { ClientBase, Pool } from 'pg';
 import { rowOf, type RowShape, rowShape } from './row-shape';
 import { type Statement, valuesOf } from './statement';
 
-/** Row shapes by statement name. The columns of a statement never change, so its first result defines the shape. */
-const shapes = new Map<string, RowShape>();
+/** Row shapes of statements. The columns of a statement never change, so its first result defines the shape. */
+const shapes = new WeakMap<object, RowShape>();
 
 /**
  * Runs a statement and returns its rows. Errors are those of the driver.
@@ -34,10 +34,10 @@ async function send<Parameters extends object, Row extends object>(
   config.values.length = 0;
   const { rows } = result;
   result.rows = [];
-  let shape = shapes.get(name);
+  let shape = shapes.get(query);
   if (shape === undefined) {
     shape = rowShape(result.fields.map((field) => field.name));
-    shapes.set(name, shape);
+    shapes.set(query, shape);
   }
   const known = shape;
   // Tests check that the rows are what the statement declares, as with the driver's own type parameter.
