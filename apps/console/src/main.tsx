@@ -5,10 +5,10 @@ import { RouterProvider } from '@tanstack/react-router';
 import { IdentityState } from '@identity-state/client';
 import { ConsoleProvider } from './app/context.tsx';
 import { queriesOf } from './app/queries.ts';
-import { router } from './app/router.tsx';
+import { router } from './shell/router.tsx';
 import { Session } from './app/session.ts';
 import { readSettings } from './app/settings.ts';
-import { TEXT } from './text/app.ts';
+import { TEXT } from './shell/words.ts';
 import { Problem } from './ui/problem.tsx';
 
 const place = document.getElementById('root');

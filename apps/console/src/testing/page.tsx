@@ -4,7 +4,7 @@ import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
 import { cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { type api as types, IdentityState } from '@identity-state/client';
 import { ConsoleProvider } from '../app/context.tsx';
-import { makeRouter } from '../app/router.tsx';
+import { makeRouter } from '../shell/router.tsx';
 import { Session, type SessionState } from '../app/session.ts';
 import { queriesOf } from '../app/queries.ts';
 import { MockApi } from './api.ts';

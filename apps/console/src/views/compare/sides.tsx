@@ -2,7 +2,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { api } from '@identity-state/client';
 import { TEXT } from '../../text/compare.ts';
-import { Place, wholeName } from '../../ui/place.tsx';
+import { Place, wholeName } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import type { Change, Comparison } from './comparison.ts';
 import styles from './compare.module.css';

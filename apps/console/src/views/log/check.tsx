@@ -4,7 +4,7 @@ import type { JsonObject } from '@iss/domain/pure';
 import { type api, type IdentityState } from '@identity-state/client';
 import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
-import type { TrustedKeys } from '../../app/trust.ts';
+import type { TrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/log.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';

@@ -13,7 +13,7 @@ import {
   type VerifierKey,
 } from '@iss/tlog';
 import { useSession } from '../../app/context.tsx';
-import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
+import { keptCheckpoints, type TrustedKeys } from '../../entities/trusted-keys.ts';
 
 /** A signature line of the checkpoint. */
 export interface ShownSignature {

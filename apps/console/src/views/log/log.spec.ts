@@ -1,7 +1,7 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../../testing/dom.ts';
 import type { api } from '@identity-state/client';
-import { policyTextOf } from '../../app/trust.ts';
+import { policyTextOf } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/log.ts';
 import { pointsOf, thinned } from './log-view.tsx';
 

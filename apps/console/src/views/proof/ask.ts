@@ -5,8 +5,8 @@ import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityStat
 import type { SubjectAddress } from '../../app/address.ts';
 import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
-import type { SubjectAccess } from '../../app/subject-access.ts';
-import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
+import type { SubjectAccess } from '../../entities/subject-access.ts';
+import { keptCheckpoints, type TrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/proof.ts';
 import { useVerifyWorker } from '../verify/verification.ts';
 import { type Asked, noteOf, type ProofStep, type VersionProof } from './steps.ts';

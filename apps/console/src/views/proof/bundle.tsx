@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { SubjectAddress } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
-import type { TrustedKeys } from '../../app/trust.ts';
+import type { TrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/proof.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';

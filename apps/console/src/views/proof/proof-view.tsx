@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
-import { useTrustedKeys } from '../../app/trust.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/proof.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
@@ -9,8 +9,8 @@ import { Copy } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Loading, type Tone } from '../../ui/state.tsx';
-import { Trust } from '../../ui/trust.tsx';
-import { useVersions, VersionChoice, versionOf } from '../../ui/versions.tsx';
+import { Trust } from '../../entities/trust.tsx';
+import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
 import { Erased } from '../subject/erased.tsx';
 import { type Proven, useProof } from './ask.ts';
 import { Bundle } from './bundle.tsx';

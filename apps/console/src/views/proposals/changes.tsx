@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { formatPointer } from '@iss/domain/pure';
 import { TEXT } from '../../text/proposals.ts';
-import { textOfValue, Place } from '../../ui/place.tsx';
+import { textOfValue, Place } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import {
   coverOf,

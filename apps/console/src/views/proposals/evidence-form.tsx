@@ -5,7 +5,7 @@ import { TEXT } from '../../text/proposals.ts';
 import { TEXT as SUBJECT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
-import { Place, wholeName } from '../../ui/place.tsx';
+import { Place, wholeName } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
 import {
   coverOf,

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { TEXT } from '../../text/proposals.ts';
-import { Json } from '../../ui/json.tsx';
-import { Place } from '../../ui/place.tsx';
+import { Json } from '../../ui/text/json.tsx';
+import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
 import { shortText } from './attribute-form.tsx';
 import { isAtOrBelow, type JsonObject, type JsonValue, type patchOf, type Step, stepsOf, textOf } from './content.ts';

@@ -7,7 +7,7 @@ import { CopyCurl } from '../../ui/curl.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type VirtualColumn, VirtualTable } from '../../ui/virtual-table.tsx';
+import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
 import styles from './subject.module.css';
 
 const MAX_PATHS = 4;

@@ -8,17 +8,17 @@ import {
   useLostScopes,
   useSubjectAccess,
   useSubjectHead,
-} from '../../app/subject-access.ts';
-import { useSubjectName } from '../../app/subject-name.ts';
-import { TEXT } from '../../text/app.ts';
+} from '../../entities/subject-access.ts';
+import { useSubjectName } from '../../entities/subject-name.ts';
+import { TEXT } from '../../shell/words.ts';
 import { FRAME } from '../../text/subject.ts';
-import { TEXT as SUBJECTS } from '../../text/subjects.ts';
+import { TEXT as SUBJECTS } from '../../features/subjects/words.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { useForgetErased } from '../../app/erased.ts';
+import { useForgetErased } from '../../entities/erased.ts';
 import styles from './subject.module.css';
 
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';

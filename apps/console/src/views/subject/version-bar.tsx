@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
 import { changed } from '../../app/search.ts';
-import type { SubjectAccess } from '../../app/subject-access.ts';
+import type { SubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';

@@ -4,7 +4,7 @@ import type { api, Query } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { useMay } from '../../app/rights.ts';
-import type { SubjectAccess } from '../../app/subject-access.ts';
+import type { SubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from '../../text/timeline.ts';
 import type { Versions } from './versions.ts';
 

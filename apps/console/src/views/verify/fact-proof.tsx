@@ -2,9 +2,9 @@ import { useEffect } from 'react';
 import type { JsonObject } from '@iss/domain/pure';
 import type { api, Query } from '@identity-state/client';
 import { useGet } from '../../app/api.ts';
-import { useTrustedKeys } from '../../app/trust.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Answer } from '../../ui/state.tsx';
-import { TrustedBy } from '../../ui/trust.tsx';
+import { TrustedBy } from '../../entities/trust.tsx';
 import { Outcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
 

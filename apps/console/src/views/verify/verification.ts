@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ProvedVersion } from '@identity-state/client/bundle';
-import type { TrustedKeys } from '../../app/trust.ts';
+import type { TrustedKeys } from '../../entities/trusted-keys.ts';
 import { useWorkerRoom, type WorkerRoom } from '../../app/worker.ts';
 import type { FileOutcome, NamedFile, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
 import workerUrl from './verify.worker.ts?worker&url';

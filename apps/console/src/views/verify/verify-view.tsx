@@ -1,11 +1,11 @@
 import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
-import { useTrustedKeys } from '../../app/trust.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from '../../text/verify.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
-import { Trust } from '../../ui/trust.tsx';
+import { Trust } from '../../entities/trust.tsx';
 import ui from '../../ui/ui.module.css';
 import { Outcome } from './outcome.tsx';
 import type { NamedFile } from './job.ts';

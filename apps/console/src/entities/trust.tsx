@@ -1,0 +1,119 @@
+import { type FormEvent, useEffect, useState } from 'react';
+import { readPolicy } from '@identity-state/client/bundle';
+import { type Policy, quorumSize } from '@iss/tlog';
+import { type TrustedKeys, useOwnPolicy, useTrustedKeys } from './trusted-keys.ts';
+import { TEXT } from '../text/verify.ts';
+import { Button } from '../ui/button.tsx';
+import { TextArea } from '../ui/field.tsx';
+import { Section } from '../ui/page.tsx';
+import { Badge, Notice } from '../ui/state.tsx';
+import styles from '../ui/ui.module.css';
+
+/** Shows the trusted keys, and lets the reader change them. */
+export function Trust() {
+  const { keys } = useTrustedKeys();
+  const [own, keep] = useOwnPolicy();
+  const [isEdited, setEdited] = useState(false);
+  return (
+    <Section
+      title={TEXT.trust}
+      actions={
+        !isEdited && (
+          <>
+            <Button small onClick={() => setEdited(true)}>
+              {own === null ? TEXT.usePolicy : TEXT.changePolicy}
+            </Button>
+            {own !== null && (
+              <Button small onClick={() => keep(null)}>
+                {TEXT.forget}
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {isEdited ? <OwnPolicy onEnd={() => setEdited(false)} /> : <Keys keys={keys} />}
+    </Section>
+  );
+}
+
+/** Shows the trusted keys. */
+export function TrustedBy() {
+  return <Keys keys={useTrustedKeys().keys} />;
+}
+
+function Keys({ keys }: { keys: TrustedKeys | null }) {
+  const policy = usePolicy(keys?.text ?? null);
+  if (keys === null) return <Notice tone="warn">{TEXT.noKeysText}</Notice>;
+  const isOwn = keys.whose === 'own';
+  return (
+    <>
+      <p>
+        <Badge tone={isOwn ? 'good' : 'warn'}>{isOwn ? TEXT.own : TEXT.ofService}</Badge>{' '}
+        {isOwn ? TEXT.ownText : TEXT.ofServiceText}
+      </p>
+      {policy !== null && (
+        <p className={styles.hint}>
+          {TEXT.logs([...new Set(policy.logs.map(({ key }) => key.name))])}.{' '}
+          {TEXT.witnesses(
+            policy.witnesses.map(({ key }) => key.name),
+            TEXT.quorum(quorumSize(policy)),
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function OwnPolicy({ onEnd }: { onEnd: () => void }) {
+  const [own, keep] = useOwnPolicy();
+  const [text, setText] = useState(own ?? '');
+  const [fault, setFault] = useState<string | undefined>();
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    readPolicy(text).then(
+      () => {
+        keep(text);
+        onEnd();
+      },
+      (error: unknown) => setFault(error instanceof Error ? error.message : String(error)),
+    );
+  };
+  return (
+    <form className={styles.form} onSubmit={submit}>
+      <TextArea
+        label={TEXT.policyLabel}
+        hint={TEXT.policyHint}
+        fault={fault}
+        value={text}
+        rows={6}
+        required
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className={styles.actions}>
+        <Button type="submit" kind="primary">
+          {TEXT.save}
+        </Button>
+        <Button onClick={onEnd}>{TEXT.cancel}</Button>
+      </div>
+    </form>
+  );
+}
+
+/** Parses a policy. Returns null until then, and for an invalid policy. */
+function usePolicy(text: string | null): Policy | null {
+  const [policy, setPolicy] = useState<Policy | null>(null);
+  useEffect(() => {
+    if (text === null) return;
+    let isWanted = true;
+    readPolicy(text).then(
+      (read) => isWanted && setPolicy(read),
+      () => isWanted && setPolicy(null),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [text]);
+  return policy;
+}

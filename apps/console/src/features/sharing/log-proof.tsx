@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import type { JsonObject } from '@iss/domain/pure';
+import type { Query } from '@identity-state/client';
+import { TEXT } from './words.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyCurl } from '../../ui/curl.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import ui from '../../ui/ui.module.css';
+import { FactProof, WAIT_S } from '../../views/verify/fact-proof.tsx';
+import styles from './sharing.module.css';
+
+const WORDS = TEXT.proving;
+
+/** Verifies the transparency log's proof of a fact. */
+export function LogProofDialog({
+  tenantId,
+  path,
+  query = {},
+  expected,
+  children,
+  onClose,
+}: {
+  tenantId: string;
+  path: string;
+  query?: Query;
+  expected: JsonObject;
+  /** The choice of a fact, if there are several. */
+  children?: ReactNode;
+  onClose: () => void;
+}) {
+  const asked = { ...query, wait: WAIT_S };
+  return (
+    <Dialog title={WORDS.title} isOpen onClose={onClose}>
+      <div className={styles.stack}>
+        {children}
+        <FactProof path={path} query={asked} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
+      </div>
+      <div className={ui.dialogFoot}>
+        <CopyCurl call={{ method: 'GET', path, query: asked }} />
+        <Link to="/t/$tenantId/log" params={{ tenantId }}>
+          {WORDS.toLog}
+        </Link>
+        <Button onClick={onClose}>{WORDS.close}</Button>
+      </div>
+    </Dialog>
+  );
+}

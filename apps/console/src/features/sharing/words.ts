@@ -1,0 +1,241 @@
+import type { api } from '@identity-state/client';
+import { SCOPE_NAMES } from '../../text/scopes.ts';
+
+type Scope = api.Grant['scopes'][number];
+
+/** The scopes of a grant, each with a sentence. */
+export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
+  read_latest: {
+    name: SCOPE_NAMES.read_latest,
+    lets: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
+  },
+  read_lineage: {
+    name: SCOPE_NAMES.read_lineage,
+    lets: 'Every past and future version: history, the origin of each value, chain proof, export.',
+  },
+  read_snapshot_by_id: {
+    name: SCOPE_NAMES.read_snapshot_by_id,
+    lets: 'A single version by its number or id, with its proof. Not the list of versions.',
+  },
+  read_diff: {
+    name: SCOPE_NAMES.read_diff,
+    lets: 'The changes between two versions, with the values before and after.',
+  },
+};
+
+const COUNT = new Intl.NumberFormat('en');
+
+/** Writes a count: `1,000+` where there are more that were not read. */
+const countOf = (count: number, isWhole: boolean): string => COUNT.format(count) + (isWhole ? '' : '+');
+
+export const TEXT = {
+  title: 'Sharing',
+  note: 'The subjects that other tenants may read, and until when.',
+  tabs: 'Directions',
+  issued: 'Shared by you',
+  held: 'Shared with you',
+  count: countOf,
+  summary: 'Grants by status',
+  status: 'Status',
+  statuses: {
+    live: 'Live',
+    expiring: 'Ends within 30 days',
+    expired: 'Expired',
+    revoked: 'Revoked',
+  },
+  any: 'Any',
+  on: 'On',
+  onAll: 'All subjects',
+  onOne: 'Single subjects',
+  grantee: 'Grantee',
+  granteeHint: 'A tenant id, or its beginning',
+  find: 'Subject',
+  findHint: 'Part of its id',
+  caption: 'Grants that this tenant issued',
+  subjectCaption: 'Grants on this subject',
+  subject: 'Subject',
+  allSubjects: 'All subjects',
+  allSubjectsNote: 'Existing and future subjects',
+  mayRead: 'May read',
+  everything: 'Everything',
+  until: 'Until',
+  noEnd: 'No end',
+  purpose: 'Purpose',
+  noPurpose: 'none stated',
+  by: 'By',
+  actions: 'Actions',
+  change: 'Change',
+  changeOf: (grantee: string) => `Change the grant to ${grantee}`,
+  revoke: 'Revoke',
+  revokeOf: (grantee: string) => `Revoke the grant to ${grantee}`,
+  proof: 'Proof',
+  proofOf: (grantee: string) => `Proof of the grant to ${grantee}`,
+  notWhole: (shown: number) =>
+    `The filters apply to the newest ${COUNT.format(shown)} grants. Show more to include older ones.`,
+  noGrants: 'Nothing is shared yet',
+  noGrantsText: 'A grant lets another tenant read one subject, or all subjects, until it ends or you revoke it.',
+  noGrantsReader: 'A tenant_admin can let another tenant read one subject, or all subjects.',
+  noneFits: 'No grant fits these filters',
+  clear: 'Clear the filters',
+  grant: 'Share',
+
+  heldCaption: 'Subjects of other tenants that this tenant may read',
+  heldFind: 'Name',
+  heldFindHint: 'The beginning of its name',
+  owner: 'Owner',
+  latest: 'Latest version',
+  notShown: 'not shared',
+  noneHeld: 'Nothing is shared with you',
+  noneHeldText: 'Grants of other tenants appear here. Give an owner the id of this tenant and ask for a grant:',
+  noneHeldFound: 'No shared subject has a name that begins like this',
+
+  make: {
+    title: 'Share with other tenants',
+    grantees: 'Who may read',
+    granteesHint: 'Tenant ids, one per line or separated by commas',
+    pick: 'Add a known tenant',
+    choose: 'Choose …',
+    what: 'What',
+    all: 'All subjects of this tenant, existing and future',
+    some: 'These subjects',
+    subjects: 'Subjects',
+    subjectsHint: 'One per line, for example organization/acme-corp',
+    add: 'Find a subject to add',
+    addHint: 'The beginning of its name',
+    addOne: (subject: string) => `Add ${subject}`,
+    scopes: 'What they may read',
+    until: 'Until when',
+    untilHint: 'In your time zone. If empty, the grant is live until you revoke it.',
+    inDays: (days: number) => (days === 365 ? 'In a year' : `In ${days} days`),
+    purpose: 'Purpose',
+    purposeHint: 'Stored with the grant and shown to the grantee. It is in no event and not in the log.',
+    willMake: (count: number) =>
+      count === 0
+        ? 'Enter at least one tenant, one subject and one scope.'
+        : count === 1
+          ? 'This creates one grant.'
+          : `This creates ${COUNT.format(count)} separate grants.`,
+    submit: 'Share',
+    noSubject: (line: string) =>
+      `${line} is not a subject. Write its type, a slash and its id, for example organization/acme-corp`,
+    noTenant: (id: string) => `${id} is not a tenant id`,
+    tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
+    past: 'The end must be in the future.',
+    made: (count: number) => (count === 1 ? 'One grant was created.' : `${COUNT.format(count)} grants were created.`),
+    waiting: (count: number) =>
+      count === 1
+        ? 'A second human must confirm one grant on all subjects.'
+        : `A second human must confirm ${COUNT.format(count)} grants on all subjects.`,
+    refused: (count: number) =>
+      count === 1 ? 'One grant was refused:' : `${COUNT.format(count)} grants were refused:`,
+    refusedCaption: 'Refused grants',
+    why: 'Why',
+    again: 'Try these again',
+    close: 'Close',
+  },
+  pending: {
+    text: 'A second human must confirm these grants on all subjects within a day. Until then they give no rights.',
+    caption: 'Grants that wait for a second human',
+    by: 'Requested by',
+    confirmBy: 'Confirm until',
+    confirm: 'Confirm',
+    confirmOf: (grantee: string) => `Confirm the grant to ${grantee}`,
+    cancel: 'Cancel',
+    cancelOf: (grantee: string) => `Cancel the request for ${grantee}`,
+  },
+  patch: {
+    title: (grantee: string) => `Change what ${grantee} may read`,
+    note: 'It takes effect immediately. The previous grant stays in the history of access, and in the log.',
+    reason: 'Why',
+    reasonHint: 'Stored with the change',
+    submit: 'Change',
+    nothing: 'Nothing is changed yet.',
+    narrower: (scopes: string) => `Takes away: ${scopes}.`,
+    wider: (scopes: string) => `Adds: ${scopes}.`,
+  },
+  revoking: {
+    title: (grantee: string) => `Revoke the grant to ${grantee}?`,
+    text: (what: string, grantee: string) =>
+      `${grantee} loses access to ${what} through this grant immediately. Other grants to it stay. It keeps what it has already read.`,
+    confirm: 'Revoke',
+  },
+  proving: {
+    title: 'Proof from the log',
+    fact: 'Fact',
+    facts: { created: 'Created', changed: 'Latest change', revoked: 'Revoked' },
+    proof: 'The proof',
+    toLog: 'Open the log',
+    close: 'Close',
+  },
+
+  subjectTitle: 'Sharing',
+  subjectNote: (id: string) => `See which other tenants may read ${id}, could read it at any moment, and have read it.`,
+  who: 'Who may read it',
+  whoSummary: (live: number, soon: number, isWhole: boolean) =>
+    live === 0 && isWhole
+      ? 'No other tenant may read it now.'
+      : `${countOf(live, isWhole)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
+  over: (count: number) => `Show ${COUNT.format(count)} ended ${count === 1 ? 'grant' : 'grants'}`,
+  noneOn: 'It was never shared',
+  noneOnText: 'Only this tenant can read it.',
+  could: 'Access over time',
+  couldText: 'Each bar is a period in which a tenant could read it. Choose any moment, past or future.',
+  moment: 'Moment',
+  now: 'Now',
+  previous: 'Previous change',
+  next: 'Next change',
+  atCaption: 'Tenants with access at that moment',
+  couldAt: (count: number) =>
+    count === 0
+      ? 'No other tenant could read it at that moment.'
+      : count === 1
+        ? 'One grant gave access at that moment:'
+        : `${COUNT.format(count)} grants gave access at that moment:`,
+  from: 'From',
+  ended: 'How it ended',
+  endedBy: { revoked: 'Revoked', expired: 'Expired', replaced: 'Changed' },
+  lives: 'Live',
+  log: 'Log entry',
+  notLogged: 'not yet',
+  noPeriods: 'No other tenant could ever read it',
+  periods: 'Periods of access',
+  did: 'Who read it',
+  didText:
+    'The first time each day (UTC) that a member of another tenant was shown a version in one way. The service records it before it sends the response.',
+  disclosuresCaption: 'Disclosures',
+  day: 'Day',
+  reader: 'Reader',
+  tenant: 'Tenant',
+  versions: 'Versions',
+  version: 'Version',
+  via: 'How',
+  vias: {
+    summary: 'Summary',
+    snapshot: 'Version',
+    diff: 'Difference',
+    provenance: 'Provenance',
+    history: 'History',
+    export: 'Export',
+    bundle: 'Bundle',
+    headers: 'Headers (no content)',
+    proof: 'Proof (no content)',
+    search: 'Search hit',
+    name: 'Name in a list',
+  },
+  request: 'Request',
+  fromDay: 'From',
+  toDay: 'To',
+  noDisclosures: 'No other tenant has read it',
+  noDisclosuresFiltered: 'No disclosures in this period',
+  noDisclosuresText: 'When a grantee reads a version, it is listed here.',
+  perDay: 'Disclosures per day',
+  withContent: 'With content',
+  withoutContent: 'Hashes and times only',
+  plotted: (count: number, days: number, tenants: number) =>
+    `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
+  plottedNewest: (count: number) => `Only the newest ${COUNT.format(count)} are counted.`,
+  adminOnly: 'Only a tenant_admin sees who could read it on a date, and who read it.',
+  foreign: (owner: string) => `${owner} owns this subject and decides who may read it.`,
+  ours: 'Your access to it',
+  oursNone: 'This tenant has no live grant on it.',
+} as const;

@@ -1,0 +1,107 @@
+import { Link } from '@tanstack/react-router';
+import { type api, type Change, momentOfChange } from '@identity-state/client';
+import { useTenantId } from '../../app/address.ts';
+import { tenantPath, useList } from '../../app/api.ts';
+import { useFeed } from '../../app/live.ts';
+import { TEXT } from './words.ts';
+import { Section } from '../../ui/page.tsx';
+import { Badge } from '../../ui/state.tsx';
+import { SubjectLink } from '../../entities/subject-link.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { OwnSubject } from './columns.tsx';
+import styles from './subjects.module.css';
+
+const RECENT = 8;
+const LACKING = 5;
+
+/** Shows recent changes, and subjects that lack evidence. */
+export function Aside() {
+  return (
+    <div className={styles.aside}>
+      <Recent />
+      <Section title={TEXT.lacking}>
+        <Lacking evidence="missing" title={TEXT.missingTitle} text={TEXT.missingText} />
+        <Lacking evidence="carried" title={TEXT.carriedTitle} text={TEXT.carriedText} />
+      </Section>
+    </div>
+  );
+}
+
+function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; title: string; text: string }) {
+  const tenantId = useTenantId();
+  const { items, hasNextPage, isPending, error } = useList<api.Subject>(tenantPath(tenantId, 'subjects'), {
+    evidence,
+    limit: LACKING,
+  });
+  return (
+    <div className={styles.lacking}>
+      <h3>{title}</h3>
+      <p className={styles.quiet}>{text}</p>
+      {error !== null && <Problem error={error} />}
+      {items.length > 0 && (
+        <ul className={styles.plainList}>
+          {items.map((subject) => (
+            <li key={`${subject.subject_type}/${subject.subject_id}`}>
+              <OwnSubject tenantId={tenantId} subject={subject} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {items.length === 0 && !isPending && error === null && <p>{TEXT.noneMissing}</p>}
+      {hasNextPage && (
+        <Link to="/t/$tenantId/subjects" params={{ tenantId }} search={{ evidence }}>
+          {TEXT.all}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Recent() {
+  const tenantId = useTenantId();
+  const { changes, state } = useFeed(tenantId);
+  return (
+    <Section
+      title={TEXT.recent}
+      actions={
+        <Badge tone={state === 'live' ? 'good' : state === 'reconnecting' ? 'warn' : 'plain'}>{TEXT.feed[state]}</Badge>
+      }
+    >
+      {changes.length === 0 ? (
+        <p className={styles.quiet}>{TEXT.noRecent}</p>
+      ) : (
+        <ol className={styles.plainList}>
+          {changes.slice(0, RECENT).map((change) => (
+            <li key={change.log_index}>
+              <ChangedSubject tenantId={tenantId} change={change} />
+              <span className={styles.what}>
+                {TEXT.changes[change.type]} {detailOf(change)} · <Time at={momentOfChange(change)} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function ChangedSubject({ tenantId, change }: { tenantId: string; change: Change }) {
+  if (change.type === 'tenant.owner_changed') return TEXT.tenantItself(change.tenant_id);
+  const { subject_type: type, subject_id: id } = change.subject;
+  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />;
+}
+
+function detailOf(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+      return String(change.snapshot_version);
+    case 'grant.created':
+    case 'grant.changed':
+    case 'grant.revoked':
+      return change.grantee_tenant_id;
+    case 'tenant.owner_changed':
+    case 'subject.erased':
+      return '';
+  }
+}

@@ -1,0 +1,16 @@
+import type { api } from '@identity-state/client';
+import { tenantPath, useList } from '../../app/api.ts';
+import { TEXT } from './words.ts';
+import { Section } from '../../ui/page.tsx';
+import { OfferTable } from './offers.tsx';
+
+/** Shows an offer of ownership to its recipient, who need not be a member of the tenant. */
+export default function OfferToCaller({ tenantId }: { tenantId: string }) {
+  const { items, error } = useList<api.TransferOffer>(tenantPath(tenantId, 'transfer-offers'));
+  if (error !== null || items.length === 0) return null;
+  return (
+    <Section title={TEXT.tabs.offers}>
+      <OfferTable tenantId={tenantId} />
+    </Section>
+  );
+}

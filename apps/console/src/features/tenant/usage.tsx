@@ -1,0 +1,162 @@
+import { useMemo } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { tenantPath, useGet, useList } from '../../app/api.ts';
+import { useWholeList } from '../../app/whole-list.ts';
+import { TEXT } from './words.ts';
+import { FilterField } from '../../forms/filter-field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Plot } from '../../ui/plot/plot.tsx';
+import { Answer, Loading } from '../../ui/state.tsx';
+import { Table } from '../../ui/table/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { AuditTable } from './audit.tsx';
+import styles from './tenant.module.css';
+
+const WORDS = TEXT.usage;
+const MOST_COUNTED = 1_000;
+/** The caps in docs/limits.md. */
+const CAPS = { members: 10_000, subscriptions: 100, toAll: 10_000 } as const;
+
+export function UsageAndLimits({ tenantId }: { tenantId: string }) {
+  return (
+    <>
+      <Usage tenantId={tenantId} />
+      <Limits tenantId={tenantId} />
+    </>
+  );
+}
+
+/** Plots the versions written per day, in the last 30 days or in the range of the address. */
+function Usage({ tenantId }: { tenantId: string }) {
+  const { from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
+  const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
+  const set = (change: { from?: string; to?: string }): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const isHalf = (from === undefined) !== (to === undefined);
+  const usage = useGet<api.Usage>(
+    tenantPath(tenantId, 'usage'),
+    from === undefined || to === undefined ? {} : { from, to },
+  );
+  return (
+    <Section title={WORDS.title}>
+      <div className={styles.stack}>
+        <div className={ui.filters}>
+          <FilterField type="date" label={TEXT.from} value={from} onChange={(day) => set({ from: day })} />
+          <FilterField type="date" label={TEXT.to} value={to} onChange={(day) => set({ to: day })} />
+          {isHalf && <span className={ui.hint}>{WORDS.bothDays}</span>}
+        </div>
+        <Answer query={usage}>{({ usage: days }) => <UsagePlot days={days} />}</Answer>
+      </div>
+    </Section>
+  );
+}
+
+function UsagePlot({ days }: { days: api.Usage['usage'] }) {
+  const plotted = useMemo(
+    () => ({
+      times: days.map(({ date }) => Date.parse(date) / 1000),
+      values: days.map(({ snapshot_writes: writes }) => writes),
+    }),
+    [days],
+  );
+  const total = plotted.values.reduce((sum, writes) => sum + writes, 0);
+  const busiest = days.reduce<api.Usage['usage'][number] | undefined>(
+    (most, day) => (most === undefined || day.snapshot_writes > most.snapshot_writes ? day : most),
+    undefined,
+  );
+  const busy = days.filter(({ snapshot_writes: writes }) => writes > 0);
+  return (
+    <>
+      <Plot
+        title={WORDS.plot}
+        times={plotted.times}
+        series={[{ label: WORDS.series, colour: '--accent', values: plotted.values, kind: 'bars' }]}
+      >
+        <p className={styles.quiet}>
+          {WORDS.said(total, days.length, busiest?.snapshot_writes ?? 0, busiest?.date ?? '')}
+        </p>
+      </Plot>
+      {busy.length > 0 && (
+        <Table
+          caption={WORDS.table}
+          items={busy.toReversed()}
+          keyOf={({ date }) => date}
+          columns={[
+            { title: WORDS.day, isHeader: true, value: ({ date }) => date },
+            {
+              title: WORDS.series,
+              value: ({ snapshot_writes: writes }) => writes,
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Limits({ tenantId }: { tenantId: string }) {
+  const members = useList<api.Principal>(tenantPath(tenantId, 'principals'), { status: 'active', limit: MOST_COUNTED });
+  const subscriptions = useList<api.WebhookSubscription>('/v1/webhook-subscriptions', {
+    tenant_id: tenantId,
+    limit: MOST_COUNTED,
+  });
+  const grants = useWholeList<api.Grant>(tenantPath(tenantId, 'grants'), { limit: 100 }, MOST_COUNTED);
+  const changed = useList<api.AuditRecord>(tenantPath(tenantId, 'audit'), { action: 'limit.changed' });
+  const toAll = grants.items.filter(({ subject_type: type, status }) => type === '*' && status === 'active').length;
+  const rows = [
+    { name: WORDS.members, held: members.items.length, isMore: members.hasNextPage, most: CAPS.members },
+    {
+      name: WORDS.subscriptions,
+      held: subscriptions.items.length,
+      isMore: subscriptions.hasNextPage,
+      most: CAPS.subscriptions,
+    },
+    { name: WORDS.toAll, held: toAll, isMore: !grants.isWhole, most: CAPS.toAll },
+  ];
+  const isCounted = members.data !== undefined && subscriptions.data !== undefined && grants.data !== undefined;
+  return (
+    <Section
+      title={WORDS.limits}
+      actions={
+        <a href="/docs/limits" target="_blank" rel="noreferrer">
+          {WORDS.about}
+        </a>
+      }
+    >
+      <div className={styles.stack}>
+        <p className={styles.quiet}>{WORDS.limitsText}</p>
+        {isCounted ? (
+          <Table
+            caption={WORDS.limitsCaption}
+            items={rows}
+            keyOf={({ name }) => name}
+            columns={[
+              { title: WORDS.limit, isHeader: true, value: ({ name }) => name },
+              {
+                title: WORDS.held,
+                value: ({ held }) => held,
+                cell: ({ held, isMore }) => (
+                  <span className={styles.number}>{isMore ? WORDS.more(held) : WORDS.number(held)}</span>
+                ),
+              },
+              {
+                title: WORDS.most,
+                value: ({ most }) => most,
+                cell: ({ most }) => <span className={styles.number}>{WORDS.number(most)}</span>,
+              },
+            ]}
+          />
+        ) : (
+          <Loading />
+        )}
+        {changed.items.length > 0 && (
+          <>
+            <h3>{WORDS.changed}</h3>
+            <AuditTable list={changed} caption={WORDS.changed} empty={null} />
+          </>
+        )}
+      </div>
+    </Section>
+  );
+}
