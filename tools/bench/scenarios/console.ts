@@ -42,6 +42,7 @@ export async function consolePage(bench: Bench): Promise<Outcome> {
   await call(bench, owner, 'POST', `/v1/tenants/${OWNER}/entity-states`, largeSubject(large));
 
   const gateway = await stage.startGateway({ AUTH_MODE: 'disabled', OIDC_ISSUER: '', OIDC_PROJECT_ID: '' });
+  await call({ ...bench, gateway }, {}, 'POST', `/v1/tenants/${OWNER}/membership/accept`);
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const root = `http://127.0.0.1:${gateway.port}/console/t/${OWNER}/subjects`;
