@@ -13,6 +13,12 @@ module.exports = {
       to: { pathNot: ['^libs/domain/src', '^(node:)?crypto$', '^node_modules/uuid/'] },
     },
     {
+      name: 'the-contract-stands-on-domain',
+      severity: 'error',
+      from: { path: '^libs/contract/src', pathNot: 'spec\\.ts$' },
+      to: { pathNot: ['^libs/contract/src', ...lib('domain')] },
+    },
+    {
       // Not even Node's own modules: browsers run it.
       name: 'tlog-is-pure',
       severity: 'error',

@@ -1,8 +1,8 @@
 import {
   erasureRequestedData,
+  EVENT_TYPES,
   type EventData,
   eventIdOf,
-  EVENT_TYPES,
   grantData,
   type Schema,
   SCOPES,
@@ -13,12 +13,12 @@ import {
   TEST_EVENT_TYPE,
   updateData,
 } from '@iss/domain';
-import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from './http/describe/example-ids';
-import { constant, type Field, listOf } from './http/describe/field';
-import { view } from './http/describe/view';
 import {
+  constant,
+  EXAMPLE_IDS,
+  type Field,
   hash,
+  listOf,
   oneOf,
   principalId,
   sentTime,
@@ -28,7 +28,9 @@ import {
   time,
   uuid,
   version,
-} from './http/request/fields';
+  view,
+} from '@iss/contract';
+import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
 import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import {

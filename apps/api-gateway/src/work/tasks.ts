@@ -13,8 +13,8 @@ import {
   type JsonValue,
   listProvenance,
   type MadeVersion,
-  type PatchOnBase,
   parseJson,
+  type PatchOnBase,
   type ProvenancePage,
   type ProvenanceRequest,
   readEnvelope,
@@ -30,7 +30,8 @@ import {
   type VersionToTrace,
 } from '@iss/domain';
 import { encodeBase64, inclusionProofs, nodesIn } from '@iss/tlog';
-import { type ItemFields, outlineOf } from '../http/request/outline';
+import type { ItemFields } from '@iss/contract';
+import { outlineOf } from '../http/request/outline';
 import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
 
 /** A body as it was sent. */

@@ -1,7 +1,18 @@
 import type { SnapshotRecord } from '@iss/persistence';
-import { EXAMPLE_IDS } from '../describe/example-ids';
-import { part, view, type ViewOf } from '../describe/view';
-import { hash, principalId, sentTime, SubjectRef, text, time, uuid, version } from '../request/fields';
+import {
+  EXAMPLE_IDS,
+  hash,
+  part,
+  principalId,
+  sentTime,
+  SubjectRef,
+  text,
+  time,
+  uuid,
+  version,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 
 const ErasedMark = part({
   erasure_id: uuid.described('The erasure.'),

@@ -1,11 +1,9 @@
 import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { EXAMPLE_IDS, ONE_OF_TWO, pageBounds, type PageLimits } from '@iss/contract';
 import { ERROR_STATUSES } from '../errors/error-statuses';
-import { EXAMPLE_IDS } from './example-ids';
-import { ONE_OF_TWO } from './field';
 import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
-import { pageBounds, type PageLimits } from '../lists/page-limits';
 import { PAGE_LIMITS } from '../lists/paging';
 import { QUERY } from '../lists/query';
 import { PATH_PARAMETERS } from '../request/path-params';

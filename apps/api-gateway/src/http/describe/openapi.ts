@@ -1,11 +1,8 @@
 import { type AccessRule, ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { anyObject, EXAMPLE_IDS, hash, listOf, oneOf, part, text, time, uuid, version, view } from '@iss/contract';
 import { ERROR_HELP } from '../errors/error-statuses';
-import { anyObject, hash, oneOf, text, time, uuid, version } from '../request/fields';
-import { EXAMPLE_IDS } from './example-ids';
-import { listOf } from './field';
-import { part, view } from './view';
 
 /** A rule that any one of the caller's tenants may satisfy: the global form of a read. */
 interface InAnyTenant {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '@iss/platform';
+import { LIST_LIMITS, pageBounds, SPECIFIED_LISTS } from '@iss/contract';
 import { repositoryRoot } from '../../../../../tools/root';
-import { LIST_LIMITS, pageBounds, SPECIFIED_LISTS } from './page-limits';
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 

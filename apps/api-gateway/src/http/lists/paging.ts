@@ -2,14 +2,26 @@ import { DomainError } from '@iss/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
+import {
+  type Field,
+  type Fields,
+  flag,
+  LIST_LIMITS,
+  listOf,
+  oneOf,
+  PAGE,
+  pageBounds,
+  type PageLimits,
+  part,
+  query,
+  type Shape,
+  shown,
+  type ShownBy,
+  view,
+} from '@iss/contract';
 import { jsonStream, JsonText, type TextBatches, type TextStream } from '../answer/json-text';
-import { type Field, type Fields, listOf, shown, type ShownBy } from '../describe/field';
 import { type Answer, documented } from '../describe/openapi';
-import { part, view } from '../describe/view';
 import { charged } from '../limits/charged';
-import { flag, oneOf, PAGE } from '../request/fields';
-import { query, type Shape } from '../request/shape';
-import { LIST_LIMITS, pageBounds, type PageLimits } from './page-limits';
 import { declareQuery, sentQuery } from './query';
 
 /** The query of a list without filters. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { query } from '../request/shape';
+import { query } from '@iss/contract';
 import { TAKES_QUERY } from './query';
 
 const NOTHING = query({});

@@ -1,9 +1,8 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
-import type { Fields, SentBy } from '../describe/field';
+import type { Fields, SentBy, Shape } from '@iss/contract';
 import { documented } from '../describe/openapi';
-import type { Shape } from '../request/shape';
 
 /** Extension with the schema of an operation's query, until the document shows its members as parameters. */
 export const QUERY = 'x-query';

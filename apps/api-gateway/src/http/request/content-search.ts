@@ -1,6 +1,6 @@
 import { foldName, parseIdentifier } from '@iss/domain';
 import type { ContentSearch } from '@iss/persistence';
-import { prefix } from './fields';
+import { prefix } from '@iss/contract';
 import { invalidQuery } from './subject-filter';
 
 /** Filters of a list of subjects by what their latest versions say. */

@@ -2,12 +2,11 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError, type Role, ROLES } from '@iss/domain';
 import type { Request } from 'express';
+import type { Fields, Shape } from '@iss/contract';
 import type { InputOf, ResultOf, SentBody, TaskName } from '../../work/tasks';
 import { isLarge } from '../../work/work';
-import type { Fields } from '../describe/field';
 import { documented } from '../describe/openapi';
 import { RequestAsker } from './request-asker';
-import type { Shape } from './shape';
 
 declare module 'express-serve-static-core' {
   interface Request {

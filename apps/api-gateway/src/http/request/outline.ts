@@ -1,7 +1,5 @@
+import type { ItemFields } from '@iss/contract';
 import { isJsonObject, type JsonObject, type JsonValue, MAX_PROBLEMS, setMember } from '@iss/domain';
-
-/** The known names of shaped elements, by the name of the array member that holds them. */
-export type ItemFields = Readonly<Record<string, readonly string[]>>;
 
 /** More elements than any field of a fixed shape accepts (`REQUESTED_PATHS_MAX` is at most 10,000). */
 const MAX_ELEMENTS = 16_384;

@@ -9,9 +9,19 @@ import {
   SUBSCRIPTION_PREFIX,
 } from '@iss/domain';
 import type { Request } from 'express';
-import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Field, shown } from '../describe/field';
-import { PRINCIPAL_ID, principalId, subjectId, subjectType, TENANT_ID, tenantId, uuid, version } from './fields';
+import {
+  EXAMPLE_IDS,
+  type Field,
+  PRINCIPAL_ID,
+  principalId,
+  shown,
+  subjectId,
+  subjectType,
+  TENANT_ID,
+  tenantId,
+  uuid,
+  version,
+} from '@iss/contract';
 
 const subscriptionId = shown<string>({
   type: 'string',

@@ -1,19 +1,23 @@
 import { type LogEntryType, SCOPES, SUBJECT_TYPES } from '@iss/domain';
 import type { Change, Changes } from '@iss/persistence';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { JsonText } from '../../http/answer/json-text';
-import { constant, listOf, shown } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
 import {
+  constant,
   count,
   dayOrInstant,
+  EXAMPLE_IDS,
   flag,
   grantedId,
   grantedType,
   hash,
+  LIST_LIMITS,
+  listOf,
   matching,
   oneOf,
+  part,
   principalId,
+  query,
+  type SentOf,
+  shown,
   subjectId,
   SubjectRef,
   subjectType,
@@ -22,10 +26,11 @@ import {
   time,
   uuid,
   version,
+  view,
+  type ViewOf,
   wholeFrom,
-} from '../../http/request/fields';
-import { query, type SentOf } from '../../http/request/shape';
-import { LIST_LIMITS } from '../../http/lists/page-limits';
+} from '@iss/contract';
+import { JsonText } from '../../http/answer/json-text';
 import { PLACE } from './feed-places';
 import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../../http/answer/snapshot-header.view';
 

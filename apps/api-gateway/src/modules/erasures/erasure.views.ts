@@ -1,18 +1,20 @@
 import { CONFIRMATIONS, ERASURE_STATUSES } from '@iss/domain';
 import type { ErasureReceipt } from '@iss/persistence';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { field, listOf } from '../../http/describe/field';
-import { type Answer, answer } from '../../http/describe/openapi';
-import { part, view, type ViewOf } from '../../http/describe/view';
 import {
+  body,
   count,
+  EXAMPLE_IDS,
+  field,
   hash,
+  listOf,
   logWait,
   oneOf,
   PAGE,
+  part,
   principalId,
   prose,
+  query,
+  type SentOf,
   someProse,
   subjectId,
   subjectType,
@@ -20,8 +22,11 @@ import {
   time,
   uuid,
   version,
-} from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
+import { type Answer, answer } from '../../http/describe/openapi';
 
 const reference = prose(200)
   .nullable()

@@ -15,35 +15,40 @@ import {
   type GrantRecord,
   type PendingGrantRecord,
 } from '@iss/persistence';
-import type { GrantResultRecord } from './grant.service';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { constant, listOf, listOfShaped } from '../../http/describe/field';
-import { ErrorEnvelope } from '../../http/describe/openapi';
-import { view, type ViewOf } from '../../http/describe/view';
-import { errorBody } from '../../http/errors/error-body';
-import { ERROR_STATUSES } from '../../http/errors/error-statuses';
-import { CONTENT, contentSearch } from '../../http/request/content-search';
 import {
   arrayWith,
+  body,
+  constant,
   count,
+  EXAMPLE_IDS,
   grantedId,
   grantedType,
   integer,
+  listOf,
+  listOfShaped,
   oneOf,
   PAGE,
   prefix,
   principalId,
   prose,
+  query,
   scopes,
+  type SentOf,
   subjectId,
   subjectName,
   subjectType,
   tenantId,
   time,
   uuid,
-} from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
+import type { GrantResultRecord } from './grant.service';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
+import { ErrorEnvelope } from '../../http/describe/openapi';
+import { errorBody } from '../../http/errors/error-body';
+import { ERROR_STATUSES } from '../../http/errors/error-statuses';
+import { CONTENT, contentSearch } from '../../http/request/content-search';
 import { invalidQuery, subjectSent } from '../../http/request/subject-filter';
 
 const grantedBy = principalId

@@ -2,13 +2,12 @@ import { type Acting, type Actor, ALL_SUBJECTS, DomainError, RULES, type Subject
 import { Controller, Get, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { requireAField, SPECIFIED_LISTS } from '@iss/contract';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
 import { pageAnswer, PageOf, type PageView, type Paging, SHORT_PAGES } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
-import { requireAField } from '../../http/request/shape';
 import { type GrantRequest, GrantService } from './grant.service';
 import {
   ACCESSIBLE_EXAMPLE,
@@ -16,7 +15,6 @@ import {
   accessibleSearch,
   AccessibleSubject,
   ACME_TO_BETA,
-  LISTED_EXAMPLE,
   ChangeGrantBody,
   CreatedGrant,
   CreateGrantBody,
@@ -28,6 +26,7 @@ import {
   grantResults,
   GrantsQuery,
   isPending,
+  LISTED_EXAMPLE,
   PENDING,
   PendingGrant,
   REVOKED,

@@ -1,9 +1,9 @@
 import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { EXAMPLE_IDS } from '@iss/contract';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';

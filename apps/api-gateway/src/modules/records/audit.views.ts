@@ -1,9 +1,21 @@
 import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { shown } from '../../http/describe/field';
-import { view, type ViewOf } from '../../http/describe/view';
-import { count, grantedId, grantedType, line, oneOf, PAGE, principalId, text, time } from '../../http/request/fields';
-import { query, type SentOf } from '../../http/request/shape';
+import {
+  count,
+  EXAMPLE_IDS,
+  grantedId,
+  grantedType,
+  line,
+  oneOf,
+  PAGE,
+  principalId,
+  query,
+  type SentOf,
+  shown,
+  text,
+  time,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { WINDOW } from './disclosure.views';
 
 const ACTIONS = Object.keys(AUDIT_ACTIONS).filter((name): name is AuditAction => name in AUDIT_ACTIONS);

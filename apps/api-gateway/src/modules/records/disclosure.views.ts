@@ -1,13 +1,14 @@
 import { DISCLOSURE_WAY_NAMES, DISCLOSURE_WAYS } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { shown } from '../../http/describe/field';
-import { view, type ViewOf } from '../../http/describe/view';
 import {
   dayOrInstant,
+  EXAMPLE_IDS,
   oneOf,
   PAGE,
   principalId,
   prose,
+  query,
+  type SentOf,
+  shown,
   subjectId,
   subjectType,
   tenantId,
@@ -15,8 +16,9 @@ import {
   time,
   uuid,
   version,
-} from '../../http/request/fields';
-import { query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
 
 const WITHOUT_CONTENT = Object.entries(DISCLOSURE_WAYS)
   .filter(([, { showsContent }]) => !showsContent)

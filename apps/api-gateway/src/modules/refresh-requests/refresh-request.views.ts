@@ -5,16 +5,22 @@ import {
   REFRESH_SERIES_ENDS,
   SUBJECT_TYPES,
 } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { alias, listOf, refused, shown } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
 import {
+  alias,
   arrayWith,
+  body,
+  EXAMPLE_IDS,
   line,
+  listOf,
   oneOf,
   PAGE,
+  part,
   prose,
+  query,
   recurrence,
+  refused,
+  type SentOf,
+  shown,
   subjectId,
   subjectName,
   SubjectRef,
@@ -23,8 +29,9 @@ import {
   time,
   uuid,
   version,
-} from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { type ShownRequest, type Suggestion, withNoneToSuggest } from './suggestions.service';
 
 const reasonCode = line(128).nullable().described('The reason, as a code that the requesting tenant chooses.');

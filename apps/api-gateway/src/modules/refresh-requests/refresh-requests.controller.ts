@@ -1,11 +1,10 @@
 import { type Acting, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { SPECIFIED_LISTS, type ViewOf } from '@iss/contract';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
-import type { ViewOf } from '../../http/describe/view';
-import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';

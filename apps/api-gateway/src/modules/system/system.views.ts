@@ -1,6 +1,4 @@
-import { listOf, shown } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
-import { oneOf, sentTime, text } from '../../http/request/fields';
+import { listOf, oneOf, part, sentTime, shown, text, view, type ViewOf } from '@iss/contract';
 
 export const Health = view('Health', {
   status: shown<'ok'>({ type: 'string', const: 'ok' }).described('The process responds.'),

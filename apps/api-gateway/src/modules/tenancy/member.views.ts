@@ -1,19 +1,22 @@
 import { MEMBER_STATUSES } from '@iss/domain';
 import type { InvitationRecord, MembershipRecord, TenantBlock } from '@iss/persistence';
-import { view, type ViewOf } from '../../http/describe/view';
 import {
+  body,
   flag,
   oneOf,
   PAGE,
   principalId,
   principalType,
+  query,
   role,
+  type SentOf,
   tenancyRole,
   tenantId,
   text,
   time,
-} from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
 
 const status = oneOf(MEMBER_STATUSES);
 

@@ -1,6 +1,7 @@
 import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Delete, Get, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { requireAField } from '@iss/contract';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal as Caller } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
@@ -8,7 +9,6 @@ import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { PrincipalIdParam } from '../../http/request/path-params';
-import { requireAField } from '../../http/request/shape';
 import { MemberService } from './member.service';
 import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
 

@@ -1,11 +1,22 @@
 import { SUBJECT_TYPES } from '@iss/domain';
 import { EVIDENCE_TO_MEND, type SubjectSearch } from '@iss/persistence';
+import {
+  EXAMPLE_IDS,
+  oneOf,
+  PAGE,
+  prefix,
+  query,
+  type SentOf,
+  subjectId,
+  subjectName,
+  subjectType,
+  tenantId,
+  time,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { view, type ViewOf } from '../../http/describe/view';
-import { oneOf, PAGE, prefix, subjectId, subjectName, subjectType, tenantId, time } from '../../http/request/fields';
 import { CONTENT, contentSearch } from '../../http/request/content-search';
-import { query, type SentOf } from '../../http/request/shape';
 
 const fields = {
   subject_type: subjectType,

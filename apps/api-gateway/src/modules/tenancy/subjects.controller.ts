@@ -1,13 +1,13 @@
 import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { SPECIFIED_LISTS } from '@iss/contract';
 import { ApiRoute } from '../../http/describe/openapi';
-import { SPECIFIED_LISTS } from '../../http/lists/page-limits';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
 import { SubjectService } from './subject.service';
-import { Ownership, OWNERSHIP_EXAMPLE, Subject, SUBJECT_EXAMPLE, SubjectListQuery, searchSent } from './subject.views';
+import { Ownership, OWNERSHIP_EXAMPLE, searchSent, Subject, SUBJECT_EXAMPLE, SubjectListQuery } from './subject.views';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()

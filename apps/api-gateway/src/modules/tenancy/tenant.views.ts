@@ -1,21 +1,27 @@
 import { CONFIRMATION_SETTINGS, CONFIRMATIONS, EVIDENCE_POLICIES } from '@iss/domain';
-import type { TenantRecord, TenantOfMember } from '@iss/persistence';
-import { alias, listOf, shown } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
+import type { TenantOfMember, TenantRecord } from '@iss/persistence';
 import {
+  alias,
+  body,
   count,
   flag,
   line,
+  listOf,
   oneOf,
+  part,
   principalId,
+  query,
   role,
+  type SentOf,
   sentTime,
+  shown,
   tenancyRole,
   tenantId,
   text,
   time,
-} from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
 
 const name = line(256).described('The name of the tenant.');
 const slugOf = 'A short name for URLs; null if there is none.';

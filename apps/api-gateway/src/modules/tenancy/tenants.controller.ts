@@ -1,6 +1,7 @@
 import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Get, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { requireAField } from '@iss/contract';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
@@ -9,7 +10,6 @@ import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { Trace } from '../../http/request/request-id';
-import { requireAField } from '../../http/request/shape';
 import type { RequestTrace } from '../../request-trace';
 import { TenantService } from './tenant.service';
 import {

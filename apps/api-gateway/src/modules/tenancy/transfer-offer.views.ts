@@ -1,11 +1,21 @@
 import { TRANSFER_OFFER_STATUSES } from '@iss/domain';
 import type { TransferOfferRecord } from '@iss/persistence';
+import {
+  alias,
+  body,
+  EXAMPLE_IDS,
+  oneOf,
+  part,
+  principalId,
+  prose,
+  type SentOf,
+  tenantId,
+  time,
+  uuid,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { type Answer, answer } from '../../http/describe/openapi';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { alias } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
-import { oneOf, principalId, prose, tenantId, time, uuid } from '../../http/request/fields';
-import { body, type SentOf } from '../../http/request/shape';
 
 const message = prose(2000).nullable().described('A message to the offered principal.');
 

@@ -1,26 +1,30 @@
 import { GRANT_FACTS } from '@iss/domain';
 import type { LogKey } from '@iss/persistence';
 import { decodeBase64, formatLogProof, formatVerifierKey, parsePolicy, quorumSize } from '@iss/tlog';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { listOf, shown } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
 import {
   count,
+  EXAMPLE_IDS,
   grantedId,
   grantedType,
   hash,
+  listOf,
   logWait,
   oneOf,
   PAGE,
+  part,
   positive,
   principalId,
+  query,
   scopes,
+  type SentOf,
+  shown,
   tenantId,
   text,
   time,
   uuid,
-} from '../../http/request/fields';
-import { query, type SentOf } from '../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import type { LogProof } from '../../log/log-proof.service';
 
 const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });

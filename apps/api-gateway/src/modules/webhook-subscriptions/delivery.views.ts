@@ -8,12 +8,26 @@ import {
   TEST_EVENT_TYPE,
 } from '@iss/domain';
 import type { DeliveryRecord } from '@iss/persistence';
+import {
+  anyObject,
+  body,
+  EXAMPLE_IDS,
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  PAGE,
+  part,
+  query,
+  type SentOf,
+  tenantId,
+  text,
+  time,
+  uuid,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { listOf } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
-import { anyObject, flag, integer, oneOf, PAGE, tenantId, text, time, uuid } from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
 
 const FINISHED = ['succeeded', 'dead', 'skipped'] as const;
 const SENT_TYPES = [...EVENT_TYPES, TEST_EVENT_TYPE] as const;

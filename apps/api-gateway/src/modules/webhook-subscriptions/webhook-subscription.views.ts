@@ -1,10 +1,25 @@
 import { EVENT_TYPES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
-import { alias, shown } from '../../http/describe/field';
+import {
+  alias,
+  body,
+  EXAMPLE_IDS,
+  integerFrom,
+  oneOf,
+  PAGE,
+  part,
+  query,
+  type RecordOf,
+  type SentOf,
+  setOf,
+  shown,
+  tenantId,
+  text,
+  time,
+  url,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { type Answer, answer } from '../../http/describe/openapi';
-import { part, type RecordOf, view, type ViewOf } from '../../http/describe/view';
-import { integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../../http/request/fields';
-import { body, query, type SentOf } from '../../http/request/shape';
 
 const MAX_EVENT_TYPES = 32;
 const MAX_GRACE_SECONDS = 604_800;

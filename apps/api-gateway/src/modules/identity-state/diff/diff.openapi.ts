@@ -1,9 +1,22 @@
 import { DIFF_ROOTS, HASH_ALGORITHM } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
-import { alias, listOf, shown } from '../../../http/describe/field';
+import {
+  alias,
+  count,
+  EXAMPLE_IDS,
+  flag,
+  hash,
+  listOf,
+  oneOf,
+  part,
+  shown,
+  SubjectRef,
+  text,
+  uuid,
+  version,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { answer, type Route } from '../../../http/describe/openapi';
-import { part, view, type ViewOf } from '../../../http/describe/view';
-import { count, flag, hash, oneOf, SubjectRef, text, uuid, version } from '../../../http/request/fields';
 import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from '../snapshot/snapshot.openapi';
 
 const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });

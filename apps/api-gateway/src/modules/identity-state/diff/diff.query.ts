@@ -1,7 +1,6 @@
 import { DIFF_ROOTS, type DiffRoot, DomainError, type ErrorDetail, MAX_SNAPSHOT_VERSION } from '@iss/domain';
+import { matching, oneOf, positive, query, type SentOf } from '@iss/contract';
 import type { VersionSide } from './diff.service';
-import { matching, oneOf, positive } from '../../../http/request/fields';
-import { query, type SentOf } from '../../../http/request/shape';
 import { asOfSent, MOMENT, VerifyQuery } from '../snapshot/snapshot.query';
 
 const DEFAULT_INCLUDE = '/subject,/attributes';

@@ -1,11 +1,8 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
+import { alias, flag, listOf, type PageLimits, SubjectRef, view, type ViewOf } from '@iss/contract';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { alias, listOf } from '../../../http/describe/field';
-import { type Answer, answer, type Route, errorAnswer } from '../../../http/describe/openapi';
-import { view, type ViewOf } from '../../../http/describe/view';
-import type { PageLimits } from '../../../http/lists/page-limits';
+import { type Answer, answer, errorAnswer, type Route } from '../../../http/describe/openapi';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
-import { flag, SubjectRef } from '../../../http/request/fields';
 import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
 import { ORDERS } from '../snapshot/snapshot.query';
 

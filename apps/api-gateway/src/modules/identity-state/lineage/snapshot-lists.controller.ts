@@ -1,11 +1,11 @@
 import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { SPECIFIED_LISTS } from '@iss/contract';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
-import { SPECIFIED_LISTS } from '../../../http/lists/page-limits';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';

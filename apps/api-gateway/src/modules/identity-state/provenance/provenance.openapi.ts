@@ -1,11 +1,26 @@
 import { backingEvidence, EVIDENCE_STATUSES, POINTER_PATTERN } from '@iss/domain';
+import {
+  field,
+  line,
+  listOf,
+  matching,
+  oneOf,
+  PAGE,
+  part,
+  positive,
+  query,
+  type SentOf,
+  sentTime,
+  shown,
+  text,
+  time,
+  version,
+  view,
+  type ViewOf,
+} from '@iss/contract';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader, WRITER } from '../../../http/answer/snapshot-header.view';
-import { field, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
-import { part, view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageFields } from '../../../http/lists/paging';
-import { line, matching, oneOf, PAGE, positive, sentTime, text, time, version } from '../../../http/request/fields';
-import { query, type SentOf } from '../../../http/request/shape';
 import { ENVELOPE_EXAMPLE, EvidenceRef } from '../snapshot/snapshot.openapi';
 import { AS_OF } from '../snapshot/snapshot.query';
 

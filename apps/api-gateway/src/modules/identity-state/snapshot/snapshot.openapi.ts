@@ -7,11 +7,23 @@ import {
   type TypeOf,
 } from '@iss/domain';
 import { ApiBody } from '@nestjs/swagger';
+import {
+  anyObject,
+  constant,
+  count,
+  field,
+  flag,
+  hash,
+  listOf,
+  oneOf,
+  part,
+  SubjectRef,
+  text,
+  version,
+  view,
+} from '@iss/contract';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { constant, field, listOf } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
-import { part, view } from '../../../http/describe/view';
-import { anyObject, count, flag, hash, oneOf, SubjectRef, text, version } from '../../../http/request/fields';
 
 export const Envelope = field(envelope);
 export const EvidenceRef = field(evidenceRef);

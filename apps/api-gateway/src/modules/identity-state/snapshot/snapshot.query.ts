@@ -1,7 +1,6 @@
 import { DomainError, parsePeriod, VERIFY_MODES, type VerifyMode } from '@iss/domain';
 import { type AsOf, TIME_BASES, type TimeBasis, type TimeWindow } from '@iss/persistence';
-import { dayOrInstant, oneOf, PAGE, positiveOr } from '../../../http/request/fields';
-import { query, type SentOf } from '../../../http/request/shape';
+import { dayOrInstant, oneOf, PAGE, positiveOr, query, type SentOf } from '@iss/contract';
 import { VIEWS } from './snapshot.views';
 
 export const ORDERS = ['asc', 'desc'] as const;

@@ -2,15 +2,23 @@ import {
   DomainError,
   parseJson,
   patchOperation,
-  patchOperationSchema,
   type PatchOperation,
+  patchOperationSchema,
   readPatch,
   type SubjectRef,
 } from '@iss/domain';
-import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
-import { alias } from '../../../http/describe/field';
-import { arrayWith, line, subjectId, subjectType, uuid, version } from '../../../http/request/fields';
-import { body as shapeOf, type SentOf } from '../../../http/request/shape';
+import {
+  alias,
+  arrayWith,
+  EXAMPLE_IDS,
+  line,
+  type SentOf,
+  body as shapeOf,
+  subjectId,
+  subjectType,
+  uuid,
+  version,
+} from '@iss/contract';
 
 /** A proposal from either path family. */
 export interface Proposal {

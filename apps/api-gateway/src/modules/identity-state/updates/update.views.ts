@@ -1,13 +1,11 @@
 import { UPDATE_STATUSES } from '@iss/domain';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
-import { answer, type Route } from '../../../http/describe/openapi';
-import { view, type ViewOf } from '../../../http/describe/view';
-import { pageAnswer } from '../../../http/lists/paging';
 import {
+  EXAMPLE_IDS,
   oneOf,
   PAGE,
   principalId,
+  query,
+  type SentOf,
   subjectId,
   subjectName,
   SubjectRef,
@@ -15,8 +13,12 @@ import {
   time,
   uuid,
   version,
-} from '../../../http/request/fields';
-import { query, type SentOf } from '../../../http/request/shape';
+  view,
+  type ViewOf,
+} from '@iss/contract';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
+import { answer, type Route } from '../../../http/describe/openapi';
+import { pageAnswer } from '../../../http/lists/paging';
 import { Envelope, ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
 import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from './proposal';
 

@@ -1,12 +1,11 @@
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
+import { count, integer, subjectId, subjectType, view, type ViewOf } from '@iss/contract';
 import { LiveStream } from '../../../http/answer/json-text';
 import { errorBody } from '../../../http/errors/error-body';
 import { ERROR_STATUSES } from '../../../http/errors/error-statuses';
 import { type Answer, ErrorEnvelope } from '../../../http/describe/openapi';
-import { view, type ViewOf } from '../../../http/describe/view';
 import { NDJSON } from '../../../http/request/batch-lines';
-import { count, integer, subjectId, subjectType } from '../../../http/request/fields';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
 import { ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
 import type { LineOutcome } from './batch-import.service';

@@ -1,6 +1,6 @@
 import { alias, constant, listOf } from './field';
 import { part, view } from './view';
-import { count, flag, oneOf, SubjectRef, text, time, uuid } from '../request/fields';
+import { count, flag, oneOf, SubjectRef, text, time, uuid } from './fields';
 
 const Loan = view('Loan', {
   loan_id: uuid.from('id'),

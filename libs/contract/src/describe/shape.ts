@@ -10,7 +10,9 @@ import {
 } from '@iss/domain';
 import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
 import { objectSchema } from '../describe/view';
-import type { ItemFields } from './outline';
+
+/** The known names of shaped elements, by the name of the array member that holds them. */
+export type ItemFields = Readonly<Record<string, readonly string[]>>;
 
 /** An example of a body, with a one-line summary. */
 export interface Example<Body> {

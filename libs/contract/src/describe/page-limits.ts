@@ -1,9 +1,13 @@
-import type { Limits } from '@iss/platform';
+/** The limits of a deployment that restrict pages. */
+export interface PageCaps {
+  historyPage: number;
+  chainProofPage: number;
+}
 
 export interface PageLimits {
   default: number;
   /** A larger `limit` is refused, never clamped. */
-  max: number | ((limits: Limits) => number);
+  max: number | ((caps: PageCaps) => number);
 }
 
 /** The items of a page of every list, except those in {@link SPECIFIED_LISTS}. */
@@ -65,8 +69,8 @@ export const SPECIFIED_LISTS = {
   },
 } as const satisfies Readonly<Record<string, SpecifiedList>>;
 
-/** Returns the page limits, restricted by the limits of the deployment. */
-export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
-  const bound = typeof max === 'number' ? max : max(limits);
+/** Returns the page limits in a deployment. */
+export function pageBounds({ default: preferred, max }: PageLimits, caps: PageCaps): { default: number; max: number } {
+  const bound = typeof max === 'number' ? max : max(caps);
   return { default: Math.min(preferred, bound), max: bound };
 }
