@@ -22,7 +22,7 @@ const GENERATORS: Readonly<Record<string, { commands: readonly (readonly string[
     cli: { commands: [run('test', 'apps/cli/test/commands')], env: { UPDATE_CLI_PAGE: 'true' } },
     recording: { commands: [run('test', 'apps/cli/test/commands')], env: { UPDATE_RECORDING: 'true' } },
     pictures: { commands: [run('test', 'apps/console/test/views.browser-spec')], env: { UPDATE_SCREENSHOTS: 'true' } },
-    client: { commands: [['typedoc', '--options', 'libs/client/typedoc.json']] },
+    client: { commands: [run('client/types'), ['typedoc', '--options', 'libs/client/typedoc.json']] },
   };
 
 /** `npm run generate -- NAME`: writes a generated file from its source. */

@@ -4,23 +4,32 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../root.ts';
+import { type Document, typeSchemas } from './type-schemas.ts';
 
 /** The client's types of the API. */
 export const GENERATED_TYPES = join(repositoryRoot, 'libs/client/src/generated/types.ts');
 
-/** Returns the schemas of `openapi.json` as TypeScript, without the paths: the client's methods are written by hand. */
+/** Formats the folder with each type that fits on one line there. */
+const FORMAT = [
+  join(repositoryRoot, 'node_modules/prettier/bin/prettier.cjs'),
+  ...['--config', join(repositoryRoot, '.prettierrc.json'), '--object-wrap', 'collapse', '--write', '{{path}}'],
+];
+
+/** Returns the schemas and operations of `openapi.json` as TypeScript. */
 export async function generateTypes(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'iss-types-'));
   try {
-    const { openapi, info, components } = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
-    const { schemas } = components;
+    const document: Document = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
+    const { openapi, info } = document;
+    const schemas = typeSchemas(document);
+    for (const schema of Object.values(schemas)) delete schema['title'];
     const input = join(folder, 'schemas.json');
     writeFileSync(input, JSON.stringify({ openapi, info, paths: {}, components: { schemas } }));
     const output = join(folder, 'types');
     const config = join(folder, 'config.mjs');
     const settings = {
       input,
-      output: { path: output, postProcess: [] },
+      output: { path: output, postProcess: [{ command: process.execPath, args: FORMAT }] },
       plugins: ['@hey-api/typescript'],
       parser: { filters: { orphans: true } },
     };
@@ -34,7 +43,8 @@ export async function generateTypes(): Promise<string> {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
     const [status] = await once(child, 'close');
     if (status !== 0) throw new Error(`The client's types could not be generated: ${printed}`);
-    return readFileSync(join(output, 'types.gen.ts'), 'utf8');
+    // Writes each comment of one line on one line.
+    return readFileSync(join(output, 'types.gen.ts'), 'utf8').replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

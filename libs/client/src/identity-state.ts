@@ -2,8 +2,16 @@ import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
 import { call, textOf } from './http/call.ts';
+import type { Answer, Path, PathValues, RequestOptions } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
-import { type CallOptions, type Method, type Query, Transport, type TransportOptions } from './http/transport.ts';
+import {
+  type CallOptions,
+  fillPath,
+  type Method,
+  type Query,
+  Transport,
+  type TransportOptions,
+} from './http/transport.ts';
 import { TENANT } from './shapes.ts';
 import { Tenant } from './tenant.ts';
 import type { Verify } from './types.ts';
@@ -20,7 +28,7 @@ export interface IdentityStateOptions extends TransportOptions {
   now?: (() => number) | undefined;
 }
 
-/** A request for which this library has no method. */
+/** A request for a path that {@link Path} does not list. */
 export interface RawRequest extends CallOptions {
   readonly query?: Query;
   /** Sent as JSON. */
@@ -47,7 +55,7 @@ export class IdentityState {
   }
 
   /** Lists the tenants that the caller is a member of. */
-  tenants(options: CallOptions = {}): AsyncGenerator<api.TenantOfMember, void, undefined> {
+  tenants(options: CallOptions = {}): AsyncGenerator<api.TenantItem, void, undefined> {
     return itemsOf(this.transport, '/v1/tenants', {}, options, TENANT);
   }
 
@@ -82,13 +90,31 @@ export class IdentityState {
     return this.verifier.requireLog().checkpoint(options, note);
   }
 
+  /** Sends a request for a complete path, with encoded segments. `T` is not checked. */
+  async request<T, P extends string = string>(
+    method: Method,
+    path: P & (P extends Path<Method> ? never : string),
+    options?: RawRequest,
+  ): Promise<T>;
   /**
-   * Sends any request of the API, with token, deadline, retries and errors, but without verification. `T` is not checked.
+   * Sends a request of the API, with token, deadline, retries and errors, but without verification:
+   * `request('GET', '/v1/tenants/{tenant_id}/grants', { path: { tenant_id }, query: { status: 'active' } })`. The types of the parameters,
+   * the body and the answer follow from the method and the path.
    */
-  async request<T>(method: Method, path: string, { query, body, ...options }: RawRequest = {}): Promise<T> {
-    const text = await this.transport.text({ method, path, query, body: textOf(body) }, options);
+  async request<M extends Method, P extends Path<M>>(
+    method: M,
+    path: P,
+    ...options: RequestOptions<M, P>
+  ): Promise<Answer<M, P>>;
+  async request(
+    method: Method,
+    path: string,
+    { path: parameters, query, body, ...options }: RawRequest & { path?: PathValues } = {},
+  ): Promise<unknown> {
+    const request = { method, path: fillPath(path, parameters), query, body: textOf(body) };
+    const text = await this.transport.text(request, options);
     const value: unknown = parseAnswer(text === '' ? 'null' : text);
-    requireLike<T>(value, { '?': {} });
+    requireLike(value, { '?': {} });
     return value;
   }
 

@@ -50,5 +50,5 @@ export const ACCESSIBLE: Shape<api.AccessibleSubject> = { ...SUBJECT, ...GRANT }
 export const ERASURE: Shape<api.Erasure> = { erasure_id: '', versions: [0] };
 export const DISCLOSURE: Shape<api.Disclosure> = { via: '' };
 export const LEAF: Shape<api.ProvedLeaf> = { path: '', since_version: 0, since: {}, evidence: [REFERENCE] };
-export const TENANT: Shape<api.TenantOfMember> = { tenant_id: '' };
+export const TENANT: Shape<api.TenantItem> = { tenant_id: '' };
 export const PRINCIPAL: Shape<api.Principal> = { principal_id: '' };

@@ -64,7 +64,7 @@ it('waits as long as the service asks, and sends the same again, under one key',
     fails(503, 'unavailable', { 'retry-after': '0' }),
     answers({ ok: 1 }),
   );
-  expect(await clientOf(fetch).request('POST', '/v1/tenants', { body: { a: 1 } })).toEqual({ ok: 1 });
+  expect(await clientOf(fetch).request('POST', '/v1/any', { body: { a: 1 } })).toEqual({ ok: 1 });
   expect(sent).toHaveLength(4);
   expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   expect(sent[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
@@ -88,7 +88,7 @@ it('sends again what does nothing twice, and nothing else', async () => {
     ['DELETE', 1],
   ] as const) {
     const { fetch, sent } = steps(breaks, answers({}));
-    const call = clientOf(fetch).request(method, '/v1/meta');
+    const call = clientOf(fetch).request(method, '/v1/any');
     if (count === 1) await expect(call).rejects.toThrow(ConnectionError);
     else await call;
     expect([method, sent.length]).toEqual([method, count]);
@@ -98,6 +98,18 @@ it('sends again what does nothing twice, and nothing else', async () => {
   expect(sent).toHaveLength(1);
 });
 
+it('fills the path of an operation with encoded values, and sends no parameter without a value', async () => {
+  const { fetch, sent } = steps(answers({ items: [], next_cursor: null, has_more: false }));
+  const path = { tenant_id: 'acme', subject_type: 'organization', subject_id: 'a/b' } as const;
+  await clientOf(fetch).request('GET', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/grants', {
+    path,
+    query: { limit: 2, cursor: null },
+  });
+  expect(sent[0]?.url).toBe('http://service.example/v1/tenants/acme/subjects/organization/a%2Fb/grants?limit=2');
+  const up = clientOf(fetch).request('GET', '/v1/tenants/{tenant_id}', { path: { tenant_id: '..' } });
+  await expect(up).rejects.toThrow(ConfigurationError);
+});
+
 it.each([502, 504])('sends again after %i of a gateway what does nothing twice', async (status) => {
   for (const [method, count] of [
     ['GET', 2],
@@ -105,7 +117,7 @@ it.each([502, 504])('sends again after %i of a gateway what does nothing twice',
     ['PATCH', 1],
   ] as const) {
     const { fetch, sent } = steps(() => new Response('<html>', { status }), answers({}));
-    const call = clientOf(fetch).request(method, '/v1/meta');
+    const call = clientOf(fetch).request(method, '/v1/any');
     if (count === 1) await expect(call).rejects.toMatchObject({ status });
     else await call;
     expect([method, sent.length]).toEqual([method, count]);

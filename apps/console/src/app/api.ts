@@ -10,22 +10,55 @@ import {
   useQueryClient,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import type { api, Method, Query } from '@identity-state/client';
+import {
+  type Answer,
+  type api,
+  type CallOptions,
+  fillPath,
+  type IdentityState,
+  type Method,
+  type Path,
+  type Query,
+  type RequestOptions,
+} from '@identity-state/client';
 import { useClient } from './context.tsx';
 
-/** A request to the API. A view sends it, and "Copy as curl" shows it. */
-export interface ApiCall {
+/** A request to the API and the type of its answer. A view sends it, and "Copy as curl" shows it. */
+export interface ApiCall<T = unknown> {
   readonly method: Method;
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
+  /** Carries the type only. No call has it. */
+  readonly answer?: T;
 }
 
-interface Page<T> {
+/** Returns a call of an operation: `apiCall('GET', '/v1/tenants/{tenant_id}', { path: { tenant_id } })`. */
+export function apiCall<M extends Method, P extends Path<M>>(
+  method: M,
+  path: P,
+  ...parameters: RequestOptions<M, P, unknown>
+): ApiCall<Answer<M, P>>;
+export function apiCall(
+  method: Method,
+  path: string,
+  {
+    path: values,
+    ...parameters
+  }: { path?: Readonly<Record<string, string | number>>; query?: Query; body?: unknown } = {},
+): ApiCall {
+  return { method, path: fillPath(path, values), ...parameters };
+}
+
+/** A page of a list. */
+export interface Page<T> {
   readonly items: readonly T[];
   readonly next_cursor?: string | null;
   readonly page?: { readonly next_cursor: string | null };
 }
+
+/** A list whose pages are read on request, and the items of the pages read. */
+export type List<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>> & { items: readonly T[] };
 
 /** Encodes each segment: `/v1/tenants/acme/subjects/organization/a%2Fb`. */
 export function pathOf(...segments: readonly (string | number)[]): string {
@@ -48,36 +81,37 @@ const AGAIN_MS = 10_000;
 const follows = (path: string | null): { refetchInterval?: number } =>
   path !== null && UNTOLD.test(path) ? { refetchInterval: AGAIN_MS } : {};
 
-/** Reads a path and caches the response until the change feed reports a change. A null `path` sends nothing. */
-export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T> {
+/** Sends a call and caches the response until the change feed reports a change. Null sends nothing. */
+export function useGet<T>(call: ApiCall<T> | null): UseQueryResult<T>;
+export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T>;
+export function useGet<T>(target: ApiCall<T> | string | null, query?: Query): UseQueryResult<T> {
   const client = useClient();
+  const call = callOf(target, query);
   return useQuery({
-    queryKey: path === null ? ['nothing'] : keyOf(path, query),
-    queryFn: async ({ signal }) =>
-      client.request<T>('GET', path ?? '', { signal, ...(query === undefined ? {} : { query }) }),
-    enabled: path !== null,
-    ...follows(path),
+    queryKey: call === null ? ['nothing'] : keyOf(call.path, call.query),
+    queryFn: async ({ signal }) => sendCall<T>(client, call ?? NOTHING, { signal }),
+    enabled: call !== null,
+    ...follows(call?.path ?? null),
   });
 }
 
 /** Reads a list page by page, on request. */
-export function useList<T>(
-  path: string | null,
-  query: Query = {},
-): UseInfiniteQueryResult<InfiniteData<Page<T>>> & { items: readonly T[] } {
+export function useList<T>(call: ApiCall<Page<T>> | null): List<T>;
+export function useList<T>(path: string | null, query?: Query): List<T>;
+export function useList<T>(target: ApiCall<Page<T>> | string | null, query?: Query): List<T> {
   const client = useClient();
+  const call = callOf(target, query);
   const list = useInfiniteQuery({
-    queryKey: path === null ? ['nothing', 'list'] : [...keyOf(path, query), 'list'],
-    queryFn: async ({ signal, pageParam }) =>
-      client.request<Page<T>>('GET', path ?? '', {
-        signal,
-        query: { ...query, ...(pageParam === null ? {} : { cursor: pageParam }) },
-      }),
+    queryKey: call === null ? ['nothing', 'list'] : [...keyOf(call.path, call.query), 'list'],
+    queryFn: async ({ signal, pageParam }) => {
+      const { query: filters, ...rest } = call ?? NOTHING;
+      return sendCall<Page<T>>(client, { ...rest, query: { ...filters, cursor: pageParam } }, { signal });
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor ?? page.page?.next_cursor ?? null,
-    enabled: path !== null,
+    enabled: call !== null,
     placeholderData: keepPreviousData,
-    ...follows(path),
+    ...follows(call?.path ?? null),
   });
   const pages = list.data?.pages;
   const items = useMemo(() => pages?.flatMap((page) => page.items) ?? [], [pages]);
@@ -88,18 +122,32 @@ export function useList<T>(
  * Returns a mutation that sends a call, then reloads all queries below the paths `changes`. The page shows nothing as done
  * before the response.
  */
-export function useAction<T = unknown>(...changes: readonly string[]): UseMutationResult<T, Error, ApiCall> {
+export function useAction<T = unknown>(...changes: readonly string[]): UseMutationResult<T, Error, ApiCall<T>> {
   const client = useClient();
   const invalidate = useInvalidate();
   return useMutation({
-    mutationFn: async ({ method, path, query, body }: ApiCall) =>
-      client.request<T>(method, path, {
-        ...(query === undefined ? {} : { query }),
-        ...(body === undefined ? {} : { body }),
-      }),
+    mutationFn: async (call: ApiCall<T>) => sendCall<T>(client, call),
     onSuccess: async () => {
       await Promise.all(changes.map(invalidate));
     },
+  });
+}
+
+/** Stands for the call of a query that is not enabled, which sends nothing. */
+const NOTHING: ApiCall<never> = { method: 'GET', path: '' };
+
+export function callOf<T>(target: ApiCall<T> | string | null, query?: Query): ApiCall<T> | null {
+  return typeof target === 'string'
+    ? { method: 'GET', path: target, ...(query === undefined ? {} : { query }) }
+    : target;
+}
+
+async function sendCall<T>(client: IdentityState, call: ApiCall<T>, options: CallOptions = {}): Promise<T> {
+  const { method, path, query, body } = call;
+  return client.request<T>(method, path, {
+    ...options,
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
   });
 }
 
@@ -110,15 +158,11 @@ export function useInvalidate(): (path: string) => Promise<void> {
 }
 
 /** Reads the caller's tenants, with its role in each. */
-export function useTenants(): UseInfiniteQueryResult<InfiniteData<Page<api.TenantOfMember>>> & {
-  items: readonly api.TenantOfMember[];
-} {
-  return useList<api.TenantOfMember>('/v1/tenants', { limit: 100 });
+export function useTenants(): List<api.TenantItem> {
+  return useList(apiCall('GET', '/v1/tenants', { query: { limit: 100 } }));
 }
 
 /** Reads the invitations of the caller. */
-export function useInvitations(): UseInfiniteQueryResult<InfiniteData<Page<api.Invitation>>> & {
-  items: readonly api.Invitation[];
-} {
-  return useList<api.Invitation>('/v1/invitations', { limit: 100 });
+export function useInvitations(): List<api.Invitation> {
+  return useList(apiCall('GET', '/v1/invitations', { query: { limit: 100 } }));
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import type { Query } from '@identity-state/client';
-import { useList } from './api.ts';
+import { type ApiCall, callOf, type List, type Page, useList } from './api.ts';
 
 /** The number of items that a table sorts or exports. */
 const MOST_ITEMS = 10_000;
@@ -23,16 +23,20 @@ export function useToEnd(list: Pages, isWanted: boolean, most = MOST_ITEMS): boo
   return goesOn;
 }
 
+type WholeList<T> = List<T> & { isWhole: boolean };
+
 /**
  * Reads a list to its end, or to `most` items, for filters, counts and plots that the API does not provide. `isWhole` says
  * whether that is the whole list.
  */
+export function useWholeList<T>(call: ApiCall<Page<T>> | null, most: number): WholeList<T>;
+export function useWholeList<T>(path: string | null, query: Query, most: number): WholeList<T>;
 export function useWholeList<T>(
-  path: string | null,
-  query: Query,
-  most: number,
-): ReturnType<typeof useList<T>> & { isWhole: boolean } {
-  const list = useList<T>(path, query);
+  target: ApiCall<Page<T>> | string | null,
+  ...rest: [number] | [Query, number]
+): WholeList<T> {
+  const [query, most] = rest.length === 1 ? [undefined, ...rest] : rest;
+  const list = useList<T>(callOf(target, query));
   useToEnd(list, true, most);
   return { ...list, isWhole: list.data !== undefined && !list.hasNextPage };
 }

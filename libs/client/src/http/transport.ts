@@ -2,6 +2,7 @@ import { ApiError, ConfigurationError, ConnectionError, DeadlineError, ProtocolE
 import { DEFAULT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_ATTEMPTS } from '../limits.ts';
 import { reasonOf, reasonText, unlessAborted } from './abort.ts';
 import { failureOf } from './answer.ts';
+import type { PathValues } from './operation.ts';
 import { linesOf, textOf } from './lines.ts';
 import { notOfThisApi } from './shape.ts';
 
@@ -272,6 +273,14 @@ export function pathOf(...segments: readonly (string | number)[]): string {
   const step = segments.find((segment) => segment === '.' || segment === '..');
   if (step !== undefined) throw new ConfigurationError(`"${step}" is no id.`);
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/** Replaces each `{name}` of a path by its encoded value. @throws ConfigurationError */
+export function fillPath(path: string, values: PathValues = {}): string {
+  return path.replace(/\/{(\w+)}/g, (whole, name: string) => {
+    const value = values[name];
+    return value === undefined ? whole : pathOf(value);
+  });
 }
 
 function traceparentOf(source: TransportOptions['traceparent']): string | undefined {

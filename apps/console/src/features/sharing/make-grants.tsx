@@ -106,7 +106,7 @@ export function MakeGrants({
     until,
     purpose,
   });
-  const callOf = (wanted: readonly Body[]): ApiCall =>
+  const callOf = (wanted: readonly Body[]): ApiCall<never> =>
     wanted.length === 1
       ? { method: 'POST', path, body: wanted[0] }
       : { method: 'POST', path: `${path}/batch`, body: { grants: wanted } };

@@ -39,7 +39,7 @@ function OwnId({ id }: { id: string }) {
 function Memberships() {
   const list = useTenants();
   const action = useAction(...OF_MEMBERSHIPS);
-  const [leaving, setLeaving] = useState<api.TenantOfMember | null>(null);
+  const [leaving, setLeaving] = useState<api.TenantItem | null>(null);
   return (
     <Section title={TEXT.tenants}>
       <ListTable
