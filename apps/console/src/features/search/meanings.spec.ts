@@ -1,4 +1,4 @@
-import { meaningsOf } from './find.ts';
+import { isBareIdentifier, isRecordId, meaningsOf } from './meanings.ts';
 
 it.each([
   [
@@ -55,4 +55,25 @@ it.each([
   [`lei:${'n'.repeat(600)}`, [['identifier', { identifier: `lei:${'n'.repeat(508)}` }]]],
 ])('%.20s may mean', (find, expected) => {
   expect(meaningsOf(find).map(({ kind, query }) => [kind, query])).toEqual(expected);
+});
+
+it.each([
+  ['7654321', true],
+  ['CHE-116.281.710', true],
+  ['HRB 12345', true],
+  ['Acme', false],
+  ['Route 66', false],
+  ['529900T8BM49AURSDO55', false],
+  ['lei:5299', false],
+  ['0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2', false],
+])('%s may be an identifier without its scheme: %s', (find, expected) => {
+  expect(isBareIdentifier(find)).toBe(expected);
+});
+
+it.each([
+  ['0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2', true],
+  ['0E4D2F4C-6E0B-4C59-9A53-1B1B8D6CF4B2', true],
+  ['0e4d2f4c6e0b4c599a531b1b8d6cf4b2', false],
+])('%s is the id of a record: %s', (find, expected) => {
+  expect(isRecordId(find)).toBe(expected);
 });

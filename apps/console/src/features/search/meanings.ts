@@ -11,6 +11,9 @@ export interface Meaning {
 
 /** ISO 17442: twenty characters, the last two of them digits. */
 const LEI = /^[a-z0-9]{18}[0-9]{2}$/i;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Letters, digits and their separators, with at least three digits. */
+const BARE = /^(?=(?:\D*\d){3})[\p{L}\p{N}][\p{L}\p{N} ./_-]{2,63}$/u;
 
 /** Returns the meanings of a text. `scheme:value` and an LEI are identifiers, other texts are names. Both can begin an id. */
 export function meaningsOf(find: string): readonly Meaning[] {
@@ -21,4 +24,14 @@ export function meaningsOf(find: string): readonly Meaning[] {
   else if (find.length <= MAX_NAME) meanings.push({ kind: 'name', query: { q: find } });
   if (find.length <= MAX_ID) meanings.push({ kind: 'id', query: { subject_id_prefix: find } });
   return meanings;
+}
+
+/** Checks whether a text can be an identifier without its scheme. An LEI needs none. */
+export function isBareIdentifier(find: string): boolean {
+  return BARE.test(find) && !LEI.test(find) && !isRecordId(find);
+}
+
+/** Checks whether a text can be the id of a snapshot, grant, update or request. */
+export function isRecordId(find: string): boolean {
+  return UUID.test(find);
 }
