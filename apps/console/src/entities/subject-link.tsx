@@ -30,7 +30,7 @@ export function SubjectLink({ tenantId, type, id, version, name: known, view = '
         className={styles.subject}
       >
         {name ?? id}
-      </Link>
+      </Link>{' '}
       {(version !== null || name !== null) && <span className={styles.subjectId}>{name === null ? '' : id}</span>}
     </>
   );

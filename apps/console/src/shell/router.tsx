@@ -53,25 +53,25 @@ const subjects = createRoute({
 const subject = createRoute({
   getParentRoute: () => tenant,
   path: '/subjects/$subjectType/$subjectId',
-  component: lazyRouteComponent(() => import('../views/subject/subject-frame.tsx'), 'SubjectFrame'),
+  component: lazyRouteComponent(() => import('../features/subject/subject-frame.tsx'), 'SubjectFrame'),
 });
 const attributes = createRoute({
   getParentRoute: () => subject,
   path: '/',
   validateSearch: texts('version', 'as_of', 'basis', 'find', 'status', 'show'),
-  component: lazyRouteComponent(() => import('../views/subject/attributes-view.tsx'), 'AttributesView'),
+  component: lazyRouteComponent(() => import('../features/subject/attributes-view.tsx'), 'AttributesView'),
 });
 const timeline = createRoute({
   getParentRoute: () => subject,
   path: '/timeline',
   validateSearch: texts('from', 'to', 'basis'),
-  component: lazyRouteComponent(() => import('../views/timeline/timeline-view.tsx'), 'TimelineView'),
+  component: lazyRouteComponent(() => import('../features/timeline/timeline-view.tsx'), 'TimelineView'),
 });
 const compare = createRoute({
   getParentRoute: () => subject,
   path: '/compare',
   validateSearch: texts('from', 'to', 'since', 'basis', 'show'),
-  component: lazyRouteComponent(() => import('../views/compare/compare-view.tsx'), 'CompareView'),
+  component: lazyRouteComponent(() => import('../features/compare/compare-view.tsx'), 'CompareView'),
 });
 const proof = createRoute({
   getParentRoute: () => subject,
@@ -83,18 +83,18 @@ const subjectProposals = createRoute({
   getParentRoute: () => subject,
   path: '/proposals',
   validateSearch: texts('status'),
-  component: lazyRouteComponent(() => import('../views/proposals/proposals-view.tsx'), 'SubjectProposalsView'),
+  component: lazyRouteComponent(() => import('../features/proposals/proposals-view.tsx'), 'SubjectProposalsView'),
 });
 const newProposal = createRoute({
   getParentRoute: () => subject,
   path: '/proposals/new',
   validateSearch: texts('as', 'path'),
-  component: lazyRouteComponent(() => import('../views/proposals/new-proposal-view.tsx'), 'NewProposalView'),
+  component: lazyRouteComponent(() => import('../features/proposals/new-proposal-view.tsx'), 'NewProposalView'),
 });
 const proposal = createRoute({
   getParentRoute: () => subject,
   path: '/proposals/$updateId',
-  component: lazyRouteComponent(() => import('../views/proposals/proposal-view.tsx'), 'ProposalView'),
+  component: lazyRouteComponent(() => import('../features/proposals/proposal-view.tsx'), 'ProposalView'),
 });
 const subjectSharing = createRoute({
   getParentRoute: () => subject,
@@ -112,7 +112,7 @@ const proposals = createRoute({
   getParentRoute: () => tenant,
   path: '/proposals',
   validateSearch: texts('status'),
-  component: lazyRouteComponent(() => import('../views/proposals/proposals-view.tsx'), 'ProposalsView'),
+  component: lazyRouteComponent(() => import('../features/proposals/proposals-view.tsx'), 'ProposalsView'),
 });
 const sharing = createRoute({
   getParentRoute: () => tenant,

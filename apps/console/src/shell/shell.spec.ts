@@ -307,7 +307,7 @@ describe('the subjects', () => {
     await open(`${PAGE}?find=acme`);
     await see('By name', 'Shared with you');
     expect(shown()).not.toContain('By id');
-    expect(rows('Subjects of this tenant: By name')).toHaveLength(1);
+    expect(rows('Subjects: By name')).toHaveLength(1);
   });
 
   it('of others are not asked for by whom may not use them', async () => {
@@ -325,7 +325,7 @@ describe('the subjects', () => {
     api.answer(SUBJECTS, { items: [] });
     api.answer(ACCESSIBLE, { items: [] });
     await open(`${PAGE}?find=nothing+of+that`);
-    await see('No subject found for “nothing of that”');
+    await see('Nothing found for “nothing of that”');
     await go(PAGE);
     await see('No subject here yet');
     const copies = [...document.querySelectorAll<HTMLElement>('button')].filter(

@@ -11,8 +11,8 @@ import { Place } from '../../ui/text/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
-import { contentOf, leavesOf } from '../../views/proposals/content.ts';
-import { useVersion } from '../../views/proposals/use-version.ts';
+import { contentOf, leavesOf } from '../proposals/content.ts';
+import { useVersion } from '../proposals/use-version.ts';
 import styles from './requests.module.css';
 
 const MAX_MESSAGE = 2_000;

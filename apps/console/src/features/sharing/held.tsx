@@ -8,7 +8,7 @@ import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { GrantedSubject } from '../subjects/columns.tsx';
-import { NoGrantsUsed } from '../subjects/subjects-view.tsx';
+import { NoGrantsUsed } from '../subjects/no-grants-used.tsx';
 import { Scopes, subjectText, Until } from './grant-table.tsx';
 import { namesOf } from './grants.ts';
 import styles from './sharing.module.css';

@@ -91,3 +91,7 @@ export function GrantedSubject({ tenantId, granted }: { tenantId: string; grante
     />
   );
 }
+
+export function keyOf({ subject_type: type, subject_id: id }: { subject_type: string; subject_id: string }): string {
+  return `${type}/${id}`;
+}

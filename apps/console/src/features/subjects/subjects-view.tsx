@@ -11,15 +11,17 @@ import { CopyCurl } from '../../ui/curl.tsx';
 import { Select } from '../../ui/field.tsx';
 import { FilterField } from '../../forms/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Loading } from '../../ui/state.tsx';
+import { Empty } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { Found } from '../search/found.tsx';
+import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import { Aside } from './aside.tsx';
-import { grantedColumns, ownColumns } from './columns.tsx';
-import { meaningsOf } from './find.ts';
+import { grantedColumns, keyOf, ownColumns } from './columns.tsx';
 import { firstVersion } from './first-version.ts';
+import { NoGrantsUsed } from './no-grants-used.tsx';
 import styles from './subjects.module.css';
 
 const NewSubject = lazy(async () => ({ default: (await import('./new-subject.tsx')).NewSubject }));
@@ -207,99 +209,4 @@ function Granted({ query }: { query: Query }) {
       }
     />
   );
-}
-
-/** Shown to members whose flag does not allow counterparty access. */
-export function NoGrantsUsed() {
-  return (
-    <Empty title={TEXT.noGrantsUsed}>
-      <p>{TEXT.noGrantsUsedText}</p>
-    </Empty>
-  );
-}
-
-/** Shows own and granted subjects for each meaning of the text, or a single message if nothing is found. */
-function Found({ find }: { find: string }) {
-  const tenantId = useTenantId();
-  const { of, type } = useSearch({ from: ADDRESS });
-  const isGranted = of === 'granted';
-  const own = tenantPath(tenantId, 'subjects');
-  const [first, second] = meaningsOf(find);
-  const byFirst = useList<api.Subject>(isGranted || first === undefined ? null : own, {
-    subject_type: type,
-    ...first?.query,
-  });
-  const byId = useList<api.Subject>(isGranted || second === undefined ? null : own, {
-    subject_type: type,
-    ...second?.query,
-  });
-  const mayUse = useMayUseGrants(tenantId);
-  // Shared subjects cannot be found by id.
-  const shared = useList<api.AccessibleSubject>(
-    first === undefined || first.kind === 'id' || mayUse !== true ? null : tenantPath(tenantId, 'accessible-subjects'),
-    first?.query,
-  );
-  const found = new Set(byFirst.items.map(keyOf));
-  const onlyById = { ...byId, items: byId.items.filter((one) => !found.has(keyOf(one))) };
-  const lists = [byFirst, onlyById, shared];
-  if (isGranted && mayUse === false) return <NoGrantsUsed />;
-  const isEmpty = lists.every(({ items, isLoading, error }) => items.length === 0 && !isLoading && error === null);
-  const titles = { name: TEXT.byName, identifier: TEXT.byIdentifier, id: TEXT.byId };
-  const isShown = (list: { items: readonly unknown[]; error: Error | null }): boolean =>
-    list.items.length > 0 || list.error !== null;
-  return (
-    <>
-      {lists.some(({ isLoading }) => isLoading) && <Loading />}
-      {isEmpty && (
-        <Empty title={TEXT.noneFound(find)}>
-          <p>{TEXT.noneFoundText}</p>
-        </Empty>
-      )}
-      {first !== undefined && isShown(byFirst) && (
-        <FoundOwn title={titles[first.kind]} list={byFirst} tenantId={tenantId} />
-      )}
-      {second !== undefined && isShown(onlyById) && (
-        <FoundOwn title={titles[second.kind]} list={onlyById} tenantId={tenantId} />
-      )}
-      {isShown(shared) && (
-        <section aria-label={TEXT.granted}>
-          <h2>{TEXT.granted}</h2>
-          <ListTable
-            caption={TEXT.captionGranted}
-            list={shared}
-            keyOf={(one) => `${one.grant_id}/${keyOf(one)}`}
-            columns={grantedColumns(tenantId)}
-            empty={null}
-          />
-        </section>
-      )}
-    </>
-  );
-}
-
-function FoundOwn({
-  title,
-  list,
-  tenantId,
-}: {
-  title: string;
-  list: ReturnType<typeof useList<api.Subject>>;
-  tenantId: string;
-}) {
-  return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
-      <ListTable
-        caption={`${TEXT.caption}: ${title}`}
-        list={list}
-        keyOf={keyOf}
-        columns={ownColumns(tenantId)}
-        empty={null}
-      />
-    </section>
-  );
-}
-
-function keyOf({ subject_type: type, subject_id: id }: { subject_type: string; subject_id: string }): string {
-  return `${type}/${id}`;
 }

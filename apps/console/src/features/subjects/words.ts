@@ -8,7 +8,7 @@ export const TEXT = {
   own: 'Own',
   granted: 'Shared with you',
   find: 'Find',
-  findHint: 'The beginning of a name or an id, an LEI, or another identifier: scheme:…',
+  findHint: 'The beginning of a name or an id, an identifier, or the id of a version, grant, proposal or request',
   type: 'Type',
   everyType: 'Every type',
   types: {
@@ -60,12 +60,6 @@ export const TEXT = {
   noGrantsUsed: 'You may not read shared subjects',
   noGrantsUsedText: 'A human account admin of this tenant can allow it: Tenant, Members, counterparty access.',
   noneOfFilter: 'No subject fits these filters',
-  noneFound: (find: string) => `No subject found for “${find}”`,
-  noneFoundText:
-    'Search matches the beginning of names and ids, and identifiers as scheme:value. It finds a subject of another tenant only by name or identifier, and only if you may read its latest version.',
-  byName: 'By name',
-  byId: 'By id',
-  byIdentifier: 'By identifier',
   recent: 'Recent changes',
   feed: { opening: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', ended: 'Not live' },
   noRecent: 'There are no recent changes that this tenant may see. New changes appear here.',

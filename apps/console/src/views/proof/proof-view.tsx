@@ -11,7 +11,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Loading, type Tone } from '../../ui/state.tsx';
 import { Trust } from '../../entities/trust.tsx';
 import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
-import { Erased } from '../subject/erased.tsx';
+import { Erased } from '../../features/subject/erased.tsx';
 import { type Proven, useProof } from './ask.ts';
 import { Bundle } from './bundle.tsx';
 import type { ProofStep, StepState } from './steps.ts';

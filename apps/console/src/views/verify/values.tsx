@@ -9,7 +9,7 @@ import { textOfValue } from '../../ui/text/place.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
-import { type Leaf, leavesOf, namesOf } from '../subject/leaves.ts';
+import { type Leaf, leavesOf, namesOf } from '../../features/subject/leaves.ts';
 import type { VersionValues } from './job.ts';
 import styles from './verify.module.css';
 

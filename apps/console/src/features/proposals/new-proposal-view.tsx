@@ -8,7 +8,7 @@ import { pathOf, tenantPath, useAction } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { receiptIn } from '../../entities/erased.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextArea } from '../../ui/field.tsx';

@@ -5,7 +5,7 @@ import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { changed } from '../../app/search.ts';
 import { useSubjectAccess } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { FilterField } from '../../forms/filter-field.tsx';

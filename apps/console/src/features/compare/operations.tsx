@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { TEXT } from '../../text/compare.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';

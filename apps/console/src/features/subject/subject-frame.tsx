@@ -11,8 +11,8 @@ import {
 } from '../../entities/subject-access.ts';
 import { useSubjectName } from '../../entities/subject-name.ts';
 import { TEXT } from '../../shell/words.ts';
-import { FRAME } from '../../text/subject.ts';
-import { TEXT as SUBJECTS } from '../../features/subjects/words.ts';
+import { FRAME } from './words.ts';
+import { TEXT as SUBJECTS } from '../subjects/words.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';

@@ -1,5 +1,5 @@
 import type { ErasureReceipt } from '@identity-state/client';
-import { TEXT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -1,8 +1,8 @@
 import { useId } from 'react';
 import { createPortal } from 'react-dom';
 import type { api } from '@identity-state/client';
-import { TEXT } from '../../text/proposals.ts';
-import { TEXT as SUBJECT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
+import { TEXT as SUBJECT } from '../subject/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Place, wholeName } from '../../ui/text/place.tsx';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseStoredJson } from '@iss/domain/pure';
 import { serve } from '../../app/worker-side.ts';
-import { content } from '../proof/steps.ts';
+import { content } from '../../views/proof/steps.ts';
 import { type Comparison, comparisonOf } from './comparison.ts';
 
 /** Two versions of a subject as JSON, as the service returned them. */

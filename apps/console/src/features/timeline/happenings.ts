@@ -5,7 +5,7 @@ import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { useMay } from '../../app/rights.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/timeline.ts';
+import { TEXT } from './words.ts';
 import type { Versions } from './versions.ts';
 
 /** An item of the timeline: a moment at `from`, or a period from `from` to `to`. */

@@ -4,7 +4,7 @@ import { useSubject } from '../../app/address.ts';
 import { changed } from '../../app/search.ts';
 import { BASE } from '../../app/settings.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/timeline.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { api } from '@identity-state/client';
-import { TEXT } from '../../text/compare.ts';
+import { TEXT } from './words.ts';
 import { Place, wholeName } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import type { Change, Comparison } from './comparison.ts';

@@ -1,5 +1,5 @@
 import { type PointerEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
-import { TEXT } from '../../text/timeline.ts';
+import { TEXT } from './words.ts';
 import { momentText } from '../../ui/time.tsx';
 import { moved, type Range, ticksOf, zoomed } from './axis.ts';
 import { type Bar, barsOf, BIN, type Bin, binsOf, MOST_ROWS } from './bins.ts';

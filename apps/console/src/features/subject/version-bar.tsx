@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
 import { changed } from '../../app/search.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Badge } from '../../ui/state.tsx';

@@ -17,7 +17,7 @@ import {
   PROTECTED_ROOTS,
   setMember,
 } from '@iss/domain/pure';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 
 export type { JsonObject, JsonValue, PatchOperation };
 export type Tokens = readonly string[];

@@ -8,7 +8,7 @@ import { useSession } from '../../app/context.tsx';
 import { receiptIn } from '../../entities/erased.ts';
 import { useMay } from '../../app/rights.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Hash } from '../../ui/hash.tsx';

@@ -1,4 +1,4 @@
-import { principalName } from './principal.ts';
+import { principalName } from '../../text/principal.ts';
 
 /** Texts of the comparison of two versions. */
 export const TEXT = {

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { api, Envelope } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
-import { TEXT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Badge, Empty } from '../../ui/state.tsx';

@@ -7,7 +7,7 @@ import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { useGet } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { useWorkerRoom } from '../../app/worker.ts';
-import { TEXT } from '../../text/compare.ts';
+import { TEXT } from './words.ts';
 import { Select } from '../../ui/field.tsx';
 import { FilterField } from '../../forms/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';

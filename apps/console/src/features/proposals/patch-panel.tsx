@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { Json } from '../../ui/text/json.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';

@@ -4,7 +4,7 @@ import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, pathOf } from '../../app/api.ts';
 import { changed } from '../../app/search.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/subject.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
 import { Hash } from '../../ui/hash.tsx';

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { formatPointer, parsePointer } from '@iss/domain/pure';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';

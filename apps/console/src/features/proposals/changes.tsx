@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { formatPointer } from '@iss/domain/pure';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { textOfValue, Place } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';

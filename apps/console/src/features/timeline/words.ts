@@ -1,4 +1,4 @@
-import { principalName } from './principal.ts';
+import { principalName } from '../../text/principal.ts';
 
 /** The view of a subject's timeline. */
 export const TEXT = {

@@ -4,7 +4,7 @@ import { useSubject, useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from '../../text/proposals.ts';
+import { TEXT } from './words.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
