@@ -90,7 +90,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/sharing`,
     route: `GET ${OF_SUBJECT}/grants`,
-    data: ['1 live grant.', 'beta Acme Corporation AGacme-corp Live Latest No end none stated'],
+    data: ['1 live grant.', 'beta Acme Corporation AG acme-corp Live Latest No end none stated'],
     empty: 'No other tenant may read it now.',
   },
   {
@@ -114,7 +114,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/proposals',
     route: `GET ${TENANT}/entity-state-updates`,
-    data: ['Legal / Legal name Acme Corporation AGacme-corp Proposed 1 alice you 2026-01-16T08:00:00.000Z'],
+    data: ['Legal / Legal name Acme Corporation AG acme-corp Proposed 1 alice you 2026-01-16T08:00:00.000Z'],
     empty: 'No proposals here',
   },
   {
@@ -122,7 +122,7 @@ const VIEWS: readonly View[] = [
     route: `GET ${TENANT}/grants`,
     data: [
       /1 ?Live ?0 ?Ends within 30 days ?0 ?Expired ?0 ?Revoked/,
-      'beta Acme Corporation AGacme-corp Live Latest No end none stated',
+      'beta Acme Corporation AG acme-corp Live Latest No end none stated',
     ],
     empty: 'Nothing is shared yet',
   },

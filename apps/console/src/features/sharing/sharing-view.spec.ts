@@ -250,7 +250,7 @@ describe('sharing', () => {
     ['?find=other', 0],
   ])('filters grants by the address: %s', async (search, count) => {
     await open(PAGE + search);
-    await see(count === 1 ? 'beta Acme Corporation AGacme-corp Live' : 'No grant fits these filters');
+    await see(count === 1 ? 'beta Acme Corporation AG acme-corp Live' : 'No grant fits these filters');
   });
 
   it('filters grants by the figures', async () => {
@@ -263,7 +263,7 @@ describe('sharing', () => {
   it.each(['tenant_reader', 'tenant_admin'] as const)('offers a %s what it may do', async (role) => {
     actAs(role);
     await open(PAGE);
-    await see('beta Acme Corporation AGacme-corp Live');
+    await see('beta Acme Corporation AG acme-corp Live');
     const actions = buttons().filter((name) => /^(Share|Change |Revoke )/.test(name));
     expect(actions).toEqual(
       role === 'tenant_admin' ? ['Share', 'Change the grant to beta', 'Revoke the grant to beta'] : [],
