@@ -69,7 +69,7 @@ export function SubjectOf({
         params={{ tenantId, subjectType: of.subject_type, subjectId: of.subject_id }}
       >
         <Word>{of.name ?? of.subject_id}</Word>
-      </Link>
+      </Link>{' '}
       {of.name !== undefined && <span className={ui.subjectId}>{of.subject_id}</span>}
     </>
   );
