@@ -5,6 +5,11 @@ import { pathOf, tenantPath } from './api.ts';
 const TENANT = '/signed-in/t/$tenantId';
 const SUBJECT = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId';
 
+/** The view of a subject, for links. */
+export const SUBJECT_VIEW = '/t/$tenantId/subjects/$subjectType/$subjectId';
+/** The path of a subject in calls. */
+export const OF_SUBJECT = '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}';
+
 /** Returns the tenant that the address names. */
 export function useTenantId(): string {
   return useParams({ from: TENANT }).tenantId;
@@ -21,20 +26,24 @@ export interface SubjectAddress {
   /** The common beginning of the addresses of its views: `/t/{tenant_id}/subjects/{subject_type}/{subject_id}` */
   readonly view: string;
   readonly params: { readonly tenantId: string; readonly subjectType: string; readonly subjectId: string };
+  /** The values of {@link OF_SUBJECT}. */
+  readonly ids: { readonly tenant_id: string; readonly subject_type: SubjectType; readonly subject_id: string };
 }
 
 /** Returns the subject that the address names. */
 export function useSubject(): SubjectAddress {
   const params = useParams({ from: SUBJECT });
-  const { tenantId, subjectType, subjectId } = params;
+  const { tenantId, subjectId } = params;
+  const subjectType = isSubjectType(params.subjectType) ? params.subjectType : 'entity';
   return {
     tenantId,
     subjectId,
     params,
-    subjectType: isSubjectType(subjectType) ? subjectType : 'entity',
-    path: tenantPath(tenantId, 'subjects', subjectType, subjectId),
-    view: pathOf('t', tenantId, 'subjects', subjectType, subjectId),
-    globalPath: pathOf('v1', 'subjects', subjectType, subjectId),
+    subjectType,
+    ids: { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId },
+    path: tenantPath(tenantId, 'subjects', params.subjectType, subjectId),
+    view: pathOf('t', tenantId, 'subjects', params.subjectType, subjectId),
+    globalPath: pathOf('v1', 'subjects', params.subjectType, subjectId),
   };
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { api, ErasureReceipt } from '@identity-state/client';
+import { type api, ErasedError, type ErasureReceipt } from '@identity-state/client';
 import { useSubject } from '../app/address.ts';
 import { useFeed } from '../app/live.ts';
 import { CONTENT, PROVENANCE, VERSIONS } from '../app/kept.ts';
@@ -10,6 +10,11 @@ export function receiptIn(header: api.SnapshotHeader | undefined): ErasureReceip
   if (header?.erased === undefined) return null;
   const { erased, snapshot_id, snapshot_version, envelope_hash, prev_hash } = header;
   return { ...erased, snapshot_id, snapshot_version, envelope_hash, prev_hash };
+}
+
+/** Returns the receipt of the erasure that an error reports. */
+export function receiptOfError(error: Error | null): ErasureReceipt | null {
+  return error instanceof ErasedError ? error.receipt : null;
 }
 
 /** Drops the cached versions of the subject when one of them is erased. */

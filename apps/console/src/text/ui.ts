@@ -7,6 +7,8 @@ export const TEXT = {
   loading: 'Loading …',
   failed: 'That did not work.',
   notVerified: 'Not verified.',
+  erased: (version?: number) =>
+    `The content of ${version === undefined ? 'this version' : `version ${version}`} was erased. It was destroyed permanently, on purpose.`,
   retry: 'Try again',
   requestId: 'Request',
   about: (code: string) => `What ${code} means`,

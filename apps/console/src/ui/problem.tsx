@@ -1,10 +1,17 @@
-import { ApiError, VerificationError } from '@identity-state/client';
+import { ApiError, ErasedError, VerificationError } from '@identity-state/client';
 import { TEXT } from '../text/ui.ts';
 import { Button } from './button.tsx';
 import styles from './ui.module.css';
 
-/** Shows an error, the next step, and the request id for the operator. */
+/** Shows an error, the next step, and the request id for the operator. An erasure is not an error. */
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  if (error instanceof ErasedError) {
+    return (
+      <div role="status" className={styles.notice} data-tone="warn">
+        {TEXT.erased(error.receipt?.snapshot_version)}
+      </div>
+    );
+  }
   const api = error instanceof ApiError ? error : null;
   return (
     <div role="alert" className={styles.problem} data-problem={api?.code ?? error.name}>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { ErasedError } from '@identity-state/client';
 import { TEXT } from '../text/ui.ts';
 import { Problem } from './problem.tsx';
 import styles from './ui.module.css';
@@ -45,9 +46,10 @@ interface Answered<T> {
   refetch(): unknown;
 }
 
-/** Shows the data of a query or its error. If a reload fails, it shows both. */
+/** Shows the data of a query or its error. If a reload fails, it shows both, except after an erasure. */
 export function Answer<T>({ query, children }: { query: Answered<T>; children: (data: T) => ReactNode }) {
-  const { data, error } = query;
+  const { error } = query;
+  const data = error instanceof ErasedError ? undefined : query.data;
   return (
     <>
       {error !== null && <Problem error={error} retry={() => void query.refetch()} />}

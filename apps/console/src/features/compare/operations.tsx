@@ -6,16 +6,18 @@ import { download } from '../../ui/download.ts';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import ui from '../../ui/ui.module.css';
-import type { Change, Comparison } from './comparison.ts';
+import type { Change } from './comparison.ts';
 import { Kind, otherPlace } from './sides.tsx';
 import styles from './compare.module.css';
 
 const ROW_HEIGHT = 44;
 const MAX_VALUE = 500;
 
+/** A change whose value is only shown. */
+type Operation = Omit<Change, 'value' | 'before'> & { readonly value?: unknown };
+
 /** Shows the changes as a JSON Patch (RFC 6902) from the older version to the newer one. */
-export function Operations({ comparison, name }: { comparison: Comparison; name: string }) {
-  const { changes } = comparison;
+export function Operations({ changes, name }: { changes: readonly Operation[]; name: string }) {
   const patch = useMemo(
     () =>
       JSON.stringify(
@@ -25,7 +27,7 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
       ),
     [changes],
   );
-  const columns: readonly Column<Change>[] = [
+  const columns: readonly Column<Operation>[] = [
     {
       title: TEXT.operation,
       value: ({ op }) => op,
@@ -39,7 +41,7 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
       title: TEXT.path,
       value: ({ path }) => path,
       cell: (change) => {
-        const other = otherPlace(comparison, change);
+        const other = otherPlace(changes, change);
         return (
           <>
             <code>{change.path}</code>

@@ -44,5 +44,5 @@ it.each([
   const change = { op, path: '/b', movedWith };
   const first = { op, path: '/a', movedWith: null };
   expect(kindOf(change)).toBe(kind);
-  expect(otherPlace({ changes: [first], left: '', right: '', changeOf: new Int32Array() }, change)).toBe(other);
+  expect(otherPlace([first], change)).toBe(other);
 });

@@ -9,6 +9,8 @@ import styles from './compare.module.css';
 
 type Attribution = NonNullable<api.VersionDiffResult['attribution']>[number];
 type Leaf = api.Provenance['items'][number];
+/** The facts that the kind of a change depends on. */
+type Kinded = Pick<Change, 'op' | 'movedWith'>;
 
 /** A row of the list: the head of a change, a pair of lines, or folded lines. */
 type Row =
@@ -121,19 +123,19 @@ export type ChangeKind = keyof typeof TEXT.kinds;
 
 const TONES: Readonly<Record<ChangeKind, Tone>> = { added: 'good', removed: 'bad', changed: 'warn', moved: 'accent' };
 
-export function kindOf({ op, movedWith }: Change): ChangeKind {
+export function kindOf({ op, movedWith }: Kinded): ChangeKind {
   if (movedWith !== null) return 'moved';
   return op === 'add' ? 'added' : op === 'remove' ? 'removed' : 'changed';
 }
 
 /** Returns where the value of a move comes from or goes to; null if the change is not part of a move. */
-export function otherPlace({ changes }: Comparison, { op, movedWith }: Change): string | null {
+export function otherPlace(changes: readonly Pick<Change, 'path'>[], { op, movedWith }: Kinded): string | null {
   const other = movedWith === null ? undefined : changes[movedWith];
   if (other === undefined) return null;
   return op === 'add' ? TEXT.movedFrom(wholeName(other.path)) : TEXT.movedTo(wholeName(other.path));
 }
 
-export function Kind({ change }: { change: Change }) {
+export function Kind({ change }: { change: Kinded }) {
   const kind = kindOf(change);
   return <Badge tone={TONES[kind]}>{TEXT.kinds[kind]}</Badge>;
 }
@@ -152,7 +154,7 @@ function Head({
 }) {
   const change = comparison.changes[index];
   if (change === undefined) return null;
-  const other = otherPlace(comparison, change);
+  const other = otherPlace(comparison.changes, change);
   return (
     <div className={styles.head} data-kind={kindOf(change)}>
       <div>

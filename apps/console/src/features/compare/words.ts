@@ -45,6 +45,8 @@ export const TEXT = {
   },
   refs: (id: string, type: string) => `${id} · ${type}`,
   was: 'before:',
+  onlyDifferences:
+    'Your grants let you read differences, but not whole versions. So these are the operations that the service states. This browser cannot verify them.',
   proof: 'Proof',
   noEvidence: 'The evidence for the changes could not be loaded',
 } as const;

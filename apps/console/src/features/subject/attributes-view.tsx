@@ -1,8 +1,9 @@
 import { useSearch } from '@tanstack/react-router';
-import { ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
+import { VerificationError } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, pathOf } from '../../app/api.ts';
 import { changed } from '../../app/search.ts';
+import { receiptOfError } from '../../entities/erased.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
@@ -40,7 +41,7 @@ function Attributes({ access }: { access: SubjectAccess }) {
   const receipt = wanted === null || wanted.by === 'moment' ? null : receiptOf(wanted.version);
   const content = useContent(isKnown && receipt === null ? wanted : null);
   const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
-  const erased = receipt ?? erasedBy(content.error);
+  const erased = receipt ?? receiptOfError(content.error);
   const shown = erased?.snapshot_version ?? content.data?.snapshot.snapshot_version;
   return (
     <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
@@ -199,8 +200,4 @@ function Unverified({ error }: { error: VerificationError }) {
       </Notice>
     </>
   );
-}
-
-function erasedBy(error: Error | null): ErasureReceipt | null {
-  return error instanceof ErasedError ? error.receipt : null;
 }

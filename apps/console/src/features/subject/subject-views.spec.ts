@@ -26,6 +26,31 @@ function haveTwoVersions(): void {
   api.answer(LATEST, () => SECOND);
 }
 
+const ERASURE = {
+  log_index: 4,
+  type: 'subject.erased',
+  erased_indexes: [0],
+  tenant_id: 'acme',
+  subject: { subject_type: 'organization', subject_id: 'acme-corp' },
+  subject_type: 'organization',
+  subject_id: 'acme-corp',
+  erased_at: '2026-02-01T00:00:00.000Z',
+};
+
+/** Reads of a version answer that it was erased. */
+function eraseVersions(): void {
+  const erased = {
+    erasure_id: 'e-1',
+    snapshot_id: SECOND.snapshot_id,
+    snapshot_version: 1,
+    envelope_hash: FIRST_HASH,
+    prev_hash: null,
+    erased_at: '2026-02-01T00:00:00.000Z',
+  };
+  const error = { code: 'erased', message: 'Erased.', request_id: 'r-1', erased };
+  for (const route of [VERSION, LATEST]) api.reply(route, () => Response.json({ error }, { status: 410 }));
+}
+
 /** The subject is another tenant's, which shares it. */
 function share(...scopes: readonly string[]): void {
   answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
@@ -113,27 +138,8 @@ describe('the attributes', () => {
   it('say what was erased, when the feed tells of it', async () => {
     await open(PAGE);
     await see('Verified here');
-    const change = {
-      log_index: 4,
-      type: 'subject.erased',
-      erased_indexes: [0],
-      tenant_id: 'acme',
-      subject: { subject_type: 'organization', subject_id: 'acme-corp' },
-      subject_type: 'organization',
-      subject_id: 'acme-corp',
-      erased_at: '2026-02-01T00:00:00.000Z',
-    };
-    const erased = {
-      erasure_id: 'e-1',
-      snapshot_id: SECOND.snapshot_id,
-      snapshot_version: 1,
-      envelope_hash: FIRST_HASH,
-      prev_hash: null,
-      erased_at: '2026-02-01T00:00:00.000Z',
-    };
-    const error = { code: 'erased', message: 'Erased.', request_id: 'r-1', erased };
-    api.reply(VERSION, () => Response.json({ error }, { status: 410 }));
-    api.tell(change);
+    eraseVersions();
+    api.tell(ERASURE);
     await see(/The content of version \d+ was erased/);
     await unsee('Verified here');
   });
@@ -359,4 +365,44 @@ describe('the comparison', () => {
     await open(`${PAGE}/compare?from=1&to=2&show=sides`);
     await see('No read_diff.', '"legal_name": "Acme 2 AG"');
   });
+
+  it('explains what a grantee of differences cannot see, and shows the differences', async () => {
+    share('read_diff');
+    for (const route of [VERSION, LATEST, `GET ${OF_SUBJECT}/history`]) api.refuse(route, 403);
+    await open(`${PAGE}/compare`);
+    await see('Versions 1 and 2', 'Your grants let you read differences, but not whole versions.', 'Acme Holding AG');
+    expect(document.querySelectorAll('[role=alert]')).toHaveLength(0);
+    expect(api.asked(VERSION)).toEqual([]);
+  });
+
+  it.each(['compare', 'compare?show=sides'])('says in an open page that a version was erased: %s', async (view) => {
+    share('read_snapshot_by_id');
+    await open(`${PAGE}/${view}`);
+    await see('The content is the same');
+    eraseVersions();
+    api.tell(ERASURE);
+    await see('The content of version 1 was erased');
+    await unsee('The content is the same');
+    expect(document.querySelectorAll('[role=alert]')).toHaveLength(0);
+  });
+});
+
+it('an open form says that its version was erased', async () => {
+  await open(`${PAGE}/proposals/new`);
+  await see('Legal name');
+  eraseVersions();
+  api.tell(ERASURE);
+  await see('The content of version 1 was erased');
+  expect(document.querySelectorAll('[role=alert]')).toHaveLength(0);
+});
+
+it.each([
+  ['acme-archive', 'oidc:acme#acme-archive', 'by acme-archive'],
+  ['oidc:a#alice', 'oidc:b#alice', 'by oidc:a#alice (written by oidc:b#alice)'],
+  ['oidc:a#alice', 'oidc:a#bob', 'by alice (written by bob)'],
+])('names the writer once if %s and %s are the same', async (claimed, writer, words) => {
+  const written = snapshotOf(1, { audit: { created_by: claimed, created_at: '2026-01-15T09:30:00Z', source: 'test' } });
+  api.answer(VERSION, () => ({ ...written, written_by: writer }));
+  await open(PAGE);
+  await see(`${words} Values`);
 });

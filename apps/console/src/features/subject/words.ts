@@ -119,10 +119,7 @@ export const TEXT = {
   backing: 'Evidence',
   sinceVersion: (version: number) => `Version ${version}`,
   by: 'by',
-  writer: (claimed: string, writer: string | null) =>
-    writer === null || writer === claimed
-      ? principalName(claimed)
-      : `${principalName(claimed)} (written by ${principalName(writer)})`,
+  writer: writerText,
   storedOn: (at: string) => `Stored ${at}`,
   captured: 'captured',
   retrieved: 'retrieved',
@@ -153,3 +150,10 @@ export const TEXT = {
   download: 'Download',
   copyHash: 'Hash',
 } as const;
+
+/** Returns who wrote a version: the claimed name, and the verified writer if that is somebody else. */
+function writerText(claimed: string, writer: string | null): string {
+  const [name, verified] = [principalName(claimed), principalName(writer ?? claimed)];
+  if (writer === null || claimed === writer || claimed === verified) return name;
+  return verified === name ? `${claimed} (written by ${writer})` : `${name} (written by ${verified})`;
+}
