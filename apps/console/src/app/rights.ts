@@ -3,12 +3,18 @@ import { RIGHTS } from '../generated/rights.ts';
 import { tenantPath, useList, useTenants } from './api.ts';
 import { useSession } from './context.tsx';
 
-type Role = api.TenantOfMember['role'];
+export type Role = api.TenantOfMember['role'];
 /** A route of docs/authorization.md: `POST /v1/tenants/{tenant_id}/grants`, or with a case: `…, on all subjects`. */
 export type Route = keyof typeof RIGHTS;
 
 /** In rising order. */
-const ROLES: readonly Role[] = ['tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner'];
+export const ROLES: readonly Role[] = [
+  'tenant_reader',
+  'tenant_proposer',
+  'tenant_editor',
+  'tenant_admin',
+  'tenant_owner',
+];
 
 export function useRole(tenantId: string): Role | null {
   return useTenants().items.find((tenant) => tenant.tenant_id === tenantId)?.role ?? null;

@@ -40,7 +40,7 @@ const openLog = createRoute({
 const tenants = createRoute({
   getParentRoute: () => signedIn,
   path: '/tenants',
-  component: lazyRouteComponent(() => import('../features/tenants/tenants-view.tsx'), 'TenantsView'),
+  component: lazyRouteComponent(() => import('../features/tenants/page.tsx'), 'TenantsView'),
 });
 const tenant = createRoute({ getParentRoute: () => signedIn, path: '/t/$tenantId', component: TenantFrame });
 
@@ -48,7 +48,7 @@ const subjects = createRoute({
   getParentRoute: () => tenant,
   path: '/subjects',
   validateSearch: texts('find', 'of', 'type', 'evidence'),
-  component: lazyRouteComponent(() => import('../features/subjects/subjects-view.tsx'), 'SubjectsView'),
+  component: lazyRouteComponent(() => import('../features/subjects/page.tsx'), 'SubjectsView'),
 });
 const subject = createRoute({
   getParentRoute: () => tenant,
@@ -100,13 +100,13 @@ const subjectSharing = createRoute({
   getParentRoute: () => subject,
   path: '/sharing',
   validateSearch: texts('at', 'from', 'to', 'grantee'),
-  component: lazyRouteComponent(() => import('../features/sharing/subject-sharing-view.tsx'), 'SubjectSharingView'),
+  component: lazyRouteComponent(() => import('../features/sharing/subject-page.tsx'), 'SubjectSharingView'),
 });
 const subjectRequests = createRoute({
   getParentRoute: () => subject,
   path: '/requests',
   validateSearch: texts('ask', 'path'),
-  component: lazyRouteComponent(() => import('../features/requests/requests-view.tsx'), 'SubjectRequestsView'),
+  component: lazyRouteComponent(() => import('../features/requests/page.tsx'), 'SubjectRequestsView'),
 });
 const proposals = createRoute({
   getParentRoute: () => tenant,
@@ -118,30 +118,30 @@ const sharing = createRoute({
   getParentRoute: () => tenant,
   path: '/sharing',
   validateSearch: texts('show', 'status', 'grantee', 'on', 'find'),
-  component: lazyRouteComponent(() => import('../features/sharing/sharing-view.tsx'), 'SharingView'),
+  component: lazyRouteComponent(() => import('../features/sharing/page.tsx'), 'SharingView'),
 });
 const requests = createRoute({
   getParentRoute: () => tenant,
   path: '/requests',
   validateSearch: texts('direction', 'status', 'type'),
-  component: lazyRouteComponent(() => import('../features/requests/requests-view.tsx'), 'RequestsView'),
+  component: lazyRouteComponent(() => import('../features/requests/page.tsx'), 'RequestsView'),
 });
 const webhooks = createRoute({
   getParentRoute: () => tenant,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('../features/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+  component: lazyRouteComponent(() => import('../features/webhooks/page.tsx'), 'WebhooksView'),
 });
 const webhook = createRoute({
   getParentRoute: () => tenant,
   path: '/webhooks/$subscriptionId',
   validateSearch: texts('status', 'type', 'from', 'to', 'delivery'),
-  component: lazyRouteComponent(() => import('../features/webhooks/webhook-view.tsx'), 'WebhookView'),
+  component: lazyRouteComponent(() => import('../features/webhooks/webhook-page.tsx'), 'WebhookView'),
 });
 const tenantView = createRoute({
   getParentRoute: () => tenant,
   path: '/tenant',
   validateSearch: texts('show', 'status', 'action', 'principal', 'from', 'to'),
-  component: lazyRouteComponent(() => import('../features/tenant/tenant-view.tsx'), 'TenantView'),
+  component: lazyRouteComponent(() => import('../features/tenant/page.tsx'), 'TenantView'),
 });
 const log = createRoute({
   getParentRoute: () => tenant,

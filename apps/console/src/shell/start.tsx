@@ -12,7 +12,7 @@ import { lastTenant } from './last-tenant.ts';
 import { BASE } from '../app/settings.ts';
 import styles from './shell.module.css';
 
-const TenantsView = lazy(async () => ({ default: (await import('../features/tenants/tenants-view.tsx')).TenantsView }));
+const TenantsView = lazy(async () => ({ default: (await import('../features/tenants/page.tsx')).TenantsView }));
 
 /** Shows its content only to signed-in users. When a sign-in expires, the page stays as it is. */
 export function SignedIn() {

@@ -7,14 +7,14 @@ import styles from './ui.module.css';
 
 interface DialogProps {
   title: string;
-  isOpen: boolean;
+  isOpen?: boolean;
   onClose: () => void;
   children: ReactNode;
   role?: 'dialog' | 'alertdialog';
 }
 
 /** A modal dialog: it keeps the focus, returns it, and closes with Escape, but not with a click outside. */
-export function Dialog({ title, isOpen, onClose, children, role = 'dialog' }: DialogProps) {
+export function Dialog({ title, isOpen = true, onClose, children, role = 'dialog' }: DialogProps) {
   return (
     <ModalOverlay className={styles.overlay ?? ''} isOpen={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Modal className={styles.modal ?? ''}>

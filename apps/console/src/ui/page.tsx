@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from 'react';
+import { Fragment, type ReactNode, useEffect } from 'react';
 import type { ApiCall } from '../app/api.ts';
 import { TEXT } from '../text/ui.ts';
 import { CopyCurl } from './curl.tsx';
@@ -50,5 +50,22 @@ export function Section({ title, actions, children }: { title: string; actions?:
       </div>
       {children}
     </section>
+  );
+}
+
+/** Lists facts with their names. Facts that are false are left out. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode] | false)[] }) {
+  return (
+    <dl className={styles.facts}>
+      {of.map(
+        (fact) =>
+          fact !== false && (
+            <Fragment key={fact[0]}>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </Fragment>
+          ),
+      )}
+    </dl>
   );
 }

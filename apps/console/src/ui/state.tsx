@@ -13,10 +13,11 @@ export function Loading() {
 }
 
 /** Shows that there is no data, and the next step. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, text, children }: { title: string; text?: ReactNode; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
       <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
       {children}
     </div>
   );

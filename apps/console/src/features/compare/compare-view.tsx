@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { OF_SUBJECT, SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
 import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
-import { FilterField } from '../../forms/filter-field.tsx';
+import { FilterField } from '../../forms/filters.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';

@@ -1,4 +1,4 @@
-import { principalName } from '../../text/principal.ts';
+import { principalName } from '../../entities/principal-name.ts';
 
 /** Texts of the comparison of two versions. */
 export const TEXT = {

@@ -21,7 +21,7 @@ import { Erased } from '../subject/erased.tsx';
 import { Changes } from './changes.tsx';
 import { carriedOver, contentOf, isOfItsOwn, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
 import { draftOn, drafts } from './draft.ts';
-import { Who } from '../../entities/who.tsx';
+import { Who } from '../../entities/principal.tsx';
 import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';

@@ -12,7 +12,7 @@ import { wholeName } from '../../ui/text/place.tsx';
 import { Answer, Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
 import { SubjectLink } from '../../entities/subject-link.tsx';
 import { type Column, ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
+import { Who } from '../../entities/principal.tsx';
 import ui from '../../ui/ui.module.css';
 import { drafts, isChanged, useDrafts } from './draft.ts';
 import styles from './proposals.module.css';

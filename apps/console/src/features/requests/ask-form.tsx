@@ -13,7 +13,7 @@ import { Loading } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
 import { contentOf, leavesOf } from '../proposals/content.ts';
 import { useVersion } from '../proposals/use-version.ts';
-import styles from './requests.module.css';
+import styles from './styles.module.css';
 
 const MAX_MESSAGE = 2_000;
 const SHOWN_PATHS = 60;

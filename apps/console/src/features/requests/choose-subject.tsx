@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { More } from '../../ui/table/table.tsx';
-import styles from './requests.module.css';
+import styles from './styles.module.css';
 
 /** Chooses one of the subjects that are shared with the tenant. */
 export function ChooseSubject({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {

@@ -1,23 +1,73 @@
+import { memo } from 'react';
 import type { api } from '@identity-state/client';
-import { TEXT } from './words.ts';
+import { useWholeList } from '../../app/whole-list.ts';
+import { GRANT } from '../../entities/grant-words.ts';
+import { subjectColumn } from '../../entities/grant.tsx';
+import { whoColumn } from '../../entities/principal.tsx';
+import { PeriodFilter, TextFilter } from '../../forms/filters.tsx';
+import { ListSection } from '../../forms/list-page.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
-import { SubjectOf, subjectText } from './grant-table.tsx';
-import styles from './sharing.module.css';
+import ui from '../../ui/ui.module.css';
+import { TEXT } from './words.ts';
 
 export type Disclosure = api.Disclosure;
 
 /** The number of disclosures that are counted and plotted. */
-export const MOST_DISCLOSURES = 2_000;
+const MOST_DISCLOSURES = 2_000;
 const DAY_MS = 86_400_000;
 const LEAST_DAYS = 14;
 const MOST_DAYS = 366;
 const NO_CONTENT: ReadonlySet<Disclosure['via']> = new Set(['headers', 'proof']);
 
+interface DisclosuresProps {
+  path: string;
+  /** The tenant that was shown the versions; null for the disclosures of one subject. */
+  readerId: string | null;
+  words: {
+    readonly title: string;
+    readonly note: string;
+    readonly caption: string;
+    readonly empty: string;
+    readonly emptyText?: string;
+    readonly emptyFiltered?: string;
+  };
+  from: string | undefined;
+  to: string | undefined;
+  grantee?: string | undefined;
+}
+
+/** Lists disclosures. Memoized, since the slider above the list changes the address. */
+export const Disclosures = memo(function Disclosures({ path, readerId, words, from, to, grantee }: DisclosuresProps) {
+  const query = { from, to, grantee_tenant_id: grantee, limit: 200 };
+  const isFiltered = from !== undefined || to !== undefined || grantee !== undefined;
+  const list = useWholeList<Disclosure>(path, query, MOST_DISCLOSURES);
+  const empty = isFiltered
+    ? { title: words.emptyFiltered ?? words.empty }
+    : { title: words.empty, ...(words.emptyText === undefined ? {} : { text: words.emptyText }) };
+  return (
+    <ListSection
+      title={words.title}
+      note={words.note}
+      filters={
+        <>
+          <PeriodFilter from={TEXT.fromDay} to={TEXT.toDay} />
+          {readerId === null && <TextFilter name="grantee" label={GRANT.grantee} />}
+        </>
+      }
+      plot={list.items.length > 0 && <DisclosurePlot items={list.items} isWhole={list.isWhole} />}
+      caption={words.caption}
+      list={list}
+      keyOf={keyOfDisclosure}
+      columns={columnsOf(readerId)}
+      empty={empty}
+    />
+  );
+});
+
 /** Plots the disclosures of each day, including days without any. */
-export function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[]; isWhole: boolean }) {
+function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[]; isWhole: boolean }) {
   const days = daysOf(items);
   const count = (withContent: boolean): number[] =>
     days.map(
@@ -36,7 +86,7 @@ export function DisclosurePlot({ items, isWhole }: { items: readonly Disclosure[
         { label: TEXT.withContent, colour: '--accent', values: content, kind: 'bars' },
       ]}
     >
-      <p className={styles.quiet}>
+      <p className={ui.quiet}>
         {TEXT.plotted(items.length, daysWithAny, tenants)} {!isWhole && TEXT.plottedNewest(items.length)}
       </p>
     </Plot>
@@ -53,36 +103,17 @@ export function daysOf(items: readonly Disclosure[]): string[] {
   return Array.from({ length: count }, (_, index) => new Date(first + index * DAY_MS).toISOString().slice(0, 10));
 }
 
-export function keyOfDisclosure({ disclosed_on: on, principal_id: who, via, ...rest }: Disclosure): string {
-  return [
-    on,
-    rest.subject_type,
-    rest.subject_id,
-    rest.from_version,
-    rest.to_version,
-    rest.grantee_tenant_id,
-    who,
-    via,
-  ].join(' ');
+export function keyOfDisclosure(disclosure: Disclosure): string {
+  return JSON.stringify(disclosure);
 }
 
-export function disclosureColumns(of: 'subject' | { readonly tenantId: string }): Column<Disclosure>[] {
+function columnsOf(readerId: string | null): Column<Disclosure>[] {
   return [
     { title: TEXT.day, isHeader: true, at: ({ first_at: at }) => at },
-    ...(of === 'subject'
-      ? [{ title: TEXT.tenant, value: ({ grantee_tenant_id: tenant }: Disclosure) => tenant }]
-      : [
-          {
-            title: TEXT.subject,
-            value: subjectText,
-            cell: (item: Disclosure) => <SubjectOf tenantId={of.tenantId} of={item} />,
-          },
-        ]),
-    {
-      title: TEXT.reader,
-      value: ({ principal_id: principal }) => principal,
-      cell: ({ principal_id: principal }) => <Who id={principal} />,
-    },
+    readerId === null
+      ? { title: TEXT.tenant, value: ({ grantee_tenant_id: tenant }) => tenant }
+      : subjectColumn(readerId),
+    whoColumn(TEXT.reader, (disclosure) => disclosure.principal_id),
     {
       title: TEXT.versions,
       value: ({ from_version: from, to_version: to }) => (from === to ? from : `${from} – ${to}`),

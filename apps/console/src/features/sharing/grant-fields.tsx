@@ -1,14 +1,21 @@
-import { SCOPES, TEXT } from './words.ts';
+import { type Scope, SCOPE_NAMES } from '../../entities/grant.tsx';
+import { GRANT, SCOPES } from '../../entities/grant-words.ts';
+import { localOf, MomentField } from '../../forms/moment.tsx';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { localOf, SCOPE_NAMES, type Scope } from './grants.ts';
-import styles from './sharing.module.css';
+import ui from '../../ui/ui.module.css';
+import styles from './styles.module.css';
+import { TEXT } from './words.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = [7, 30, 90, 365] as const;
 
+interface ScopeFieldsProps {
+  value: readonly Scope[];
+  onChange: (value: readonly Scope[]) => void;
+}
+
 /** Chooses the scopes of a grant. */
-export function ScopeFields({ value, onChange }: { value: readonly Scope[]; onChange: (value: Scope[]) => void }) {
+export function ScopeFields({ value, onChange }: ScopeFieldsProps) {
   const toggle = (scope: Scope): void =>
     onChange(SCOPE_NAMES.filter((one) => (one === scope ? !value.includes(one) : value.includes(one))));
   return (
@@ -18,37 +25,35 @@ export function ScopeFields({ value, onChange }: { value: readonly Scope[]; onCh
         <label key={scope} className={styles.choice}>
           <input type="checkbox" checked={value.includes(scope)} onChange={() => toggle(scope)} />
           <span>
-            {SCOPES[scope].name} <code className={styles.quiet}>{scope}</code>
+            {SCOPES[scope].name} <code className={ui.quiet}>{scope}</code>
           </span>
-          <span className={styles.quiet}>{SCOPES[scope].lets}</span>
+          <span className={ui.quiet}>{SCOPES[scope].lets}</span>
         </label>
       ))}
     </fieldset>
   );
 }
 
-/** Chooses the end of a grant as a `datetime-local` value; empty for no end. */
-export function UntilField({
-  value,
-  onChange,
-  fault,
-}: {
+interface UntilFieldProps {
+  /** A `datetime-local` value; empty for no end. */
   value: string;
   onChange: (value: string) => void;
   fault?: string | undefined;
-}) {
+}
+
+/** Chooses the end of a grant. */
+export function UntilField({ value, onChange, fault }: UntilFieldProps) {
   return (
     <div className={styles.fieldset}>
-      <TextField
+      <MomentField
         label={TEXT.make.until}
         hint={TEXT.make.untilHint}
         fault={fault}
-        type="datetime-local"
         step={1}
         value={value}
         onChange={(event) => onChange(event.target.value)}
       />
-      <div className={styles.row}>
+      <div className={ui.row}>
         {DAYS.map((days) => (
           <Button
             key={days}
@@ -59,7 +64,7 @@ export function UntilField({
           </Button>
         ))}
         <Button small onClick={() => onChange('')}>
-          {TEXT.noEnd}
+          {GRANT.noEnd}
         </Button>
       </div>
     </div>

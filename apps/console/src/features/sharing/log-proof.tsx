@@ -8,7 +8,6 @@ import { CopyCurl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import ui from '../../ui/ui.module.css';
 import { FactProof, WAIT_S } from '../../views/verify/fact-proof.tsx';
-import styles from './sharing.module.css';
 
 const WORDS = TEXT.proving;
 
@@ -29,15 +28,15 @@ export function LogProofDialog({
   children?: ReactNode;
   onClose: () => void;
 }) {
-  const asked = { ...query, wait: WAIT_S };
+  const waiting = { ...query, wait: WAIT_S };
   return (
-    <Dialog title={WORDS.title} isOpen onClose={onClose}>
-      <div className={styles.stack}>
+    <Dialog title={WORDS.title} onClose={onClose}>
+      <div className={ui.stack}>
         {children}
-        <FactProof path={path} query={asked} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
+        <FactProof path={path} query={waiting} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
       </div>
       <div className={ui.dialogFoot}>
-        <CopyCurl call={{ method: 'GET', path, query: asked }} />
+        <CopyCurl call={{ method: 'GET', path, query: waiting }} />
         <Link to="/t/$tenantId/log" params={{ tenantId }}>
           {WORDS.toLog}
         </Link>

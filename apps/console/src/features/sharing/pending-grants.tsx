@@ -2,14 +2,15 @@ import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
+import { GRANTEE, MAY_READ, PURPOSE, UNTIL, untilColumn } from '../../entities/grant.tsx';
+import { whoColumn } from '../../entities/principal.tsx';
+import { useRowActions } from '../../forms/row-actions.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import { Scopes, Until } from './grant-table.tsx';
-import { Who } from '../../entities/who.tsx';
-import styles from './sharing.module.css';
+import { TEXT } from './words.ts';
+
+type PendingGrant = api.PendingGrant;
 
 const WORDS = TEXT.pending;
 
@@ -17,12 +18,24 @@ const WORDS = TEXT.pending;
 export function PendingGrants({ tenantId }: { tenantId: string }) {
   const { subject } = useSession();
   const path = tenantPath(tenantId, 'pending-grants');
-  const { items } = useList<api.PendingGrant>(path);
+  const { items } = useList<PendingGrant>(path);
   const action = useAction(tenantPath(tenantId));
+  const end = (how: 'confirm' | 'cancel') => ({
+    label: WORDS[how],
+    isPending: action.isPending,
+    run: ({ grant_id: id }: PendingGrant) => action.mutate({ method: 'POST', path: `${path}/${id}/${how}` }),
+  });
+  const [actions] = useRowActions<PendingGrant>(TEXT.actions, [
+    {
+      ...end('confirm'),
+      kind: 'danger',
+      nameOf: ({ grantee_tenant_id: grantee }) => WORDS.confirmOf(grantee),
+      isOffered: ({ requested_by: by }) => !isCaller(by, subject),
+    },
+    { ...end('cancel'), nameOf: ({ grantee_tenant_id: grantee }) => WORDS.cancelOf(grantee) },
+  ]);
   const pending = items.filter(({ status }) => status === 'pending');
   if (pending.length === 0) return null;
-  const end = (grantId: string, how: 'confirm' | 'cancel'): void =>
-    action.mutate({ method: 'POST', path: `${path}/${grantId}/${how}` });
   return (
     <Notice tone="warn">
       <p>{WORDS.text}</p>
@@ -32,38 +45,13 @@ export function PendingGrants({ tenantId }: { tenantId: string }) {
         items={pending}
         keyOf={({ grant_id: id }) => id}
         columns={[
-          { title: TEXT.grantee, isHeader: true, cell: ({ grantee_tenant_id: grantee }) => grantee },
-          { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-          { title: TEXT.until, cell: ({ expires_at: end }) => <Until at={end} /> },
-          { title: TEXT.purpose, cell: ({ purpose }) => purpose ?? TEXT.noPurpose },
-          { title: WORDS.by, value: ({ requested_by: by }) => by, cell: ({ requested_by: by }) => <Who id={by} /> },
-          { title: WORDS.confirmBy, cell: ({ confirm_by: at }) => <Until at={at} /> },
-          {
-            title: TEXT.actions,
-            cell: ({ grant_id: id, grantee_tenant_id: grantee, requested_by: by }) => (
-              <span className={styles.buttons}>
-                {!isCaller(by, subject) && (
-                  <Button
-                    small
-                    kind="danger"
-                    aria-label={WORDS.confirmOf(grantee)}
-                    isPending={action.isPending}
-                    onClick={() => end(id, 'confirm')}
-                  >
-                    {WORDS.confirm}
-                  </Button>
-                )}
-                <Button
-                  small
-                  aria-label={WORDS.cancelOf(grantee)}
-                  isPending={action.isPending}
-                  onClick={() => end(id, 'cancel')}
-                >
-                  {WORDS.cancel}
-                </Button>
-              </span>
-            ),
-          },
+          GRANTEE,
+          MAY_READ,
+          UNTIL,
+          PURPOSE,
+          whoColumn(WORDS.by, (grant: PendingGrant) => grant.requested_by),
+          untilColumn(WORDS.confirmBy, (grant: PendingGrant) => grant.confirm_by),
+          actions,
         ]}
       />
     </Notice>

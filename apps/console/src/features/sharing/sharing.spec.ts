@@ -2,10 +2,11 @@
 import '../../testing/dom.ts';
 import type { api } from '@identity-state/client';
 import '../../testing/dom.ts';
-import { boundsOf, changesOf, lanesOf } from './access.tsx';
+import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
 import { type Disclosure, daysOf, keyOfDisclosure } from './disclosures.tsx';
-import { type Grant, hasStatus, instantOf, isOnAll, localOf, namesOf, statusOf } from './grants.ts';
-import { wantedOf } from './make-grants.tsx';
+import { type Grant, hasStatus, isOnAll, namesOf, statusOf } from '../../entities/grant.tsx';
+import { instantOf, localOf } from '../../forms/moment.tsx';
+import { wantedOf } from './grants-to-make.ts';
 
 const DAY = 86_400_000;
 const grant = (changes: Partial<Grant>): Grant => ({

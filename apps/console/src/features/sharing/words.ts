@@ -1,28 +1,3 @@
-import type { api } from '@identity-state/client';
-import { SCOPE_NAMES } from '../../text/scopes.ts';
-
-type Scope = api.Grant['scopes'][number];
-
-/** The scopes of a grant, each with a sentence. */
-export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
-  read_latest: {
-    name: SCOPE_NAMES.read_latest,
-    lets: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
-  },
-  read_lineage: {
-    name: SCOPE_NAMES.read_lineage,
-    lets: 'Every past and future version: history, the origin of each value, chain proof, export.',
-  },
-  read_snapshot_by_id: {
-    name: SCOPE_NAMES.read_snapshot_by_id,
-    lets: 'A single version by its number or id, with its proof. Not the list of versions.',
-  },
-  read_diff: {
-    name: SCOPE_NAMES.read_diff,
-    lets: 'The changes between two versions, with the values before and after.',
-  },
-};
-
 const COUNT = new Intl.NumberFormat('en');
 
 /** Writes a count: `1,000+` where there are more that were not read. */
@@ -36,33 +11,15 @@ export const TEXT = {
   held: 'Shared with you',
   count: countOf,
   summary: 'Grants by status',
-  status: 'Status',
-  statuses: {
-    live: 'Live',
-    expiring: 'Ends within 30 days',
-    expired: 'Expired',
-    revoked: 'Revoked',
-  },
   any: 'Any',
   on: 'On',
   onAll: 'All subjects',
   onOne: 'Single subjects',
-  grantee: 'Grantee',
   granteeHint: 'A tenant id, or its beginning',
   find: 'Subject',
   findHint: 'Part of its id',
   caption: 'Grants that this tenant issued',
   subjectCaption: 'Grants on this subject',
-  subject: 'Subject',
-  allSubjects: 'All subjects',
-  allSubjectsNote: 'Existing and future subjects',
-  mayRead: 'May read',
-  everything: 'Everything',
-  until: 'Until',
-  noEnd: 'No end',
-  purpose: 'Purpose',
-  noPurpose: 'none stated',
-  by: 'By',
   actions: 'Actions',
   change: 'Change',
   changeOf: (grantee: string) => `Change the grant to ${grantee}`,
@@ -82,7 +39,6 @@ export const TEXT = {
   heldCaption: 'Subjects of other tenants that this tenant may read',
   heldFind: 'Name',
   heldFindHint: 'The beginning of its name',
-  owner: 'Owner',
   latest: 'Latest version',
   notShown: 'not shared',
   noneHeld: 'Nothing is shared with you',
@@ -199,10 +155,14 @@ export const TEXT = {
   notLogged: 'not yet',
   noPeriods: 'No other tenant could ever read it',
   periods: 'Periods of access',
-  did: 'Who read it',
-  didText:
-    'The first time each day (UTC) that a member of another tenant was shown a version in one way. The service records it before it sends the response.',
-  disclosuresCaption: 'Disclosures',
+  did: {
+    title: 'Who read it',
+    note: 'The first time each day (UTC) that a member of another tenant was shown a version in one way. The service records it before it sends the response.',
+    caption: 'Disclosures',
+    empty: 'No other tenant has read it',
+    emptyFiltered: 'No disclosures in this period',
+    emptyText: 'When a grantee reads a version, it is listed here.',
+  },
   day: 'Day',
   reader: 'Reader',
   tenant: 'Tenant',
@@ -225,9 +185,6 @@ export const TEXT = {
   request: 'Request',
   fromDay: 'From',
   toDay: 'To',
-  noDisclosures: 'No other tenant has read it',
-  noDisclosuresFiltered: 'No disclosures in this period',
-  noDisclosuresText: 'When a grantee reads a version, it is listed here.',
   perDay: 'Disclosures per day',
   withContent: 'With content',
   withoutContent: 'Hashes and times only',

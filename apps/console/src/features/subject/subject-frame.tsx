@@ -12,7 +12,7 @@ import {
 import { useSubjectName } from '../../entities/subject-name.ts';
 import { TEXT } from '../../shell/words.ts';
 import { FRAME } from './words.ts';
-import { TEXT as SUBJECTS } from '../subjects/words.ts';
+import { SUBJECT as WORDS } from '../../entities/subject-words.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';
@@ -64,7 +64,7 @@ function Frame({ access }: { access: SubjectAccess }) {
         <div className={styles.who}>
           <p className={styles.name}>{name ?? subjectId}</p>
           <p className={styles.facts}>
-            <Badge>{SUBJECTS.types[subjectType]}</Badge>
+            <Badge>{WORDS.types[subjectType]}</Badge>
             {name !== null && (
               <span>
                 <code>{subjectId}</code> <Copy text={subjectId} />

@@ -8,7 +8,7 @@ import { useSubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { FilterField } from '../../forms/filter-field.tsx';
+import { FilterField } from '../../forms/filters.tsx';
 import { textOfValue } from '../../ui/text/place.tsx';
 import { usePrinting } from '../../ui/print.ts';
 import { Problem } from '../../ui/problem.tsx';

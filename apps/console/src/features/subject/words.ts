@@ -1,5 +1,5 @@
 import type { api, VerificationFailure } from '@identity-state/client';
-import { principalName } from '../../text/principal.ts';
+import { principalName } from '../../entities/principal-name.ts';
 
 type EvidenceStatus = api.ProvedLeaf['evidence_status'];
 type Role = NonNullable<NonNullable<api.EvidenceRef['role']>>;

@@ -9,8 +9,9 @@ import { Badge } from '../../ui/state.tsx';
 import { SubjectLink } from '../../entities/subject-link.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { OwnSubject } from './columns.tsx';
-import styles from './subjects.module.css';
+import { keyOfSubject, OwnSubject } from '../../entities/subject.tsx';
+import ui from '../../ui/ui.module.css';
+import styles from './styles.module.css';
 
 const RECENT = 8;
 const LACKING = 5;
@@ -37,12 +38,12 @@ function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; t
   return (
     <div className={styles.lacking}>
       <h3>{title}</h3>
-      <p className={styles.quiet}>{text}</p>
+      <p className={ui.quiet}>{text}</p>
       {error !== null && <Problem error={error} />}
       {items.length > 0 && (
         <ul className={styles.plainList}>
           {items.map((subject) => (
-            <li key={`${subject.subject_type}/${subject.subject_id}`}>
+            <li key={keyOfSubject(subject)}>
               <OwnSubject tenantId={tenantId} subject={subject} />
             </li>
           ))}
@@ -69,7 +70,7 @@ function Recent() {
       }
     >
       {changes.length === 0 ? (
-        <p className={styles.quiet}>{TEXT.noRecent}</p>
+        <p className={ui.quiet}>{TEXT.noRecent}</p>
       ) : (
         <ol className={styles.plainList}>
           {changes.slice(0, RECENT).map((change) => (

@@ -1,4 +1,4 @@
-import type { ChangeType, SubjectType } from '@identity-state/client';
+import type { ChangeType } from '@identity-state/client';
 
 /** Texts of the view of subjects. */
 export const TEXT = {
@@ -9,13 +9,7 @@ export const TEXT = {
   granted: 'Shared with you',
   find: 'Find',
   findHint: 'The beginning of a name or an id, an identifier, or the id of a version, grant, proposal or request',
-  type: 'Type',
   everyType: 'Every type',
-  types: {
-    organization: 'Organization',
-    individual: 'Individual',
-    entity: 'Entity',
-  } satisfies Record<SubjectType, string>,
   evidence: 'Evidence',
   anyEvidence: 'Any',
   missing: 'Some is missing',
@@ -23,8 +17,6 @@ export const TEXT = {
   clear: 'Clear',
   caption: 'Subjects of this tenant',
   captionGranted: 'Subjects that others share with you',
-  subject: 'Subject',
-  name: 'Name',
   version: 'Version',
   stateOf: 'Effective',
   written: 'Written',
@@ -57,8 +49,6 @@ export const TEXT = {
   noneReader: 'A tenant_editor can create the first subject of this tenant.',
   noneGranted: 'Nothing is shared with you',
   noneGrantedText: 'To share a subject, its owner needs the id of this tenant:',
-  noGrantsUsed: 'You may not read shared subjects',
-  noGrantsUsedText: 'A human account admin of this tenant can allow it: Tenant, Members, counterparty access.',
   noneOfFilter: 'No subject fits these filters',
   recent: 'Recent changes',
   feed: { opening: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', ended: 'Not live' },

@@ -1,143 +1,96 @@
 import type { ReactNode } from 'react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useList } from '../../app/api.ts';
-import { ACTIONS, TEXT } from './words.ts';
-import { Select } from '../../ui/field.tsx';
-import { FilterField } from '../../forms/filter-field.tsx';
+import { isPrincipal } from '../../entities/principal-name.ts';
+import { whoColumn } from '../../entities/principal.tsx';
+import { ChoiceFilter, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
+import { ListSection } from '../../forms/list-page.tsx';
 import { Hash } from '../../ui/hash.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
-import { ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
+import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './tenant.module.css';
+import styles from './styles.module.css';
+import { ACTIONS, TEXT } from './words.ts';
 
 type AuditRecord = api.AuditRecord;
 
 const WORDS = TEXT.audit;
-const PRINCIPAL = /^oidc:[^#]{1,255}#.{1,255}$/;
 
 /** Shows the audit trail, filtered by action, principal and time. */
 export function Audit({ tenantId }: { tenantId: string }) {
-  const { action, principal, from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
-  const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
-  const set = (change: { action?: string; principal?: string; from?: string; to?: string }): void =>
-    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const { action, principal = '', from, to } = useFilters().search;
   // An incomplete principal id is not sent.
-  const isWhole = principal !== undefined && PRINCIPAL.test(principal);
-  const query = {
-    ...(action === undefined ? {} : { action }),
-    ...(isWhole ? { principal_id: principal } : {}),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
+  const query = { action, principal_id: isPrincipal(principal) ? principal : undefined, from, to };
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
   const list = useList<AuditRecord>(tenantPath(tenantId, 'audit'), query);
   return (
-    <Section title={TEXT.tabs.audit}>
-      <div className={styles.stack}>
-        <p className={styles.quiet}>{WORDS.text}</p>
-        <div className={ui.filters}>
-          <Select
-            label={WORDS.action}
-            value={action ?? ''}
-            options={[
-              { value: '', label: TEXT.any },
-              ...Object.entries(ACTIONS).map(([value, label]) => ({ value, label })),
-            ]}
-            onChange={(event) => set({ action: event.target.value })}
-          />
-          <FilterField
-            label={WORDS.principal}
-            placeholder={WORDS.principalHint}
-            value={principal}
-            onChange={(text) => set({ principal: text })}
-          />
-          <FilterField type="date" label={TEXT.from} value={from} onChange={(day) => set({ from: day })} />
-          <FilterField type="date" label={TEXT.to} value={to} onChange={(day) => set({ to: day })} />
-        </div>
-        <AuditTable
-          list={list}
-          caption={WORDS.caption}
-          empty={<Empty title={Object.keys(query).length === 0 ? WORDS.empty : WORDS.emptyFiltered} />}
-        />
-      </div>
-    </Section>
-  );
-}
-
-export function AuditTable({
-  list,
-  caption,
-  empty,
-}: {
-  list: ReturnType<typeof useList<AuditRecord>>;
-  caption: string;
-  empty: ReactNode;
-}) {
-  return (
-    <ListTable
-      caption={caption}
+    <ListSection
+      title={TEXT.tabs.audit}
+      note={WORDS.text}
+      filters={
+        <>
+          <ChoiceFilter name="action" label={WORDS.action} options={{ '': TEXT.any, ...ACTIONS }} />
+          <TextFilter name="principal" label={WORDS.principal} placeholder={WORDS.principalHint} />
+          <PeriodFilter from={TEXT.from} to={TEXT.to} />
+        </>
+      }
+      caption={WORDS.caption}
       list={list}
-      keyOf={({ audit_id: id }) => String(id)}
-      empty={empty}
-      columns={[
-        { title: WORDS.when, isHeader: true, at: ({ at }) => at },
-        { title: WORDS.action, value: ({ action }) => ACTIONS[action] },
-        {
-          title: WORDS.who,
-          value: ({ principal_id: id }) => id ?? WORDS.service,
-          cell: ({ principal_id: id }) =>
-            id === null ? <span className={styles.quiet}>{WORDS.service}</span> : <Who id={id} />,
-        },
-        {
-          title: WORDS.on,
-          value: ({ target }) => Object.values(target).join(' '),
-          cell: ({ target }) => <Target of={target} />,
-        },
-        {
-          title: WORDS.changed,
-          value: ({ details }) => JSON.stringify(details),
-          cell: ({ details }) => <Changes of={details} />,
-        },
-        {
-          title: WORDS.request,
-          value: ({ request_id: id }) => id,
-          cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} />,
-        },
-      ]}
+      keyOf={keyOfRecord}
+      empty={{ title: isFiltered ? WORDS.emptyFiltered : WORDS.empty }}
+      columns={AUDIT_COLUMNS}
     />
   );
 }
 
-function Target({ of }: { of: AuditRecord['target'] }) {
+export function keyOfRecord({ audit_id: id }: AuditRecord): string {
+  return String(id);
+}
+
+export const AUDIT_COLUMNS: readonly Column<AuditRecord>[] = [
+  { title: WORDS.when, isHeader: true, at: ({ at }) => at },
+  { title: WORDS.action, value: ({ action }) => ACTIONS[action] },
+  whoColumn(WORDS.who, (record: AuditRecord) => record.principal_id, WORDS.service),
+  {
+    title: WORDS.on,
+    value: ({ target }) => Object.values(target).join(' '),
+    cell: ({ target }) => <Members of={target} render={(value) => value} />,
+  },
+  {
+    title: WORDS.changed,
+    value: ({ details }) => JSON.stringify(details),
+    cell: ({ details }) => <Members of={details} render={changeOf} />,
+  },
+  {
+    title: WORDS.request,
+    value: ({ request_id: id }) => id,
+    cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} />,
+  },
+];
+
+function Members<T>({ of, render }: { of: Readonly<Record<string, T>>; render: (value: T) => ReactNode }) {
   return (
     <ul className={styles.changes}>
       {Object.entries(of).map(([name, value]) => (
         <li key={name}>
-          <span className={styles.quiet}>{name}</span> {value}
+          <span className={ui.quiet}>{name}</span> {render(value)}
         </li>
       ))}
     </ul>
   );
 }
 
-/** Shows the previous and new value of each changed member. A new member has no previous value. */
-function Changes({ of }: { of: AuditRecord['details'] }) {
+/** Shows the previous and new value of a changed member. A new member has no previous value. */
+function changeOf({ before, after }: AuditRecord['details'][string]): ReactNode {
   return (
-    <ul className={styles.changes}>
-      {Object.entries(of).map(([name, { before, after }]) => (
-        <li key={name}>
-          <span className={styles.quiet}>{name}</span> {before !== null && <del>{shown(before)}</del>}{' '}
-          {after === null ? <span className={styles.quiet}>{WORDS.nothing}</span> : <ins>{shown(after)}</ins>}
-        </li>
-      ))}
-    </ul>
+    <>
+      {before !== null && <del>{textOf(before)}</del>}{' '}
+      {after === null ? <span className={ui.quiet}>{WORDS.nothing}</span> : <ins>{textOf(after)}</ins>}
+    </>
   );
 }
 
-function shown(value: unknown): string {
+function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(shown).join(', ');
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
   return JSON.stringify(value) ?? WORDS.nothing;
 }

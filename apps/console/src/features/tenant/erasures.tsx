@@ -1,22 +1,23 @@
-import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useList } from '../../app/api.ts';
+import { tenantPath, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Badge, Empty, type Tone } from '../../ui/state.tsx';
-import { ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
+import { whoColumn } from '../../entities/principal.tsx';
+import { ConfirmCall } from '../../forms/form.tsx';
+import { ListSection } from '../../forms/list-page.tsx';
+import { useRowActions } from '../../forms/row-actions.tsx';
+import type { Tone } from '../../ui/state.tsx';
+import { badgeColumn } from '../../ui/table/table.tsx';
 import { LogProofDialog } from '../sharing/log-proof.tsx';
-import styles from './tenant.module.css';
+import { TEXT } from './words.ts';
+
+type Erasure = api.Erasure;
 
 const WORDS = TEXT.erasures;
-const SHOWN = 20;
-const TONES: Readonly<Record<api.Erasure['status'], Tone>> = {
+const PAGE_SIZE = 20;
+const ROUTE = 'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}';
+const TONES: Readonly<Record<Erasure['status'], Tone>> = {
   pending: 'warn',
   erased: 'bad',
   cancelled: 'plain',
@@ -24,104 +25,94 @@ const TONES: Readonly<Record<api.Erasure['status'], Tone>> = {
 };
 
 export function Erasures({ tenantId }: { tenantId: string }) {
-  const list = useList<api.Erasure>(tenantPath(tenantId, 'erasures'), { limit: SHOWN });
-  return (
-    <Section title={TEXT.tabs.erasures}>
-      <div className={styles.stack}>
-        <p className={styles.quiet}>{WORDS.text}</p>
-        <ListTable
-          caption={WORDS.caption}
-          list={list}
-          keyOf={({ erasure_id: id }) => id}
-          empty={
-            <Empty title={WORDS.empty}>
-              <p>
-                {WORDS.emptyText} <code>POST /v1/tenants/{tenantId}/subjects/…/…/erasure</code>
-              </p>
-            </Empty>
-          }
-          columns={[
-            {
-              title: WORDS.subject,
-              isHeader: true,
-              value: ({ subject_id: id }) => id,
-              cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
-                <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
-                  {subjectId}
-                </Link>
-              ),
-            },
-            { title: WORDS.asked, at: ({ requested_at: at }) => at },
-            { title: WORDS.by, value: ({ requested_by: id }) => id, cell: ({ requested_by: id }) => <Who id={id} /> },
-            { title: WORDS.versions, cell: ({ versions }) => versions.join(', ') },
-            {
-              title: WORDS.status,
-              cell: ({ status }) => <Badge tone={TONES[status]}>{WORDS.statuses[status]}</Badge>,
-            },
-            { title: WORDS.reason, cell: ({ reason }) => reason },
-            { title: TEXT.actions, cell: (erasure) => <Answers tenantId={tenantId} erasure={erasure} /> },
-          ]}
-        />
-      </div>
-    </Section>
-  );
-}
-
-function Answers({ tenantId, erasure }: { tenantId: string; erasure: api.Erasure }) {
-  const { subject_type, subject_id, erasure_id } = erasure;
-  const path = tenantPath(tenantId, 'subjects', subject_type, subject_id, 'erasures', erasure_id);
   const may = useMay(tenantId);
   const { subject } = useSession();
-  const action = useAction(tenantPath(tenantId));
-  const [open, setOpen] = useState<'confirm' | 'cancel' | 'proof' | null>(null);
-  if (erasure.status === 'erased') {
-    return (
-      <>
-        <Button small kind="plain" onClick={() => setOpen('proof')}>
-          {TEXT.owners.proof}
-        </Button>
-        {open === 'proof' && (
-          <LogProofDialog
-            tenantId={tenantId}
-            path={`${path}/log-proof`}
-            expected={{ type: 'subject.erased', subject_type, subject_id }}
-            onClose={() => setOpen(null)}
-          />
-        )}
-      </>
-    );
-  }
-  if (erasure.status !== 'pending') return null;
-  const base = 'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}';
-  return (
-    <span className={styles.buttons}>
-      {may(`${base}/confirm`) && !(isCaller(erasure.requested_by, subject) && erasure.confirmation === 'required') && (
-        <Button small kind="danger" onClick={() => setOpen('confirm')}>
-          {WORDS.confirm}
-        </Button>
-      )}
-      {may(`${base}/cancel`) && (
-        <Button small onClick={() => setOpen('cancel')}>
-          {WORDS.cancel}
-        </Button>
-      )}
-      {open !== null && (
-        <Confirm
-          title={open === 'confirm' ? WORDS.confirmTitle : WORDS.cancelTitle}
-          confirm={open === 'confirm' ? WORDS.confirmButton : WORDS.cancel}
-          isOpen
-          isPending={action.isPending}
-          error={action.error}
-          onConfirm={() =>
-            action.mutate({ method: 'POST', path: `${path}/${open}` }, { onSuccess: () => setOpen(null) })
-          }
-          onClose={() => setOpen(null)}
+  const pathOf = ({ subject_type: type, subject_id: id, erasure_id: erasureId }: Erasure): string =>
+    tenantPath(tenantId, 'subjects', type, id, 'erasures', erasureId);
+  const answer = (erasure: Erasure, how: 'confirm' | 'cancel') => ({
+    call: { method: 'POST', path: `${pathOf(erasure)}/${how}` } as const,
+    changes: [tenantPath(tenantId)],
+  });
+  const [actions, dialog] = useRowActions<Erasure>(TEXT.actions, [
+    {
+      label: TEXT.owners.proof,
+      kind: 'plain',
+      isOffered: ({ status }) => status === 'erased',
+      dialog: (erasure, close) => (
+        <LogProofDialog
+          tenantId={tenantId}
+          path={`${pathOf(erasure)}/log-proof`}
+          expected={{
+            type: 'subject.erased',
+            subject_type: erasure.subject_type,
+            subject_id: erasure.subject_id,
+          }}
+          onClose={close}
+        />
+      ),
+    },
+    {
+      label: WORDS.confirm,
+      kind: 'danger',
+      isOffered: ({ status, requested_by: by, confirmation }) =>
+        status === 'pending' && may(`${ROUTE}/confirm`) && !(isCaller(by, subject) && confirmation === 'required'),
+      dialog: (erasure, close) => (
+        <ConfirmCall
+          {...answer(erasure, 'confirm')}
+          title={WORDS.confirmTitle}
+          confirm={WORDS.confirmButton}
+          onClose={close}
         >
-          <p>
-            {open === 'confirm' ? WORDS.confirmText(erasure.versions.length, erasure.subject_id) : WORDS.cancelText}
-          </p>
-        </Confirm>
-      )}
-    </span>
+          <p>{WORDS.confirmText(erasure.versions.length, erasure.subject_id)}</p>
+        </ConfirmCall>
+      ),
+    },
+    {
+      label: WORDS.cancel,
+      isOffered: ({ status }) => status === 'pending' && may(`${ROUTE}/cancel`),
+      dialog: (erasure, close) => (
+        <ConfirmCall {...answer(erasure, 'cancel')} title={WORDS.cancelTitle} confirm={WORDS.cancel} onClose={close}>
+          <p>{WORDS.cancelText}</p>
+        </ConfirmCall>
+      ),
+    },
+  ]);
+  const list = useList<Erasure>(tenantPath(tenantId, 'erasures'), { limit: PAGE_SIZE });
+  return (
+    <ListSection
+      title={TEXT.tabs.erasures}
+      note={WORDS.text}
+      caption={WORDS.caption}
+      list={list}
+      keyOf={({ erasure_id: id }) => id}
+      empty={{
+        title: WORDS.empty,
+        text: (
+          <>
+            {WORDS.emptyText} <code>POST /v1/tenants/{tenantId}/subjects/…/…/erasure</code>
+          </>
+        ),
+      }}
+      columns={[
+        {
+          title: WORDS.subject,
+          isHeader: true,
+          value: ({ subject_id: id }) => id,
+          cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
+            <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
+              {subjectId}
+            </Link>
+          ),
+        },
+        { title: WORDS.asked, at: ({ requested_at: at }) => at },
+        whoColumn(WORDS.by, (erasure: Erasure) => erasure.requested_by),
+        { title: WORDS.versions, cell: ({ versions }) => versions.join(', ') },
+        badgeColumn(WORDS.status, (erasure: Erasure) => erasure.status, TONES, WORDS.statuses),
+        { title: WORDS.reason, cell: ({ reason }) => reason },
+        actions,
+      ]}
+    >
+      {dialog}
+    </ListSection>
   );
 }

@@ -1,8 +1,8 @@
 import type { api } from '@identity-state/client';
 import { tenantPath, useList } from '../../app/api.ts';
-import { TEXT } from './words.ts';
 import { Section } from '../../ui/page.tsx';
 import { OfferTable } from './offers.tsx';
+import { TEXT } from './words.ts';
 
 /** Shows an offer of ownership to its recipient, who need not be a member of the tenant. */
 export default function OfferToCaller({ tenantId }: { tenantId: string }) {

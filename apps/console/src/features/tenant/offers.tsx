@@ -1,21 +1,19 @@
-import { type FormEvent, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { useMay } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
-import { TEXT as UI } from '../../text/ui.ts';
-import { Button, type ButtonKind } from '../../ui/button.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { isCaller, useMay } from '../../app/rights.ts';
+import { whoColumn } from '../../entities/principal.tsx';
+import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
+import { instantOf, isPast, MomentField } from '../../forms/moment.tsx';
+import { DialogButton, type RowAction, useRowActions } from '../../forms/row-actions.tsx';
+import { useForm } from '../../forms/use-form.ts';
+import type { ButtonKind } from '../../ui/button.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
-import { ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
+import { Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { badgeColumn, ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { isCaller } from '../../app/rights.ts';
-import styles from './tenant.module.css';
+import { TEXT } from './words.ts';
 
 type Offer = api.TransferOffer;
 type Answer = 'accept' | 'decline' | 'cancel';
@@ -28,27 +26,36 @@ const TONES: Readonly<Record<Offer['status'], Tone>> = {
   cancelled: 'plain',
   expired: 'plain',
 };
+const ANSWERS: Readonly<
+  Record<Answer, { kind: ButtonKind; title: string; textOf: (tenantId: string, offer: Offer) => string }>
+> = {
+  accept: {
+    kind: 'primary',
+    title: WORDS.acceptTitle,
+    textOf: (tenantId, { from_principal_id: from }) => WORDS.acceptText(tenantId, from),
+  },
+  decline: { kind: 'danger', title: WORDS.declineTitle, textOf: WORDS.declineText },
+  cancel: { kind: 'danger', title: WORDS.cancelTitle, textOf: (_, { to_principal_id: to }) => WORDS.cancelText(to) },
+};
 
 /** Lists offers of ownership. Owners create and cancel them, and recipients answer them. */
-export function Offers({ tenant }: { tenant: api.TenantOfMember }) {
-  const may = useMay(tenant.tenant_id);
-  const [isMaking, setMaking] = useState(false);
+export function Offers({ tenant: { tenant_id: tenantId } }: { tenant: api.TenantOfMember }) {
+  const may = useMay(tenantId);
   return (
     <Section
       title={TEXT.tabs.offers}
       actions={
         may('POST /v1/tenants/{tenant_id}/transfer-offers') && (
-          <Button kind="primary" small onClick={() => setMaking(true)}>
-            {WORDS.make}
-          </Button>
+          <DialogButton kind="primary" small label={WORDS.make}>
+            {(close) => <MakeOffer tenantId={tenantId} onClose={close} />}
+          </DialogButton>
         )
       }
     >
-      <div className={styles.stack}>
-        <p className={styles.quiet}>{WORDS.text}</p>
-        <OfferTable tenantId={tenant.tenant_id} />
+      <div className={ui.stack}>
+        <p className={ui.quiet}>{WORDS.text}</p>
+        <OfferTable tenantId={tenantId} />
       </div>
-      {isMaking && <MakeOffer tenantId={tenant.tenant_id} onClose={() => setMaking(false)} />}
     </Section>
   );
 }
@@ -57,37 +64,40 @@ export function Offers({ tenant }: { tenant: api.TenantOfMember }) {
 export function OfferTable({ tenantId }: { tenantId: string }) {
   const { subject: caller } = useSession();
   const list = useList<Offer>(tenantPath(tenantId, 'transfer-offers'));
-  const [open, setOpen] = useState<{ offer: Offer; answer: Answer } | null>(null);
-  const isToCaller = list.items.some((offer) => offer.status === 'pending' && isCaller(offer.to_principal_id, caller));
+  const isTo = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.to_principal_id, caller);
+  const isFrom = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.from_principal_id, caller);
+  const answer = (how: Answer): Pick<RowAction<Offer>, 'label' | 'dialog'> => ({
+    label: WORDS[how],
+    dialog: (offer, close) => (
+      <ConfirmCall
+        title={ANSWERS[how].title}
+        confirm={WORDS[how]}
+        kind={ANSWERS[how].kind}
+        call={{ method: 'POST', path: tenantPath(tenantId, 'transfer-offers', offer.transfer_offer_id, how) }}
+        changes={[tenantPath(tenantId), '/v1/tenants']}
+        onClose={close}
+      >
+        <p>{ANSWERS[how].textOf(tenantId, offer)}</p>
+      </ConfirmCall>
+    ),
+  });
+  const [actions, dialog] = useRowActions<Offer>(TEXT.actions, [
+    { ...answer('accept'), kind: 'primary', isOffered: isTo },
+    { ...answer('decline'), isOffered: isTo },
+    { ...answer('cancel'), isOffered: isFrom },
+  ]);
   return (
     <>
-      {isToCaller && <Notice tone="warn">{WORDS.toYou}</Notice>}
+      {list.items.some(isTo) && <Notice tone="warn">{WORDS.toYou}</Notice>}
       <ListTable
         caption={WORDS.caption}
         list={list}
         keyOf={({ transfer_offer_id: id }) => id}
-        empty={
-          <Empty title={WORDS.empty}>
-            <p>{WORDS.emptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={WORDS.empty} text={WORDS.emptyText} />}
         columns={[
-          {
-            title: WORDS.to,
-            isHeader: true,
-            value: ({ to_principal_id: to }) => to,
-            cell: ({ to_principal_id: to }) => <Who id={to} />,
-          },
-          {
-            title: WORDS.from,
-            value: ({ from_principal_id: from }) => from,
-            cell: ({ from_principal_id: from }) => <Who id={from} />,
-          },
-          {
-            title: WORDS.status,
-            value: ({ status }) => WORDS.statuses[status],
-            cell: ({ status }) => <Badge tone={TONES[status]}>{WORDS.statuses[status]}</Badge>,
-          },
+          { ...whoColumn(WORDS.to, (offer: Offer) => offer.to_principal_id), isHeader: true },
+          whoColumn(WORDS.from, (offer: Offer) => offer.from_principal_id),
+          badgeColumn(WORDS.status, (offer: Offer) => offer.status, TONES, WORDS.statuses),
           { title: WORDS.message, value: ({ message }) => message },
           { title: WORDS.made, at: ({ created_at: at }) => at },
           {
@@ -96,141 +106,40 @@ export function OfferTable({ tenantId }: { tenantId: string }) {
             value: ({ expires_at: at }) => (at === null ? WORDS.noEnd : null),
             dayOnly: true,
           },
-          {
-            title: TEXT.actions,
-            cell: (offer) =>
-              offer.status === 'pending' && (
-                <span className={styles.buttons}>
-                  {isCaller(offer.to_principal_id, caller) && (
-                    <>
-                      <Button small kind="primary" onClick={() => setOpen({ offer, answer: 'accept' })}>
-                        {WORDS.accept}
-                      </Button>
-                      <Button small onClick={() => setOpen({ offer, answer: 'decline' })}>
-                        {WORDS.decline}
-                      </Button>
-                    </>
-                  )}
-                  {isCaller(offer.from_principal_id, caller) && (
-                    <Button small onClick={() => setOpen({ offer, answer: 'cancel' })}>
-                      {WORDS.cancel}
-                    </Button>
-                  )}
-                </span>
-              ),
-          },
+          actions,
         ]}
       />
-      {open !== null && <AnswerOffer {...open} tenantId={tenantId} onClose={() => setOpen(null)} />}
+      {dialog}
     </>
   );
 }
 
-function AnswerOffer({
-  tenantId,
-  offer,
-  answer,
-  onClose,
-}: {
-  tenantId: string;
-  offer: Offer;
-  answer: Answer;
-  onClose: () => void;
-}) {
-  const action = useAction(tenantPath(tenantId), '/v1/tenants');
-  const words: Record<Answer, { title: string; text: string; confirm: string; kind: ButtonKind }> = {
-    accept: {
-      title: WORDS.acceptTitle,
-      text: WORDS.acceptText(tenantId, offer.from_principal_id),
-      confirm: WORDS.accept,
-      kind: 'primary',
-    },
-    decline: { title: WORDS.declineTitle, text: WORDS.declineText(tenantId), confirm: WORDS.decline, kind: 'danger' },
-    cancel: {
-      title: WORDS.cancelTitle,
-      text: WORDS.cancelText(offer.to_principal_id),
-      confirm: WORDS.cancel,
-      kind: 'danger',
-    },
-  };
-  const { title, text, confirm, kind } = words[answer];
-  return (
-    <Confirm
-      title={title}
-      confirm={confirm}
-      kind={kind}
-      isOpen
-      isPending={action.isPending}
-      error={action.error}
-      onConfirm={() =>
-        action.mutate(
-          { method: 'POST', path: tenantPath(tenantId, 'transfer-offers', offer.transfer_offer_id, answer) },
-          { onSuccess: onClose },
-        )
-      }
-      onClose={onClose}
-    >
-      <p>{text}</p>
-    </Confirm>
-  );
-}
-
 function MakeOffer({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
-  const action = useAction(tenantPath(tenantId));
-  const [to, setTo] = useState('');
-  const [message, setMessage] = useState('');
-  const [until, setUntil] = useState('');
-  const isPast = until !== '' && !(Date.parse(until) > Date.now());
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (isPast) return;
-    action.mutate(
-      {
-        method: 'POST',
-        path: tenantPath(tenantId, 'transfer-offers'),
-        body: {
-          to_principal_id: to.trim(),
-          ...(message.trim() === '' ? {} : { message: message.trim() }),
-          ...(until === '' ? {} : { expires_at: new Date(until).toISOString() }),
-        },
+  const form = useForm({
+    start: { to: '', message: '', until: '' },
+    action: useAction(tenantPath(tenantId)),
+    callOf: ({ to, message, until }) => ({
+      method: 'POST',
+      path: tenantPath(tenantId, 'transfer-offers'),
+      body: {
+        to_principal_id: to.trim(),
+        ...(message.trim() === '' ? {} : { message: message.trim() }),
+        ...(until === '' ? {} : { expires_at: instantOf(until) }),
       },
-      { onSuccess: onClose },
-    );
-  };
+    }),
+    faultsOf: ({ until }) => ({ until: isPast(until) ? WORDS.past : undefined }),
+    onDone: onClose,
+  });
   return (
-    <Dialog title={WORDS.makeTitle} isOpen onClose={onClose}>
-      <form className={ui.form} onSubmit={submit}>
-        <TextField
-          label={WORDS.to}
-          hint={WORDS.toHint}
-          required
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-        />
-        <TextArea
-          label={WORDS.message}
-          hint={WORDS.messageHint}
-          rows={3}
-          maxLength={2000}
-          value={message}
-          onChange={(event) => setMessage(event.target.value)}
-        />
-        <TextField
-          label={WORDS.until}
-          hint={WORDS.untilHint}
-          fault={isPast ? WORDS.past : undefined}
-          type="datetime-local"
-          value={until}
-          onChange={(event) => setUntil(event.target.value)}
-        />
-        {action.error !== null && <Problem error={action.error} />}
-        <div className={ui.dialogFoot}>
-          <Button onClick={onClose}>{UI.cancel}</Button>
-          <Button type="submit" kind="primary" isPending={action.isPending}>
-            {WORDS.submit}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={WORDS.makeTitle} form={form} submit={WORDS.submit} hasCurl={false} onClose={onClose}>
+      <TextField label={WORDS.to} hint={WORDS.toHint} required {...form.text('to')} />
+      <TextArea label={WORDS.message} hint={WORDS.messageHint} rows={3} maxLength={2000} {...form.text('message')} />
+      <MomentField
+        label={WORDS.until}
+        hint={WORDS.untilHint}
+        {...form.text('until')}
+        fault={isPast(form.values.until) ? WORDS.past : undefined}
+      />
+    </FormDialog>
   );
 }

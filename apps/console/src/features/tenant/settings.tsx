@@ -1,24 +1,24 @@
-import { Fragment, type FormEvent, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
+import { Form } from '../../forms/form.tsx';
+import { patchOf, useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/curl.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Facts, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './tenant.module.css';
+import { TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 type Tenant = api.TenantOfMember;
+type Setting = Tenant['pending_changes'][number]['setting'];
 
 const WORDS = TEXT.settings;
 const EVIDENCE: readonly Tenant['evidence_policy'][] = ['open', 'resolved', 'fresh'];
-type Setting = Tenant['pending_changes'][number]['setting'];
 const CONFIRMATION: readonly Tenant[Setting][] = ['required', 'off'];
 const CONFIRMED: readonly Setting[] = ['erasure_confirmation', 'grant_confirmation'];
 
@@ -31,46 +31,37 @@ export function Settings({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
   return (
     <Section title={TEXT.tabs.settings}>
-      <div className={styles.stack}>
-        <dl className={styles.facts}>
-          <dt>{WORDS.id}</dt>
-          <dd>
-            <code>{tenant.tenant_id}</code>
-          </dd>
-          <dt>{WORDS.made}</dt>
-          <dd>
-            <Time at={tenant.created_at} />
-          </dd>
-        </dl>
+      <div className={ui.stack}>
+        <Facts
+          of={[
+            [WORDS.id, <code>{tenant.tenant_id}</code>],
+            [WORDS.made, <Time at={tenant.created_at} />],
+          ]}
+        />
         {tenant.pending_changes.map((change) => (
           <PendingChange key={change.setting} tenant={tenant} change={change} />
         ))}
-        {may('PATCH /v1/tenants/{tenant_id}') ? <SettingsForm tenant={tenant} /> : <SettingsShown tenant={tenant} />}
+        {may('PATCH /v1/tenants/{tenant_id}') ? <SettingsForm tenant={tenant} /> : <SettingsText tenant={tenant} />}
       </div>
     </Section>
   );
 }
 
-function SettingsShown({ tenant }: { tenant: Tenant }) {
+function SettingsText({ tenant }: { tenant: Tenant }) {
   return (
     <>
-      <dl className={styles.facts}>
-        <dt>{WORDS.name}</dt>
-        <dd>{tenant.name}</dd>
-        <dt>{WORDS.slug}</dt>
-        <dd>{tenant.slug ?? TEXT.none}</dd>
-        <dt>{WORDS.chain}</dt>
-        <dd>{tenant.chain_enforced ? WORDS.yes : WORDS.no}</dd>
-        <dt>{WORDS.evidence}</dt>
-        <dd>{WORDS.evidences[tenant.evidence_policy]}</dd>
-        {CONFIRMED.map((setting) => (
-          <Fragment key={setting}>
-            <dt>{WORDS.confirmation[setting]}</dt>
-            <dd>{WORDS.confirmations[setting][tenant[setting]]}</dd>
-          </Fragment>
-        ))}
-      </dl>
-      <p className={styles.quiet}>{WORDS.readOnly}</p>
+      <Facts
+        of={[
+          [WORDS.name, tenant.name],
+          [WORDS.slug, tenant.slug ?? TEXT.none],
+          [WORDS.chain, tenant.chain_enforced ? WORDS.yes : WORDS.no],
+          [WORDS.evidence, WORDS.evidences[tenant.evidence_policy]],
+          ...CONFIRMED.map(
+            (setting) => [WORDS.confirmation[setting], WORDS.confirmations[setting][tenant[setting]]] as const,
+          ),
+        ]}
+      />
+      <p className={ui.quiet}>{WORDS.readOnly}</p>
     </>
   );
 }
@@ -102,96 +93,90 @@ function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pen
   );
 }
 
+/** The values of the form. An empty confirmation was not chosen: it follows the tenant. */
+interface SettingsValues extends Record<Setting, Tenant[Setting] | ''> {
+  readonly name: string;
+  readonly slug: string;
+  readonly chain_enforced: boolean;
+  readonly evidence_policy: Tenant['evidence_policy'];
+}
+
+function valuesOf({ name, slug, chain_enforced, evidence_policy }: Tenant): SettingsValues {
+  const none = { erasure_confirmation: '', grant_confirmation: '' } as const;
+  return { name, slug: slug ?? '', chain_enforced, evidence_policy, ...none };
+}
+
+/** Returns the changed settings. */
+export function settingsPatchOf(tenant: Tenant, values: SettingsValues): api.PatchTenantBody {
+  const bodyOf = ({ name, slug, ...rest }: SettingsValues): api.PatchTenantBody => ({
+    ...rest,
+    name: name.trim(),
+    slug: slug.trim() === '' ? null : slug.trim(),
+    erasure_confirmation: rest.erasure_confirmation || wantedOf(tenant, 'erasure_confirmation'),
+    grant_confirmation: rest.grant_confirmation || wantedOf(tenant, 'grant_confirmation'),
+  });
+  return patchOf(bodyOf(valuesOf(tenant)), bodyOf(values));
+}
+
 /** Changes the settings. Sends only the changed members. */
 function SettingsForm({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
-  const action = useAction(tenantPath(tenant.tenant_id), '/v1/tenants');
-  const [name, setName] = useState(tenant.name);
-  const [slug, setSlug] = useState(tenant.slug ?? '');
-  const [isChained, setChained] = useState(tenant.chain_enforced);
-  const [evidence, setEvidence] = useState(tenant.evidence_policy);
-  const [confirmations, setConfirmations] = useState<Partial<Record<Setting, Tenant[Setting]>>>({});
+  const path = tenantPath(tenant.tenant_id);
+  const action = useAction(path, '/v1/tenants');
+  const form = useForm({
+    start: { ...valuesOf(tenant) },
+    action,
+    callOf: (values) => {
+      const body = settingsPatchOf(tenant, values);
+      return Object.keys(body).length === 0 ? null : { method: 'PATCH', path, body };
+    },
+    onDone: () => undefined,
+  });
   const isOwner = may('PATCH /v1/tenants/{tenant_id}, a confirmation is switched off');
-  const body: api.PatchTenantBody = {
-    ...(name.trim() === tenant.name ? {} : { name: name.trim() }),
-    ...(slug.trim() === (tenant.slug ?? '') ? {} : { slug: slug.trim() === '' ? null : slug.trim() }),
-    ...(isChained === tenant.chain_enforced ? {} : { chain_enforced: isChained }),
-    ...(evidence === tenant.evidence_policy ? {} : { evidence_policy: evidence }),
-    ...Object.fromEntries(
-      CONFIRMED.filter(
-        (setting) => (confirmations[setting] ?? wantedOf(tenant, setting)) !== wantedOf(tenant, setting),
-      ).map((setting) => [setting, confirmations[setting]]),
-    ),
-  };
-  const isChanged = Object.keys(body).length > 0;
-  const call = { method: 'PATCH', path: tenantPath(tenant.tenant_id), body } as const;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (isChanged) action.mutate(call);
-  };
   return (
-    <form className={`${ui.form} ${styles.narrow}`} onSubmit={submit}>
-      <TextField
-        label={WORDS.name}
-        required
-        maxLength={256}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <TextField
-        label={WORDS.slug}
-        hint={WORDS.slugHint}
-        maxLength={128}
-        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        value={slug}
-        onChange={(event) => setSlug(event.target.value)}
-      />
-      <Select
-        label={WORDS.evidence}
-        value={evidence}
-        options={EVIDENCE.map((value) => ({ value, label: WORDS.evidences[value] }))}
-        onChange={(event) => setEvidence(EVIDENCE.find((one) => one === event.target.value) ?? evidence)}
-      />
-      {CONFIRMED.map((setting) => {
-        const wanted = wantedOf(tenant, setting);
-        return (
-          <Select
-            key={setting}
-            label={WORDS.confirmation[setting]}
-            hint={isOwner ? WORDS.confirmationHint : WORDS.confirmationOwner}
-            value={confirmations[setting] ?? wanted}
-            options={CONFIRMATION.filter((value) => isOwner || value === 'required' || wanted === value).map(
-              (value) => ({
-                value,
-                label: WORDS.confirmations[setting][value],
-              }),
-            )}
-            onChange={(event) => {
-              const chosen = CONFIRMATION.find((one) => one === event.target.value);
-              setConfirmations({ ...confirmations, [setting]: chosen });
-            }}
-          />
-        );
-      })}
-      <div>
-        <Checkbox label={WORDS.chain} checked={isChained} onChange={() => setChained(!isChained)} />
-        <p className={styles.quiet}>{WORDS.chainText}</p>
-      </div>
-      <div role="status">
-        {!isChanged &&
-          (action.isSuccess ? (
-            <Notice tone="good">{WORDS.saved}</Notice>
-          ) : (
-            <p className={styles.quiet}>{WORDS.nothing}</p>
-          ))}
-      </div>
-      {action.error !== null && <Problem error={action.error} />}
-      <div className={ui.actions}>
-        <Button type="submit" kind="primary" isPending={action.isPending} disabled={!isChanged}>
-          {TEXT.save}
-        </Button>
-        {isChanged && <CopyCurl call={call} />}
-      </div>
-    </form>
+    <div className={styles.narrow}>
+      <Form form={form} submit={TEXT.save}>
+        <TextField label={WORDS.name} required maxLength={256} {...form.text('name')} />
+        <TextField
+          label={WORDS.slug}
+          hint={WORDS.slugHint}
+          maxLength={128}
+          pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+          {...form.text('slug')}
+        />
+        <Select
+          label={WORDS.evidence}
+          options={EVIDENCE.map((value) => ({ value, label: WORDS.evidences[value] }))}
+          {...form.choice('evidence_policy', EVIDENCE)}
+        />
+        {CONFIRMED.map((setting) => {
+          const wanted = wantedOf(tenant, setting);
+          return (
+            <Select
+              key={setting}
+              label={WORDS.confirmation[setting]}
+              hint={isOwner ? WORDS.confirmationHint : WORDS.confirmationOwner}
+              options={CONFIRMATION.filter((value) => isOwner || value === 'required' || wanted === value).map(
+                (value) => ({ value, label: WORDS.confirmations[setting][value] }),
+              )}
+              {...form.choice(setting, CONFIRMATION)}
+              value={form.values[setting] || wanted}
+            />
+          );
+        })}
+        <div>
+          <Checkbox label={WORDS.chain} {...form.check('chain_enforced')} />
+          <p className={ui.quiet}>{WORDS.chainText}</p>
+        </div>
+        <div role="status">
+          {form.call === null &&
+            (action.isSuccess ? (
+              <Notice tone="good">{WORDS.saved}</Notice>
+            ) : (
+              <p className={ui.quiet}>{WORDS.nothing}</p>
+            ))}
+        </div>
+      </Form>
+    </div>
   );
 }

@@ -1,17 +1,15 @@
 import { useMemo } from 'react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { tenantPath, useGet, useList } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from './words.ts';
-import { FilterField } from '../../forms/filter-field.tsx';
+import { Filters, PeriodFilter, useFilters } from '../../forms/filters.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import { Answer, Loading } from '../../ui/state.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { ListTable, Table } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { AuditTable } from './audit.tsx';
-import styles from './tenant.module.css';
+import { AUDIT_COLUMNS, keyOfRecord } from './audit.tsx';
 
 const WORDS = TEXT.usage;
 const MOST_COUNTED = 1_000;
@@ -29,23 +27,16 @@ export function UsageAndLimits({ tenantId }: { tenantId: string }) {
 
 /** Plots the versions written per day, in the last 30 days or in the range of the address. */
 function Usage({ tenantId }: { tenantId: string }) {
-  const { from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
-  const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
-  const set = (change: { from?: string; to?: string }): void =>
-    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const isHalf = (from === undefined) !== (to === undefined);
-  const usage = useGet<api.Usage>(
-    tenantPath(tenantId, 'usage'),
-    from === undefined || to === undefined ? {} : { from, to },
-  );
+  const { from, to } = useFilters().search;
+  const isWhole = from !== undefined && to !== undefined;
+  const usage = useGet<api.Usage>(tenantPath(tenantId, 'usage'), isWhole ? { from, to } : {});
   return (
     <Section title={WORDS.title}>
-      <div className={styles.stack}>
-        <div className={ui.filters}>
-          <FilterField type="date" label={TEXT.from} value={from} onChange={(day) => set({ from: day })} />
-          <FilterField type="date" label={TEXT.to} value={to} onChange={(day) => set({ to: day })} />
-          {isHalf && <span className={ui.hint}>{WORDS.bothDays}</span>}
-        </div>
+      <div className={ui.stack}>
+        <Filters>
+          <PeriodFilter from={TEXT.from} to={TEXT.to} />
+          {!isWhole && from !== to && <span className={ui.hint}>{WORDS.bothDays}</span>}
+        </Filters>
         <Answer query={usage}>{({ usage: days }) => <UsagePlot days={days} />}</Answer>
       </div>
     </Section>
@@ -73,9 +64,7 @@ function UsagePlot({ days }: { days: api.Usage['usage'] }) {
         times={plotted.times}
         series={[{ label: WORDS.series, colour: '--accent', values: plotted.values, kind: 'bars' }]}
       >
-        <p className={styles.quiet}>
-          {WORDS.said(total, days.length, busiest?.snapshot_writes ?? 0, busiest?.date ?? '')}
-        </p>
+        <p className={ui.quiet}>{WORDS.said(total, days.length, busiest?.snapshot_writes ?? 0, busiest?.date ?? '')}</p>
       </Plot>
       {busy.length > 0 && (
         <Table
@@ -105,14 +94,14 @@ function Limits({ tenantId }: { tenantId: string }) {
   const changed = useList<api.AuditRecord>(tenantPath(tenantId, 'audit'), { action: 'limit.changed' });
   const toAll = grants.items.filter(({ subject_type: type, status }) => type === '*' && status === 'active').length;
   const rows = [
-    { name: WORDS.members, held: members.items.length, isMore: members.hasNextPage, most: CAPS.members },
+    { name: WORDS.members, count: members.items.length, isMore: members.hasNextPage, most: CAPS.members },
     {
       name: WORDS.subscriptions,
-      held: subscriptions.items.length,
+      count: subscriptions.items.length,
       isMore: subscriptions.hasNextPage,
       most: CAPS.subscriptions,
     },
-    { name: WORDS.toAll, held: toAll, isMore: !grants.isWhole, most: CAPS.toAll },
+    { name: WORDS.toAll, count: toAll, isMore: !grants.isWhole, most: CAPS.toAll },
   ];
   const isCounted = members.data !== undefined && subscriptions.data !== undefined && grants.data !== undefined;
   return (
@@ -124,8 +113,8 @@ function Limits({ tenantId }: { tenantId: string }) {
         </a>
       }
     >
-      <div className={styles.stack}>
-        <p className={styles.quiet}>{WORDS.limitsText}</p>
+      <div className={ui.stack}>
+        <p className={ui.quiet}>{WORDS.limitsText}</p>
         {isCounted ? (
           <Table
             caption={WORDS.limitsCaption}
@@ -135,15 +124,15 @@ function Limits({ tenantId }: { tenantId: string }) {
               { title: WORDS.limit, isHeader: true, value: ({ name }) => name },
               {
                 title: WORDS.held,
-                value: ({ held }) => held,
-                cell: ({ held, isMore }) => (
-                  <span className={styles.number}>{isMore ? WORDS.more(held) : WORDS.number(held)}</span>
+                value: ({ count }) => count,
+                cell: ({ count, isMore }) => (
+                  <span className={ui.number}>{isMore ? WORDS.more(count) : WORDS.number(count)}</span>
                 ),
               },
               {
                 title: WORDS.most,
                 value: ({ most }) => most,
-                cell: ({ most }) => <span className={styles.number}>{WORDS.number(most)}</span>,
+                cell: ({ most }) => <span className={ui.number}>{WORDS.number(most)}</span>,
               },
             ]}
           />
@@ -153,7 +142,13 @@ function Limits({ tenantId }: { tenantId: string }) {
         {changed.items.length > 0 && (
           <>
             <h3>{WORDS.changed}</h3>
-            <AuditTable list={changed} caption={WORDS.changed} empty={null} />
+            <ListTable
+              caption={WORDS.changed}
+              list={changed}
+              keyOf={keyOfRecord}
+              columns={AUDIT_COLUMNS}
+              empty={null}
+            />
           </>
         )}
       </div>

@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { principalName } from '../../text/principal.ts';
+import { principalName } from '../../entities/principal-name.ts';
 
 const COUNT = new Intl.NumberFormat('en');
 
@@ -248,7 +248,8 @@ export const TEXT = {
   },
 
   disclosures: {
-    text: 'Versions of other tenants’ subjects that members of this tenant were shown under grants. The owners see the same records.',
+    title: 'Disclosed to you',
+    note: 'Versions of other tenants’ subjects that members of this tenant were shown under grants. The owners see the same records.',
     caption: 'Disclosures to this tenant',
     empty: 'Nothing was disclosed to this tenant',
   },

@@ -8,7 +8,7 @@ import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/who.tsx';
+import { Who } from '../../entities/principal.tsx';
 import ui from '../../ui/ui.module.css';
 
 /** Paths whose responses depend on the caller's memberships. */

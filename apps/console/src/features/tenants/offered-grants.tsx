@@ -1,7 +1,7 @@
 import type { api } from '@identity-state/client';
 import { tenantPath, useAction, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { SCOPE_NAMES } from '../../text/scopes.ts';
+import { namesOf } from '../../entities/grant.tsx';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -26,7 +26,7 @@ export function OfferedGrants({ tenantId }: { tenantId: string }) {
         keyOf={({ grant_id: id }) => id}
         columns={[
           { title: TEXT.id, isHeader: true, value: ({ grantor_tenant_id: id }) => id },
-          { title: TEXT.scopes, value: ({ scopes }) => scopes.map((scope) => SCOPE_NAMES[scope]).join(', ') },
+          { title: TEXT.scopes, value: ({ scopes }) => namesOf(scopes) },
           { title: TEXT.purpose, value: ({ purpose }) => purpose },
           {
             title: TEXT.actions,

@@ -1,4 +1,4 @@
-import { principalName } from '../../text/principal.ts';
+import { principalName } from '../../entities/principal-name.ts';
 
 /** The view of a subject's timeline. */
 export const TEXT = {

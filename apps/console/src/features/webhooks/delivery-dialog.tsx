@@ -11,9 +11,9 @@ import { Answer, Badge } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { DeliveryStatus } from './webhooks-view.tsx';
+import { DeliveryStatus } from './page.tsx';
 import { isSuccess, subscriptionPath } from './webhooks.ts';
-import styles from './webhooks.module.css';
+import styles from './styles.module.css';
 
 /** Shows a delivery with its payload and attempts, and can send it again. */
 export function DeliveryDialog({

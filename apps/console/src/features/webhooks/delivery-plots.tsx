@@ -3,7 +3,7 @@ import { TEXT } from './words.ts';
 import { Plot } from '../../ui/plot/plot.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Attempt, type Delivery, isSuccess } from './webhooks.ts';
-import styles from './webhooks.module.css';
+import styles from './styles.module.css';
 
 const MINUTE_MS = 60_000;
 /** The possible periods of a bar. The shortest one is used that needs no more than the maximum number of bars. */

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
 import { download } from '../download.ts';
+import { Badge, type Tone } from '../state.tsx';
 import { Time } from '../time.tsx';
 import styles from '../ui.module.css';
 
@@ -19,6 +20,29 @@ export interface Field<T> {
 export interface Column<T> extends Field<T> {
   /** Renders the value if it is not plain text. */
   readonly cell?: (item: T) => React.ReactNode;
+}
+
+/** Returns a column of badges: each status has a tone and a word. */
+export function badgeColumn<T, Status extends string>(
+  title: string,
+  statusOf: (item: T) => Status,
+  tones: Readonly<Record<Status, Tone>>,
+  words: Readonly<Record<Status, string>>,
+): Column<T> {
+  return {
+    title,
+    value: (item) => words[statusOf(item)],
+    cell: (item) => <Badge tone={tones[statusOf(item)]}>{words[statusOf(item)]}</Badge>,
+  };
+}
+
+/** Returns a column of texts or numbers, with quiet words for an item that has none. */
+export function orQuiet<T>(
+  title: string,
+  valueOf: (item: T) => string | number | null | undefined,
+  words: string,
+): Column<T> {
+  return { title, value: valueOf, cell: (item) => valueOf(item) ?? <span className={styles.quiet}>{words}</span> };
 }
 
 export function shownCell<T>({ cell, at, value, dayOnly = false }: Column<T>, item: T): React.ReactNode {

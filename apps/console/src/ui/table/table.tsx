@@ -8,7 +8,7 @@ import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './
 import { Loading } from '../state.tsx';
 import styles from '../ui.module.css';
 
-export type { Column } from './sortable.tsx';
+export { badgeColumn, type Column, orQuiet } from './sortable.tsx';
 
 const ROWS = 50;
 
@@ -108,12 +108,13 @@ interface Listed<T> {
   refetch(): unknown;
 }
 
+export interface ListTableProps<T> extends Omit<TableProps<T>, 'items'> {
+  list: Listed<T>;
+  empty: ReactNode;
+}
+
 /** Shows a list of the API, further rows on request, and a text if it is empty. */
-export function ListTable<T>({
-  list,
-  empty,
-  ...table
-}: Omit<TableProps<T>, 'items'> & { list: Listed<T>; empty: ReactNode }) {
+export function ListTable<T>({ list, empty, ...table }: ListTableProps<T>) {
   const [isWanted, setWanted] = useState(false);
   const isReading = useToEnd(list, isWanted);
   if (list.isPending && list.error === null) return <Loading />;

@@ -8,7 +8,7 @@ import { useWholeList } from '../../app/whole-list.ts';
 import { EVENTS, TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
-import { FilterField } from '../../forms/filter-field.tsx';
+import { FilterField } from '../../forms/filters.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -19,8 +19,8 @@ import ui from '../../ui/ui.module.css';
 import { DeliveryDialog } from './delivery-dialog.tsx';
 import { DeliveryPlots } from './delivery-plots.tsx';
 import { Replay } from './replay.tsx';
-import { ChangeSubscription, DisableSubscription, EndSubscription, RotateSecret } from './subscription-dialogs.tsx';
-import { DeliveryStatus, deliveryWord, SubscriptionStatus } from './webhooks-view.tsx';
+import { ChangeSubscription, DisableSubscription, EndSubscription, RotateSecret } from './dialogs.tsx';
+import { DeliveryStatus, deliveryWord, SubscriptionStatus } from './page.tsx';
 import {
   type Delivery,
   isSuccess,
@@ -29,7 +29,7 @@ import {
   subscriptionPath,
   SUBSCRIPTIONS,
 } from './webhooks.ts';
-import styles from './webhooks.module.css';
+import styles from './styles.module.css';
 
 const ROUTE = '/signed-in/t/$tenantId/webhooks/$subscriptionId';
 const TO = '/t/$tenantId/webhooks/$subscriptionId';

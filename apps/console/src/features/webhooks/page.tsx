@@ -10,9 +10,9 @@ import { Page } from '../../ui/page.tsx';
 import { Badge, Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { CreateSubscription } from './subscription-dialogs.tsx';
+import { CreateSubscription } from './dialogs.tsx';
 import { DELIVERY_TONES, isRetried, type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
-import styles from './webhooks.module.css';
+import styles from './styles.module.css';
 
 /** The number of subscriptions whose health is loaded at once. */
 const SHOWN = 20;

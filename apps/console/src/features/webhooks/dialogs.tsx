@@ -11,7 +11,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Subscription, subscriptionPath, SUBSCRIPTIONS, useSecret } from './webhooks.ts';
-import styles from './webhooks.module.css';
+import styles from './styles.module.css';
 
 type EventType = Subscription['event_types'][number];
 

@@ -17,10 +17,10 @@ import { SubjectLink } from '../../entities/subject-link.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { type Answering, AnswerDialog } from './answer-dialog.tsx';
+import { type Answering, AnswerDialog } from './dialogs.tsx';
 import { AskForm } from './ask-form.tsx';
 import { ChooseSubject } from './choose-subject.tsx';
-import styles from './requests.module.css';
+import styles from './styles.module.css';
 
 type Status = api.RefreshRequest['status'];
 type Direction = 'incoming' | 'outgoing';

@@ -1,9 +1,12 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import type { api, ImportReport, SubjectType } from '@identity-state/client';
 import { tenantPath, useAction, useInvalidate } from '../../app/api.ts';
 import { useClient, useSession } from '../../app/context.tsx';
 import { TEXT } from './words.ts';
+import { SUBJECT } from '../../entities/subject-words.ts';
+import { FormDialog } from '../../forms/form.tsx';
+import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextField } from '../../ui/field.tsx';
@@ -13,65 +16,49 @@ import ui from '../../ui/ui.module.css';
 import { firstVersion } from './first-version.ts';
 
 const WORDS = TEXT.make;
-const TYPES = Object.entries(TEXT.types).map(([value, label]) => ({ value, label }));
+const TYPES: readonly SubjectType[] = ['organization', 'individual', 'entity'];
 
 /** Writes the first version of a subject with its name. The form for proposals adds the rest. */
 export function NewSubject({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const { principalId } = useSession();
-  const action = useAction(tenantPath(tenantId));
   const navigate = useNavigate();
-  const [type, setType] = useState<SubjectType>('organization');
-  const [subjectId, setSubjectId] = useState('');
-  const [name, setName] = useState('');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    action.mutate(
-      {
-        method: 'POST',
-        path: tenantPath(tenantId, 'entity-states'),
-        body: firstVersion({ type, subjectId, name, by: principalId }, new Date()),
-      },
-      {
-        onSuccess: () =>
-          void navigate({
-            to: '/t/$tenantId/subjects/$subjectType/$subjectId',
-            params: { tenantId, subjectType: type, subjectId },
-          }),
-      },
-    );
+  const start: { type: SubjectType; subjectId: string; name: string } = {
+    type: 'organization',
+    subjectId: '',
+    name: '',
   };
+  const form = useForm({
+    start,
+    action: useAction(tenantPath(tenantId)),
+    callOf: (values) => ({
+      method: 'POST',
+      path: tenantPath(tenantId, 'entity-states'),
+      body: firstVersion({ ...values, by: principalId }, new Date()),
+    }),
+    onDone: (_, { type: subjectType, subjectId }) =>
+      void navigate({
+        to: '/t/$tenantId/subjects/$subjectType/$subjectId',
+        params: { tenantId, subjectType, subjectId },
+      }),
+  });
   return (
-    <Dialog title={WORDS.title} isOpen onClose={onClose}>
-      <form className={ui.form} onSubmit={submit}>
-        <Select
-          label={TEXT.type}
-          value={type}
-          options={TYPES}
-          onChange={(event) => setType(isType(event.target.value) ? event.target.value : 'organization')}
-        />
-        <TextField
-          label={WORDS.id}
-          hint={WORDS.idHint}
-          required
-          autoFocus
-          value={subjectId}
-          onChange={(event) => setSubjectId(event.target.value)}
-        />
-        <TextField label={WORDS.name} required value={name} onChange={(event) => setName(event.target.value)} />
-        {action.error !== null && <Problem error={action.error} />}
-        <div className={ui.dialogFoot}>
-          <Button onClick={onClose}>{WORDS.cancel}</Button>
-          <Button type="submit" kind="primary" isPending={action.isPending}>
-            {WORDS.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={WORDS.title}
+      form={form}
+      submit={WORDS.create}
+      hasCurl={false}
+      cancel={WORDS.cancel}
+      onClose={onClose}
+    >
+      <Select
+        label={SUBJECT.type}
+        options={TYPES.map((value) => ({ value, label: SUBJECT.types[value] }))}
+        {...form.choice('type', TYPES)}
+      />
+      <TextField label={WORDS.id} hint={WORDS.idHint} required autoFocus {...form.text('subjectId')} />
+      <TextField label={WORDS.name} required {...form.text('name')} />
+    </FormDialog>
   );
-}
-
-function isType(text: string): text is SubjectType {
-  return Object.hasOwn(TEXT.types, text);
 }
 
 const SHOWN_REFUSALS = 50;
@@ -100,7 +87,7 @@ export function ImportSubjects({ tenantId, onClose }: { tenantId: string; onClos
     }
   };
   return (
-    <Dialog title={WORDS.importTitle} isOpen onClose={onClose}>
+    <Dialog title={WORDS.importTitle} onClose={onClose}>
       <Field label={WORDS.file} hint={WORDS.fileHint}>
         {(control) => (
           <input

@@ -1,15 +1,14 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { api, Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMay, useMayUseGrants } from '../../app/rights.ts';
-import { changed } from '../../app/search.ts';
-import { TEXT } from './words.ts';
+import { keyOfSubject, NoGrantsUsed } from '../../entities/subject.tsx';
+import { SUBJECT } from '../../entities/subject-words.ts';
+import { ChoiceFilter, FilterField, useFilters } from '../../forms/filters.tsx';
+import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
-import { Select } from '../../ui/field.tsx';
-import { FilterField } from '../../forms/filter-field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
@@ -19,21 +18,20 @@ import { Found } from '../search/found.tsx';
 import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import { Aside } from './aside.tsx';
-import { grantedColumns, keyOf, ownColumns } from './columns.tsx';
+import { grantedColumns, ownColumns } from './columns.tsx';
 import { firstVersion } from './first-version.ts';
-import { NoGrantsUsed } from './no-grants-used.tsx';
-import styles from './subjects.module.css';
+import styles from './styles.module.css';
+import { TEXT } from './words.ts';
 
-const NewSubject = lazy(async () => ({ default: (await import('./new-subject.tsx')).NewSubject }));
-const ImportSubjects = lazy(async () => ({ default: (await import('./new-subject.tsx')).ImportSubjects }));
+const NewSubject = lazy(async () => ({ default: (await import('./dialogs.tsx')).NewSubject }));
+const ImportSubjects = lazy(async () => ({ default: (await import('./dialogs.tsx')).ImportSubjects }));
 
-const ADDRESS = '/signed-in/t/$tenantId/subjects';
 const EXAMPLE = { type: 'organization', subjectId: 'example-corp', name: 'Example Corporation', by: 'me' } as const;
 
 /** Finds and filters the tenant's own subjects, or those that others share with it. */
 export function SubjectsView() {
   const tenantId = useTenantId();
-  const { find = '', of } = useSearch({ from: ADDRESS });
+  const { find = '', of } = useFilters().search;
   const isGranted = of === 'granted';
   const path = tenantPath(tenantId, isGranted ? 'accessible-subjects' : 'subjects');
   const query = useQueryOfAddress();
@@ -50,7 +48,7 @@ export function SubjectsView() {
             <Of of={undefined}>{TEXT.own}</Of>
             <Of of="granted">{TEXT.granted}</Of>
           </nav>
-          <Filters />
+          <SubjectFilters />
           {find !== '' ? (
             <Found find={find} />
           ) : isGranted ? (
@@ -71,25 +69,29 @@ export function SubjectsView() {
 /** Creates and imports subjects, if the role allows it. */
 function Make({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId);
-  const [open, setOpen] = useState<'create' | 'import' | null>(null);
-  const close = (): void => setOpen(null);
   if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new')) return null;
   return (
     <>
-      <Button kind="primary" onClick={() => setOpen('create')}>
-        {TEXT.make.title}
-      </Button>
-      <Button onClick={() => setOpen('import')}>{TEXT.make.importTitle}</Button>
-      <Suspense>
-        {open === 'create' && <NewSubject tenantId={tenantId} onClose={close} />}
-        {open === 'import' && <ImportSubjects tenantId={tenantId} onClose={close} />}
-      </Suspense>
+      <DialogButton kind="primary" label={TEXT.make.title}>
+        {(close) => (
+          <Suspense>
+            <NewSubject tenantId={tenantId} onClose={close} />
+          </Suspense>
+        )}
+      </DialogButton>
+      <DialogButton label={TEXT.make.importTitle}>
+        {(close) => (
+          <Suspense>
+            <ImportSubjects tenantId={tenantId} onClose={close} />
+          </Suspense>
+        )}
+      </DialogButton>
     </>
   );
 }
 
 function useQueryOfAddress(): Query {
-  const { find = '', of, type, evidence } = useSearch({ from: ADDRESS });
+  const { find = '', of, type, evidence } = useFilters().search;
   const isGranted = of === 'granted';
   // The service accepts no evidence filter together with a search.
   if (find === '') return isGranted ? {} : { subject_type: type, evidence };
@@ -98,54 +100,42 @@ function useQueryOfAddress(): Query {
 
 function Of({ of, children }: { of: 'granted' | undefined; children: ReactNode }) {
   const tenantId = useTenantId();
-  const { find, of: now } = useSearch({ from: ADDRESS });
+  const { find = '', of: current } = useFilters().search;
   return (
     <Tab
       to="/t/$tenantId/subjects"
       params={{ tenantId }}
-      search={changed({ find, of }, {})}
-      isCurrent={(now === 'granted') === (of === 'granted')}
+      search={{ find, ...(of === undefined ? {} : { of }) }}
+      isCurrent={(current === 'granted') === (of === 'granted')}
     >
       {children}
     </Tab>
   );
 }
 
-function Filters() {
-  const navigate = useNavigate({ from: '/t/$tenantId/subjects' });
-  const search = useSearch({ from: ADDRESS });
-  const { find = '', of, type = '', evidence = '' } = search;
-  const go = (change: Partial<typeof search>): void =>
-    void navigate({ search: changed(search, change), replace: true });
+function SubjectFilters() {
+  const { search, set } = useFilters();
+  const { find = '', of, type, evidence } = search;
+  const isFiltered = find !== '' || type !== undefined || evidence !== undefined;
   return (
     <div className={styles.filters} role="group" aria-label={TEXT.find}>
-      <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text.trim() })} />
+      <FilterField
+        label={TEXT.find}
+        value={find}
+        hint={TEXT.findHint}
+        onChange={(text) => set({ find: text.trim() })}
+      />
       {of !== 'granted' && (
-        <Select
-          label={TEXT.type}
-          value={type}
-          options={[
-            { value: '', label: TEXT.everyType },
-            ...Object.entries(TEXT.types).map(([value, label]) => ({ value, label })),
-          ]}
-          onChange={(event) => go({ type: event.target.value })}
-        />
+        <ChoiceFilter name="type" label={SUBJECT.type} options={{ '': TEXT.everyType, ...SUBJECT.types }} />
       )}
       {of !== 'granted' && find === '' && (
-        <Select
+        <ChoiceFilter
+          name="evidence"
           label={TEXT.evidence}
-          value={evidence}
-          options={[
-            { value: '', label: TEXT.anyEvidence },
-            { value: 'missing', label: TEXT.missing },
-            { value: 'carried', label: TEXT.carried },
-          ]}
-          onChange={(event) => go({ evidence: event.target.value })}
+          options={{ '': TEXT.anyEvidence, missing: TEXT.missing, carried: TEXT.carried }}
         />
       )}
-      {(find !== '' || type !== '' || evidence !== '') && (
-        <Button onClick={() => go({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>
-      )}
+      {isFiltered && <Button onClick={() => set({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>}
     </div>
   );
 }
@@ -158,7 +148,7 @@ function Own({ query }: { query: Query }) {
     <ListTable
       caption={TEXT.caption}
       list={list}
-      keyOf={keyOf}
+      keyOf={keyOfSubject}
       columns={ownColumns(tenantId)}
       empty={isFiltered ? <Empty title={TEXT.noneOfFilter} /> : <NoSubject />}
     />
@@ -169,21 +159,11 @@ function NoSubject() {
   const tenantId = useTenantId();
   const may = useMay(tenantId);
   if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new'))
-    return (
-      <Empty title={TEXT.none}>
-        <p>{TEXT.noneReader}</p>
-      </Empty>
-    );
+    return <Empty title={TEXT.none} text={TEXT.noneReader} />;
+  const path = tenantPath(tenantId, 'entity-states');
   return (
-    <Empty title={TEXT.none}>
-      <p>{TEXT.noneText}</p>
-      <CopyCurl
-        call={{
-          method: 'POST',
-          path: tenantPath(tenantId, 'entity-states'),
-          body: firstVersion(EXAMPLE, new Date()),
-        }}
-      />
+    <Empty title={TEXT.none} text={TEXT.noneText}>
+      <CopyCurl call={{ method: 'POST', path, body: firstVersion(EXAMPLE, new Date()) }} />
     </Empty>
   );
 }
@@ -194,19 +174,18 @@ function Granted({ query }: { query: Query }) {
   const path = tenantPath(tenantId, 'accessible-subjects');
   const list = useList<api.AccessibleSubject>(mayUse === true ? path : null, query);
   if (mayUse === false) return <NoGrantsUsed />;
+  const text = (
+    <>
+      {TEXT.noneGrantedText} <code>{tenantId}</code>.
+    </>
+  );
   return (
     <ListTable
       caption={TEXT.captionGranted}
       list={list}
-      keyOf={(one) => `${one.grant_id}/${keyOf(one)}`}
+      keyOf={(one) => `${one.grant_id}/${keyOfSubject(one)}`}
       columns={grantedColumns(tenantId)}
-      empty={
-        <Empty title={TEXT.noneGranted}>
-          <p>
-            {TEXT.noneGrantedText} <code>{tenantId}</code>.
-          </p>
-        </Empty>
-      }
+      empty={<Empty title={TEXT.noneGranted} text={text} />}
     />
   );
 }

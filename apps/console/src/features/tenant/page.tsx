@@ -1,20 +1,20 @@
-import { useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { type ApiCall, tenantPath, useGet } from '../../app/api.ts';
 import { type Route, useMay } from '../../app/rights.ts';
 import { TEXT } from './words.ts';
+import { useFilters } from '../../forms/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
 import { Tab as TabLink } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
+import { Disclosures } from '../sharing/disclosures.tsx';
 import { Audit } from './audit.tsx';
 import { Erasures } from './erasures.tsx';
 import { Members } from './members.tsx';
 import { Offers } from './offers.tsx';
 import { Owners } from './owners.tsx';
 import { Settings } from './settings.tsx';
-import { Shown } from './shown.tsx';
 import { UsageAndLimits } from './usage.tsx';
 
 type Tab = keyof typeof TEXT.tabs;
@@ -60,7 +60,7 @@ const TABS: Readonly<Record<Tab, TabOf>> = {
   disclosures: {
     route: 'GET /v1/tenants/{tenant_id}/disclosures',
     path: 'disclosures',
-    view: ({ tenant_id: tenantId }) => <Shown tenantId={tenantId} />,
+    view: ({ tenant_id: tenantId }) => <DisclosuresToTenant tenantId={tenantId} />,
   },
   erasures: {
     // The list is read from the audit trail.
@@ -74,17 +74,30 @@ function isTab(text: string | undefined): text is Tab {
   return text !== undefined && Object.hasOwn(TABS, text);
 }
 
+function DisclosuresToTenant({ tenantId }: { tenantId: string }) {
+  const { from, to } = useFilters().search;
+  return (
+    <Disclosures
+      path={tenantPath(tenantId, 'disclosures')}
+      readerId={tenantId}
+      words={TEXT.disclosures}
+      from={from}
+      to={to}
+    />
+  );
+}
+
 /** Shows the members, settings, usage and audit trail of a tenant. */
 export function TenantView() {
   const tenantId = useTenantId();
-  const { show } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
+  const { show } = useFilters().search;
   const may = useMay(tenantId);
   const tenant = useGet<api.TenantOfMember>(tenantPath(tenantId));
-  const shown = isTab(show) ? show : 'members';
-  const { route, path, view } = TABS[shown];
+  const current = isTab(show) ? show : 'members';
+  const { route, path, view } = TABS[current];
   const call: ApiCall = { method: 'GET', path: tenantPath(tenantId, ...(path === '' ? [] : [path])) };
   // The recipient of an offer sees it, whatever its role.
-  const isShown = may(route) || shown === 'offers';
+  const isVisible = may(route) || current === 'offers';
   const tabs = Object.entries(TEXT.tabs).filter(([tab]) => isTab(tab) && (may(TABS[tab].route) || tab === 'offers'));
   return (
     <Page
@@ -99,13 +112,13 @@ export function TenantView() {
             from="/t/$tenantId/tenant"
             to="/t/$tenantId/tenant"
             search={tab === 'members' ? {} : { show: tab }}
-            isCurrent={tab === shown}
+            isCurrent={tab === current}
           >
             {label}
           </TabLink>
         ))}
       </nav>
-      <Answer query={tenant}>{(data) => (isShown ? view(data) : <Notice>{TEXT.forAdmins}</Notice>)}</Answer>
+      <Answer query={tenant}>{(data) => (isVisible ? view(data) : <Notice>{TEXT.forAdmins}</Notice>)}</Answer>
     </Page>
   );
 }

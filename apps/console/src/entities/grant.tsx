@@ -1,0 +1,119 @@
+import { Link } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { Badge, type Tone } from '../ui/state.tsx';
+import { badgeColumn, type Column, orQuiet } from '../ui/table/table.tsx';
+import { Time } from '../ui/time.tsx';
+import ui from '../ui/ui.module.css';
+import { GRANT, SCOPES } from './grant-words.ts';
+
+export type Grant = api.Grant;
+export type Scope = Grant['scopes'][number];
+export type GrantStatus = keyof typeof GRANT.statuses;
+
+/** The number of grants that filters and counts cover. */
+export const MOST_GRANTS = 1_000;
+export const SCOPE_NAMES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+const SOON_MS = 30 * 86_400_000;
+/** An end nearer than this is shown with its time. */
+const HOURS_COUNT_MS = 3 * 86_400_000;
+const SHORT = 32;
+const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
+
+export function statusOf({ status, expires_at: expiresAt }: Grant): GrantStatus {
+  switch (status) {
+    case 'active':
+      return expiresAt !== null && Date.parse(expiresAt) - Date.now() < SOON_MS ? 'expiring' : 'live';
+    case 'expired':
+    case 'revoked':
+      return status;
+  }
+}
+
+/** Returns whether a grant has a status. `live` includes grants that end soon. */
+export function hasStatus(grant: Grant, wanted: string | undefined): boolean {
+  return wanted === undefined || statusOf(grant) === wanted || (wanted === 'live' && grant.status === 'active');
+}
+
+export function isOnAll({ subject_type: type }: Pick<Grant, 'subject_type'>): boolean {
+  return type === '*';
+}
+
+export function namesOf(scopes: readonly Scope[]): string {
+  return scopes.map((scope) => SCOPES[scope].name).join(', ');
+}
+
+/** Returns the name of a grant's subject for files and sorting. */
+export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type' | 'subject_id'>): string {
+  return isOnAll(of) ? GRANT.allSubjects : id;
+}
+
+export function Scopes({ scopes }: { scopes: readonly Scope[] }) {
+  if (scopes.length === SCOPE_NAMES.length) {
+    return (
+      <span title={namesOf(scopes)}>
+        <Badge tone="accent">{GRANT.everything}</Badge>
+      </span>
+    );
+  }
+  return (
+    <span className={ui.row}>
+      {scopes.map((scope) => (
+        <span key={scope} title={SCOPES[scope].lets}>
+          <Badge tone="accent">{SCOPES[scope].name}</Badge>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+export function Until({ at }: { at: string | null }) {
+  if (at === null) return <span className={ui.quiet}>{GRANT.noEnd}</span>;
+  return <Time at={at} dayOnly={Math.abs(Date.parse(at) - Date.now()) > HOURS_COUNT_MS} />;
+}
+
+/** Links to the subject of a grant, by its name if the list has it. */
+function GrantedOn({ tenantId, of }: { tenantId: string; of: Pick<Grant, 'subject_type' | 'subject_id' | 'name'> }) {
+  const { subject_type: subjectType, subject_id: subjectId, name } = of;
+  if (subjectType === '*') return <span title={GRANT.allSubjectsNote}>{GRANT.allSubjects}</span>;
+  const text = name ?? subjectId;
+  return (
+    <>
+      <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing" params={{ tenantId, subjectType, subjectId }}>
+        {/* A short text stays on one line. An id can have 512 characters and wraps. */}
+        {text.length > SHORT ? text : <span className={ui.word}>{text}</span>}
+      </Link>{' '}
+      {name !== undefined && <span className={ui.subjectId}>{subjectId}</span>}
+    </>
+  );
+}
+
+export const GRANTEE: Column<{ grantee_tenant_id: string }> = {
+  title: GRANT.grantee,
+  isHeader: true,
+  value: ({ grantee_tenant_id: grantee }) => grantee,
+};
+
+export const GRANTOR: Column<{ granted_by_tenant_id: string }> = {
+  title: GRANT.owner,
+  value: ({ granted_by_tenant_id: owner }) => owner,
+};
+
+/** Returns the column of the subject that a grant, a period or a disclosure is about. */
+export function subjectColumn(tenantId: string): Column<Pick<Grant, 'subject_type' | 'subject_id' | 'name'>> {
+  return { title: GRANT.subject, value: subjectText, cell: (item) => <GrantedOn tenantId={tenantId} of={item} /> };
+}
+
+export const MAY_READ: Column<{ scopes: readonly Scope[] }> = {
+  title: GRANT.mayRead,
+  value: ({ scopes }) => namesOf(scopes),
+  cell: ({ scopes }) => <Scopes scopes={scopes} />,
+};
+
+/** Returns the column of an end. No end is an end too. */
+export function untilColumn<T>(title: string, endOf: (item: T) => string | null): Column<T> {
+  return { title, at: endOf, cell: (item) => <Until at={endOf(item)} /> };
+}
+
+export const UNTIL = untilColumn<{ expires_at: string | null }>(GRANT.until, ({ expires_at: end }) => end);
+export const PURPOSE = orQuiet<{ purpose: string | null }>(GRANT.purpose, ({ purpose }) => purpose, GRANT.noPurpose);
+export const STATUS = badgeColumn(GRANT.status, statusOf, TONES, GRANT.statuses);

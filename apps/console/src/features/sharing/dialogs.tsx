@@ -1,0 +1,126 @@
+import { useState } from 'react';
+import type { api } from '@identity-state/client';
+import { tenantPath, useAction } from '../../app/api.ts';
+import { type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
+import { GRANT } from '../../entities/grant-words.ts';
+import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
+import { instantOf, isPast, localOf } from '../../forms/moment.tsx';
+import { useForm } from '../../forms/use-form.ts';
+import { Select, TextField } from '../../ui/field.tsx';
+import ui from '../../ui/ui.module.css';
+import { ScopeFields, UntilField } from './grant-fields.tsx';
+import { LogProofDialog } from './log-proof.tsx';
+import { TEXT } from './words.ts';
+
+interface GrantDialogProps {
+  tenantId: string;
+  grant: Grant;
+  onClose: () => void;
+}
+
+/** Narrows or extends a grant. Sends only the changed members. */
+export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
+  const words = TEXT.patch;
+  const start: { scopes: readonly Scope[]; until: string; purpose: string; reason: string } = {
+    scopes: grant.scopes,
+    until: localOf(grant.expires_at),
+    purpose: grant.purpose ?? '',
+    reason: '',
+  };
+  const form = useForm({
+    start,
+    action: useAction<Grant>(tenantPath(tenantId)),
+    callOf: ({ scopes, until, purpose, reason }) => {
+      const body: api.ChangeGrantBody = {
+        ...(hasSame(scopes, grant.scopes) ? {} : { scopes: [...scopes] }),
+        ...(until === localOf(grant.expires_at) ? {} : { expires_at: instantOf(until) }),
+        ...(purpose.trim() === (grant.purpose ?? '') ? {} : { purpose: purpose.trim() === '' ? null : purpose.trim() }),
+      };
+      const isWrong = scopes.length === 0 || (body.expires_at !== undefined && isPast(until));
+      if (isWrong || Object.keys(body).length === 0) return null;
+      return {
+        method: 'PATCH',
+        path: tenantPath(tenantId, 'grants', grant.grant_id),
+        body: { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+      };
+    },
+    onDone: onClose,
+  });
+  const { scopes, until, purpose } = form.values;
+  const taken = grant.scopes.filter((scope) => !scopes.includes(scope));
+  const added = scopes.filter((scope) => !grant.scopes.includes(scope));
+  const isEndChanged = until !== localOf(grant.expires_at);
+  const isChanged = taken.length + added.length > 0 || isEndChanged || purpose.trim() !== (grant.purpose ?? '');
+  return (
+    <FormDialog
+      title={words.title(grant.grantee_tenant_id)}
+      note={words.note}
+      form={form}
+      submit={words.submit}
+      onClose={onClose}
+    >
+      <ScopeFields value={scopes} onChange={(value) => form.set({ scopes: value })} />
+      <UntilField
+        value={until}
+        onChange={(value) => form.set({ until: value })}
+        fault={isEndChanged && isPast(until) ? TEXT.make.past : undefined}
+      />
+      <TextField label={TEXT.make.purpose} maxLength={500} {...form.text('purpose')} />
+      <TextField label={words.reason} hint={words.reasonHint} maxLength={500} {...form.text('reason')} />
+      <p className={ui.quiet} role="status">
+        {!isChanged && words.nothing} {taken.length > 0 && words.narrower(namesOf(taken))}{' '}
+        {added.length > 0 && words.wider(namesOf(added))}
+      </p>
+    </FormDialog>
+  );
+}
+
+function hasSame(one: readonly Scope[], other: readonly Scope[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope));
+}
+
+export function RevokeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
+  const words = TEXT.revoking;
+  const subject = isOnAll(grant) ? GRANT.allSubjects.toLowerCase() : grant.subject_id;
+  return (
+    <ConfirmCall
+      title={words.title(grant.grantee_tenant_id)}
+      confirm={words.confirm}
+      call={{ method: 'POST', path: tenantPath(tenantId, 'grants', grant.grant_id, 'revoke') }}
+      changes={[tenantPath(tenantId)]}
+      onClose={onClose}
+    >
+      <p>{words.text(subject, grant.grantee_tenant_id)}</p>
+    </ConfirmCall>
+  );
+}
+
+type Fact = keyof typeof TEXT.proving.facts;
+
+function isFact(text: string): text is Fact {
+  return Object.hasOwn(TEXT.proving.facts, text);
+}
+
+/** Shows the log's proof of a grant's creation, change or revocation. */
+export function GrantProof({ tenantId, grant, onClose }: GrantDialogProps) {
+  const words = TEXT.proving;
+  const [fact, setFact] = useState<Fact>(grant.status === 'revoked' ? 'revoked' : 'created');
+  const facts: readonly Fact[] =
+    grant.status === 'revoked' ? ['created', 'changed', 'revoked'] : ['created', 'changed'];
+  return (
+    <LogProofDialog
+      tenantId={tenantId}
+      path={tenantPath(tenantId, 'grants', grant.grant_id, 'log-proof')}
+      query={{ fact }}
+      expected={{ type: `grant.${fact}`, grant_id: grant.grant_id }}
+      onClose={onClose}
+    >
+      <Select
+        label={words.fact}
+        value={fact}
+        options={facts.map((value) => ({ value, label: words.facts[value] }))}
+        onChange={(event) => isFact(event.target.value) && setFact(event.target.value)}
+      />
+    </LogProofDialog>
+  );
+}

@@ -1,0 +1,91 @@
+import type { api } from '@identity-state/client';
+import type { Scope } from '../../entities/grant.tsx';
+import { instantOf, isPast } from '../../forms/moment.tsx';
+import { TEXT } from './words.ts';
+
+const WORDS = TEXT.make;
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const SUBJECT = /^(organization|individual|entity)\/(.{1,512})$/;
+
+export type Body = api.CreateGrantBody;
+
+/** The texts of the form for grants. */
+export interface GrantValues extends Record<string, string | boolean | readonly string[]> {
+  readonly grantees: string;
+  readonly isAll: boolean;
+  readonly subjects: string;
+  readonly scopes: readonly Scope[];
+  readonly until: string;
+  readonly purpose: string;
+}
+
+interface Wanted {
+  readonly bodies: readonly Body[];
+  readonly granteeFault: string | undefined;
+  readonly subjectFault: string | undefined;
+  readonly untilFault: string | undefined;
+}
+
+export function granteesOf(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((id) => id !== ''))];
+}
+
+/** Returns the request bodies of the form, and its errors. */
+export function wantedOf(form: GrantValues): Wanted {
+  const grantees = granteesOf(form.grantees);
+  const lines = [...new Set(form.subjects.split('\n').filter((line) => line.trim() !== ''))];
+  const wrongGrantee = grantees.find((id) => !TENANT_ID.test(id));
+  const wrongSubject = form.isAll ? undefined : lines.find((line) => !SUBJECT.test(line));
+  const expiresAt = instantOf(form.until);
+  const faults = {
+    granteeFault: wrongGrantee === undefined ? undefined : WORDS.noTenant(wrongGrantee),
+    subjectFault: wrongSubject === undefined ? undefined : WORDS.noSubject(wrongSubject),
+    untilFault: isPast(form.until) ? WORDS.past : undefined,
+  };
+  const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
+  if (isFaulty || form.scopes.length === 0) return { bodies: [], ...faults };
+  const common = {
+    scopes: [...form.scopes],
+    ...(expiresAt === null ? {} : { expires_at: expiresAt }),
+    ...(form.purpose.trim() === '' ? {} : { purpose: form.purpose.trim() }),
+  };
+  const bodies = grantees.flatMap((grantee): Body[] => {
+    if (form.isAll) return [{ grantee_tenant_id: grantee, subject_type: '*', ...common }];
+    return lines.flatMap((line): Body[] => {
+      const [, type, id] = SUBJECT.exec(line) ?? [];
+      if ((type !== 'organization' && type !== 'individual' && type !== 'entity') || id === undefined) return [];
+      return [{ grantee_tenant_id: grantee, subject_type: type, subject_id: id, ...common }];
+    });
+  });
+  return { bodies, ...faults };
+}
+
+/** The outcome of requests for grants. */
+export interface Outcome {
+  readonly made: number;
+  /** The number of grants that a second human must confirm. */
+  readonly waiting: number;
+  /** The refused bodies of a batch, with the reasons. */
+  readonly refused: readonly { readonly body: Body; readonly why: string }[];
+}
+
+/** Adds the answer to a request for these grants to the outcome of the previous requests. */
+export function outcomeOf(
+  before: Outcome | null,
+  bodies: readonly Body[],
+  answer: api.CreatedGrant | api.PendingGrant | api.GrantResults,
+): Outcome {
+  const items = 'items' in answer ? answer.items : [];
+  const refused = items.flatMap(({ index, error }) => {
+    const body = bodies[index];
+    if (body === undefined || error === undefined) return [];
+    return [{ body, why: [error.message, ...(error.details ?? []).map(({ message }) => message)].join(' ') }];
+  });
+  const isWaiting = 'status' in answer && answer.status === 'pending';
+  const waiting = isWaiting ? 1 : items.filter((item) => item.pending_grant !== undefined).length;
+  return {
+    made: (before?.made ?? 0) + bodies.length - refused.length - waiting,
+    waiting: (before?.waiting ?? 0) + waiting,
+    refused,
+  };
+}

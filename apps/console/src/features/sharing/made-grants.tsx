@@ -1,0 +1,65 @@
+import { GRANT } from '../../entities/grant-words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Notice } from '../../ui/state.tsx';
+import { Table } from '../../ui/table/table.tsx';
+import ui from '../../ui/ui.module.css';
+import type { Outcome } from './grants-to-make.ts';
+import { TEXT } from './words.ts';
+
+const WORDS = TEXT.make;
+
+interface MadeGrantsProps {
+  outcome: Outcome;
+  action: { readonly error: Error | null; readonly isPending: boolean };
+  /** Requests the refused grants again. */
+  onAgain: () => void;
+  onClose: () => void;
+}
+
+/** Shows which grants were created, wait, and were refused. */
+export function MadeGrants({ outcome: { made, waiting, refused }, action, onAgain, onClose }: MadeGrantsProps) {
+  return (
+    <Dialog title={WORDS.title} onClose={onClose}>
+      <div className={ui.stack}>
+        {made > 0 && (
+          <div role="status">
+            <Notice tone="good">{WORDS.made(made)}</Notice>
+          </div>
+        )}
+        {waiting > 0 && (
+          <div role="status">
+            <Notice tone="warn">{WORDS.waiting(waiting)}</Notice>
+          </div>
+        )}
+        {refused.length > 0 && (
+          <>
+            <p role="status">{WORDS.refused(refused.length)}</p>
+            <Table
+              caption={WORDS.refusedCaption}
+              items={refused}
+              keyOf={({ body }) => JSON.stringify(body)}
+              columns={[
+                { title: GRANT.grantee, isHeader: true, value: ({ body }) => body.grantee_tenant_id },
+                { title: GRANT.subject, value: ({ body }) => body.subject_id ?? GRANT.allSubjects },
+                { title: WORDS.why, value: ({ why }) => why },
+              ]}
+            />
+          </>
+        )}
+        {action.error !== null && <Problem error={action.error} />}
+      </div>
+      <div className={ui.dialogFoot}>
+        {refused.length > 0 && (
+          <Button isPending={action.isPending} onClick={onAgain}>
+            {WORDS.again}
+          </Button>
+        )}
+        <Button kind="primary" onClick={onClose}>
+          {WORDS.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,146 @@
+import type { api } from '@identity-state/client';
+import { tenantPath, useAction } from '../../app/api.ts';
+import { type Role, ROLES as ROLE_NAMES } from '../../app/rights.ts';
+import { isPrincipal } from '../../entities/principal-name.ts';
+import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
+import { patchOf, useForm } from '../../forms/use-form.ts';
+import { Checkbox, Select, TextField } from '../../ui/field.tsx';
+import ui from '../../ui/ui.module.css';
+import { ROLES, TEXT } from './words.ts';
+
+type Principal = api.Principal;
+type Kind = Principal['principal_type'];
+
+const WORDS = TEXT.members;
+const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
+
+/** Returns the roles that the caller may give: up to its own, or all as an account admin. */
+function rolesOf({ role, tenancy_role: account }: api.TenantOfMember): readonly Role[] {
+  return account === 'account_admin' ? ROLE_NAMES : ROLE_NAMES.slice(0, ROLE_NAMES.indexOf(role) + 1);
+}
+
+const roleOption = (role: Role) => ({ value: role, label: `${ROLES[role].name} (${role})` });
+const kindOption = (kind: Kind) => ({ value: kind, label: WORDS.types[kind] });
+
+interface AddMemberProps {
+  tenant: api.TenantOfMember;
+  /** Runs if the principal must accept first: the list of active members does not show it. */
+  onInvited: () => void;
+  onClose: () => void;
+}
+
+export function AddMember({ tenant, onInvited, onClose }: AddMemberProps) {
+  const start: { id: string; role: Role; kind: string } = { id: '', role: 'tenant_reader', kind: '' };
+  const form = useForm({
+    start,
+    action: useAction<api.Member>(tenantPath(tenant.tenant_id)),
+    callOf: ({ id, role, kind }) => ({
+      method: 'PUT',
+      path: tenantPath(tenant.tenant_id, 'members', id.trim()),
+      body: { role, ...(kind === '' ? {} : { principal_type: kind }) },
+    }),
+    faultsOf: ({ id }) => ({ id: isPrincipal(id.trim()) ? undefined : WORDS.idFault }),
+    onDone: ({ status }) => {
+      onClose();
+      if (status === 'pending') onInvited();
+    },
+  });
+  const { role } = form.values;
+  return (
+    <FormDialog title={WORDS.addTitle} form={form} submit={WORDS.add} onClose={onClose}>
+      <TextField label={WORDS.id} hint={WORDS.idHint} {...form.text('id')} />
+      <Select
+        label={WORDS.role}
+        hint={ROLES[role].may}
+        options={rolesOf(tenant).map(roleOption)}
+        {...form.choice('role', ROLE_NAMES)}
+      />
+      <p className={ui.quiet}>{WORDS.addText}</p>
+      <Select
+        label={WORDS.type}
+        options={[{ value: '', label: WORDS.asIs }, ...KINDS.map(kindOption)]}
+        {...form.text('kind')}
+      />
+    </FormDialog>
+  );
+}
+
+interface ChangeMemberProps {
+  tenant: api.TenantOfMember;
+  member: Principal;
+  /** False for the role of an owner, unless the caller is an owner. */
+  mayTouchRole: boolean;
+  onClose: () => void;
+}
+
+/** Changes a member. Sends only the changed members, and offers only what the caller may change. */
+export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMemberProps) {
+  const { api_functional_role, principal_type, tenancy_role, allow_counterparty_access } = member;
+  const start = { api_functional_role, principal_type, tenancy_role, allow_counterparty_access };
+  const form = useForm({
+    start,
+    action: useAction(tenantPath(tenant.tenant_id), '/v1/tenants'),
+    callOf: (values) => {
+      const body = patchOf(start, values);
+      const path = tenantPath(tenant.tenant_id, 'principals', member.principal_id);
+      return Object.keys(body).length === 0 ? null : { method: 'PUT', path, body };
+    },
+    onDone: onClose,
+  });
+  const byAccountAdmin = tenant.tenancy_role === 'account_admin';
+  const roles = rolesOf(tenant);
+  const isAccountAdmin = form.values.tenancy_role === 'account_admin';
+  return (
+    <FormDialog title={WORDS.changeTitle(member.principal_id)} form={form} submit={TEXT.save} onClose={onClose}>
+      {mayTouchRole && (
+        <>
+          <Select
+            label={WORDS.role}
+            hint={ROLES[form.values.api_functional_role].may}
+            options={(roles.includes(api_functional_role) ? roles : [...roles, api_functional_role]).map(roleOption)}
+            {...form.choice('api_functional_role', ROLE_NAMES)}
+          />
+          <Select
+            label={WORDS.type}
+            options={KINDS.filter((one) => one === principal_type || one !== 'human' || byAccountAdmin).map(kindOption)}
+            {...form.choice('principal_type', KINDS)}
+          />
+        </>
+      )}
+      {byAccountAdmin && mayTouchRole && (
+        <div>
+          <Checkbox
+            label={WORDS.accounts.account_admin}
+            checked={isAccountAdmin}
+            onChange={() => form.set({ tenancy_role: isAccountAdmin ? 'member' : 'account_admin' })}
+          />
+          <p className={ui.quiet}>{WORDS.accountText}</p>
+        </div>
+      )}
+      {(byAccountAdmin || allow_counterparty_access) && (
+        <div>
+          <Checkbox label={WORDS.flagLabel} {...form.check('allow_counterparty_access')} />
+          <p className={ui.quiet}>{WORDS.flagText}</p>
+        </div>
+      )}
+      <p className={ui.quiet} role="status">
+        {form.call === null && WORDS.nothing}
+      </p>
+    </FormDialog>
+  );
+}
+
+export function RemoveMember(props: { tenantId: string; member: Principal; onClose: () => void }) {
+  const { principal_id: id } = props.member;
+  return (
+    <ConfirmCall
+      title={WORDS.removeTitle(id)}
+      confirm={WORDS.remove}
+      call={{ method: 'DELETE', path: tenantPath(props.tenantId, 'members', id) }}
+      changes={[tenantPath(props.tenantId), '/v1/tenants']}
+      onClose={props.onClose}
+    >
+      <p>{WORDS.removeText}</p>
+    </ConfirmCall>
+  );
+}
