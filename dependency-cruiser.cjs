@@ -115,17 +115,30 @@ module.exports = {
       from: { path: feature },
       to: { path: '^apps/api-gateway/src/modules/', pathNot: '^apps/api-gateway/src/modules/$1/' },
     },
+    // The layers of the gateway: features stand on http, http on what serves it, and all of them on the runtime.
+    {
+      name: 'the-runtime-knows-no-layer',
+      severity: 'error',
+      from: { path: '^apps/api-gateway/src/runtime/' },
+      to: { path: '^apps/api-gateway/src/(access|auth|events|http|log|modules)/' },
+    },
+    {
+      name: 'what-serves-http-does-not-know-it',
+      severity: 'error',
+      from: { path: '^apps/api-gateway/src/(access|auth|events|log)/' },
+      to: { path: '^apps/api-gateway/src/http/' },
+    },
     {
       name: 'the-edge-knows-no-features',
       severity: 'error',
-      from: { path: '^apps/api-gateway/src/(access|auth|events|http)/' },
+      from: { path: '^apps/api-gateway/src/(access|auth|events|http|log)/' },
       to: { path: '^apps/api-gateway/src/modules/' },
     },
     {
       // Each thread loads what it runs: the framework would take many times as long, and as much memory.
       name: 'threads-load-no-framework',
       severity: 'error',
-      from: { path: '^apps/api-gateway/src/work/thread\\.ts$' },
+      from: { path: '^apps/api-gateway/src/runtime/thread\\.ts$' },
       to: { path: '^node_modules/@nestjs/', reachable: true },
     },
     {

@@ -15,6 +15,7 @@ const PARTS = {
   log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
   client: async (bench: Bench) => (await import('./scenarios/client.ts')).client(bench),
   console: async (bench: Bench) => (await import('./scenarios/console.ts')).consolePage(bench),
+  tricks: async (bench: Bench) => (await import('./scenarios/tricks.ts')).tricks(bench),
   hostile: async (bench: Bench) => (await import('./scenarios/hostile.ts')).hostile(bench),
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 export type Part = keyof typeof PARTS;
@@ -23,10 +24,10 @@ export const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name)
 export const ALL_PARTS: readonly Part[] = Object.keys(PARTS).filter(isPart);
 
 /**
- * Parts that a quick run omits. Two have no targets, the small tables of a quick run show no growth, and hostile requests take
+ * Parts that a quick run omits. Two have no targets, tricks compares many pairs, the small tables of a quick run show no growth, and hostile requests take
  * seconds each; `npm run test:all` sends those too.
  */
-const FULL_ONLY: readonly Part[] = ['profile', 'scale', 'growth', 'hostile'];
+const FULL_ONLY: readonly Part[] = ['profile', 'scale', 'growth', 'tricks', 'hostile'];
 export const QUICK_PARTS = ALL_PARTS.filter((part) => !FULL_ONLY.includes(part));
 
 export const measurePart = (part: Part, bench: Bench): Promise<Outcome> => PARTS[part](bench);

@@ -6,7 +6,7 @@ export interface Line {
   id: string;
   what: string;
   figure: Figure;
-  unit: '/s' | 'ms' | 'MiB' | 'bytes' | 'rows' | '×';
+  unit: '/s' | 'ms' | 'µs' | 'MiB' | 'bytes' | 'rows' | '×';
   against?: { what: string; figure: Figure };
   /** Bounds for `figure / against`, or for the figure itself if there is no comparison. */
   target?: { least?: number; most?: number };

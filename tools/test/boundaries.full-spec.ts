@@ -93,14 +93,22 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     [`${feature}/grants/tenancy.ts`]: importOf('../tenancy/tenancy'),
     [`${feature}/tenancy/tenancy.ts`]: '',
   },
+  'the-runtime-knows-no-layer': {
+    'apps/api-gateway/src/runtime/queue.ts': importOf('../http/limit'),
+    'apps/api-gateway/src/http/limit.ts': '',
+  },
+  'what-serves-http-does-not-know-it': {
+    'apps/api-gateway/src/access/reader.ts': importOf('../http/limit'),
+    'apps/api-gateway/src/http/limit.ts': '',
+  },
   'the-edge-knows-no-features': {
     'apps/api-gateway/src/http/lane.ts': importOf('../modules/grants/hot'),
     [`${feature}/grants/hot.ts`]: '',
   },
   'threads-load-no-framework': {
     ...packageOf('@nestjs/common'),
-    'apps/api-gateway/src/work/thread.ts': importOf('./framework'),
-    'apps/api-gateway/src/work/framework.ts': importOf('@nestjs/common'),
+    'apps/api-gateway/src/runtime/thread.ts': importOf('./framework'),
+    'apps/api-gateway/src/runtime/framework.ts': importOf('@nestjs/common'),
   },
   'services-know-no-http': {
     [`${feature}/grants/grant.service.ts`]: importOf('../../http/edge'),

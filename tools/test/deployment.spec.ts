@@ -15,7 +15,7 @@ it('docs/operations/observability.md names every figure of both processes and no
   const sources = [
     'apps/webhook-worker/src/health/worker-metrics',
     'apps/api-gateway/src/http/answer/access-log',
-    'apps/api-gateway/src/http/answer/ended-requests',
+    'apps/api-gateway/src/http/server/ended-requests',
     'apps/api-gateway/src/http/errors/error.filter',
     'libs/platform/src/metrics',
   ];

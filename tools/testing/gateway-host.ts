@@ -5,7 +5,7 @@ import { openQueue } from '@iss/queue';
 import type { Registry } from 'prom-client';
 import { createGateway, drain } from '../../apps/api-gateway/dist/app.js';
 import { EventHandOver } from '../../apps/api-gateway/dist/events/event-hand-over.js';
-import { HandlerChain } from '../../apps/api-gateway/dist/http/fast/handler-chain.js';
+import { HotRoutes } from '../../apps/api-gateway/dist/http/fast/hot-routes.js';
 import { type Answer, Conformance } from './conformance.ts';
 import { createTestDatabase } from './test-database.ts';
 import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
@@ -119,8 +119,8 @@ async function openGateway(
     sent,
     sentToReplica,
     hotRoutes: app
-      .get(HandlerChain)
-      .hotRoutes()
+      .get(HotRoutes)
+      .find()
       .map(({ method, path }) => `${method} ${path}`),
     metrics,
     faultOf: (method, path, answer) => conformance.faultOf(method, path, answer),

@@ -22,7 +22,6 @@ import { TenancyModule } from './modules/tenancy/tenancy.module';
 import { TransparencyLogModule } from './modules/transparency-log/transparency-log.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
 import { type GatewaySettings, SETTINGS } from './settings';
-import { WorkModule } from './work/work.module';
 
 /** Connections and shared objects of the process. They are created before the application and closed after it. */
 export interface GatewayResources {
@@ -66,7 +65,6 @@ export class AppModule {
         PersistenceModule.of(resources.database, resources.settings.caps),
         QueueModule.of(resources.queue),
         ResourcesModule.of(resources, logger),
-        WorkModule,
         AuthModule.forRoot(resources.settings.auth),
         EdgeModule.of(resources.settings),
         LogModule,

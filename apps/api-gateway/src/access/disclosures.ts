@@ -1,7 +1,7 @@
 import { type DisclosureWay, DomainError, type Reader } from '@iss/domain';
 import type { DisclosureStore, SubjectDisclosure } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
-import type { Asker } from '../work/asker';
+import type { Asker } from '../runtime/asker';
 
 export interface VersionRange {
   from: number;

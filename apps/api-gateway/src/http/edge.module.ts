@@ -1,17 +1,18 @@
 import { RateLimitStore } from '@iss/persistence';
 import { LOGGER, type Logger, rarely, warnTo } from '@iss/platform';
-import { type DynamicModule, Inject, Module, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
+import { type CanActivate, type DynamicModule, Inject, Module, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
 import { AuthGuard } from '../auth/auth.guard';
 import { type GatewaySettings, SETTINGS } from '../settings';
-import { Work } from '../work/work';
+import { Charge } from '../runtime/charge';
+import { Work } from '../runtime/work';
 import { Registry } from 'prom-client';
 import { AccessLog } from './answer/access-log';
 import type { JsonAdapter } from './answer/json-adapter';
 import { ErrorFilter } from './errors/error.filter';
 import { RouteTable } from './errors/route-table';
-import { HandlerChain } from './fast/handler-chain';
 import { HotLane } from './fast/hot-lane';
+import { HotRoutes } from './fast/hot-routes';
 import { AnonymousRequests } from './limits/anonymous-requests';
 import { IdempotencyGuard } from './limits/idempotency.guard';
 import { ReplayFilter } from './limits/idempotency-replay.filter';
@@ -27,7 +28,8 @@ import { setRequestSettings } from './request/request-settings';
 
 /** Nest tries the last filter first. */
 const FILTERS: Provider[] = [
-  { provide: APP_FILTER, useClass: ErrorFilter },
+  ErrorFilter,
+  { provide: APP_FILTER, useExisting: ErrorFilter },
   { provide: APP_FILTER, useClass: ReplayFilter },
 ];
 
@@ -63,8 +65,12 @@ const LIMITERS: Provider[] = [
 
 /** Provides the parts that every request passes. */
 @Module({
-  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess, LargeBodyAccess],
-  exports: [AccessLog, RateLimiter, AnonymousRequests],
+  imports: [DiscoveryModule],
+  providers: [
+    ...[AccessLog, Cursors, RouteTable, HotRoutes, ReplayAccess, LargeBodyAccess, Work],
+    { provide: Charge, useExisting: RateLimiter },
+  ],
+  exports: [AccessLog, RateLimiter, AnonymousRequests, Work],
 })
 export class EdgeModule {
   constructor(
@@ -84,16 +90,29 @@ export class EdgeModule {
   /** Registers the guards in this order: authentication, rate limit, query, idempotency key. */
   static of({ rateLimitPerMinute, anonymousRateLimitPerMinute }: GatewaySettings): DynamicModule {
     const isLimited = rateLimitPerMinute > 0 || anonymousRateLimitPerMinute > 0;
+    const guards = [AuthGuard, ...(isLimited ? [RateLimitGuard] : [])];
     return {
       module: EdgeModule,
       global: true,
       providers: [
         ...FILTERS,
-        { provide: APP_GUARD, useExisting: AuthGuard },
         ...LIMITERS,
-        ...(isLimited ? [{ provide: APP_GUARD, useClass: RateLimitGuard }] : []),
+        RateLimitGuard,
+        ...guards.map((guard) => ({ provide: APP_GUARD, useExisting: guard })),
         { provide: APP_GUARD, useClass: QueryGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
+        {
+          provide: HotLane,
+          inject: [HttpAdapterHost, HotRoutes, RouteTable, AccessLog, ErrorFilter, ...guards],
+          useFactory: (
+            host: HttpAdapterHost<JsonAdapter>,
+            hotRoutes: HotRoutes,
+            table: RouteTable,
+            log: AccessLog,
+            errors: ErrorFilter,
+            ...inOrder: CanActivate[]
+          ) => new HotLane(host, hotRoutes, table, log, errors, inOrder),
+        },
       ],
     };
   }

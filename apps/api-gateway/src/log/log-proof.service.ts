@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../access/disclosures';
 import { type Erased, ErasedError, erasedView } from '../access/erased';
 import { notFound, ReadAccess } from '../access/read-access';
-import type { Asker } from '../work/asker';
+import type { Asker } from '../runtime/asker';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 

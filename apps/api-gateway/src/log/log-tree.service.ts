@@ -11,8 +11,8 @@ import {
   tileHashReader,
 } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Asker } from '../work/asker';
-import { Work } from '../work/work';
+import type { Asker } from '../runtime/asker';
+import { Work } from '../runtime/work';
 
 /** The newest checkpoint is read again after this time, so it is at most this much older than the published one. */
 const FRESH_MS = 50;

@@ -15,7 +15,6 @@ export function standingHeaders(request: Request): string[] {
   return [...API_HEADERS, 'X-Request-Id', request.requestId];
 }
 
-/** Sets headers one by one. If all are known at once, `writeHead` takes half the time. */
 export function setHeaders(response: Response, headers: readonly string[]): void {
   for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
-import { EndedRequests } from './ended-requests';
+import { EndedRequests } from '../server/ended-requests';
 import { MAX_STREAMS, Streams } from './streams';
 
 let now = 0;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '@iss/domain';
 import { Shares } from '@iss/platform';
-import type { EndedRequests } from './ended-requests';
+import type { EndedRequests } from '../server/ended-requests';
 
 /** Each stream holds some MiB while its peer reads: a batch of rows, both as received and as text. */
 export const MAX_STREAMS = 12;

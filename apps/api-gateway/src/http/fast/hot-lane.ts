@@ -1,31 +1,20 @@
-import type { Server } from 'node:http';
 import { telemetry } from '@iss/platform';
-import {
-  type CanActivate,
-  type ExceptionFilter,
-  ForbiddenException,
-  Injectable,
-  type OnApplicationBootstrap,
-  type Type,
-} from '@nestjs/common';
-import { FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants';
-import { HttpAdapterHost } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
+import { type CanActivate, ForbiddenException, type OnApplicationBootstrap } from '@nestjs/common';
+import type { HttpAdapterHost } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
+import type { ExpressAdapter } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
-import { AccessLog } from '../answer/access-log';
-import { inTurn } from '../answer/in-turn';
-import { sendWhole } from '../answer/json-adapter';
-import { JsonText, TextStream } from '../answer/json-text';
-import { PublicFile, sendPublicFile } from '../answer/public-file';
+import type { AccessLog } from '../answer/access-log';
 import { traced } from '../answer/request-spans';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
+import type { ErrorFilter } from '../errors/error.filter';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import { requiringHost } from '../errors/malformed-requests';
-import { RouteTable } from '../errors/route-table';
+import type { RouteTable } from '../errors/route-table';
 import { identify } from '../request/request-id';
-import { HandlerChain, type HotRoute } from './handler-chain';
-import { HotContext } from './hot-context';
-import { inBatches } from './request-batches';
+import { inTurn } from '../server/in-turn';
+import { inBatches } from '../server/request-batches';
+import type { HotRoute, HotRoutes } from './hot-routes';
 
 /** A route of the application. Express serves it if `hot` is undefined. */
 interface Candidate {
@@ -37,34 +26,40 @@ interface Candidate {
 
 /**
  * Goes around Express's router and Nest's handler chain for the few routes that carry nearly all the load, because both
- * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, parameter decorators,
- * controllers and filters are the same, in the same order. A test compares the responses of both ways.
+ * take a quarter of such a request's processor time (docs/decisions/0010-hot-lane.md). Trace, log, parameter
+ * decorators, controllers and errors are the same, in the same order. A test compares the responses of both ways.
  *
- * The lane takes only plain requests, without a query or an Idempotency-Key. Express serves all others. A trailing
- * `*name` is not passed as a parameter: such a route reads its path.
+ * The lane takes only plain requests, without a query or an Idempotency-Key, so their guards are not needed. Express
+ * serves all others. A trailing `*name` is not passed as a parameter: such a route reads its path.
  */
-@Injectable()
 export class HotLane implements OnApplicationBootstrap {
   /** By method and number of segments, in Express's order. Of two routes that match a path, the first is used. */
   private readonly candidates = new Map<string, Candidate[]>();
   /** Routes that end with `*name`, which matches any number of segments, by method. */
   private readonly open = new Map<string, Candidate[]>();
-  private guards: readonly CanActivate[] = [];
-  /** In the order in which they are tried. */
-  private filters: readonly ExceptionFilter[] = [];
 
+  /** The guards are in the order in which they decide. */
   constructor(
     private readonly host: HttpAdapterHost<ExpressAdapter>,
-    private readonly chain: HandlerChain,
+    private readonly hotRoutes: HotRoutes,
     private readonly table: RouteTable,
     private readonly log: AccessLog,
+    private readonly errors: ErrorFilter,
+    private readonly guards: readonly CanActivate[],
   ) {}
 
+  /** Installs the lane in front of the application. */
   onApplicationBootstrap(): void {
-    this.guards = this.chain.guards();
-    this.filters = this.chain.filters();
-    this.place(this.chain.hotRoutes());
-    this.install(this.host.httpAdapter.getHttpServer());
+    this.place(this.hotRoutes.find());
+    const express = this.host.httpAdapter.getInstance();
+    const server = this.host.httpAdapter.getHttpServer();
+    server.removeAllListeners('request');
+    const serve = (request: Request, response: Response): void => {
+      if (!this.take(request, response)) express(request, response);
+    };
+    const { tracer } = telemetry;
+    const listener = inBatches(tracer === null ? serve : traced(serve, tracer));
+    server.on('request', inTurn(requiringHost(listener, ERRORS_PATH)));
   }
 
   private place(hotRoutes: readonly HotRoute[]): void {
@@ -77,18 +72,6 @@ export class HotLane implements OnApplicationBootstrap {
       if (hot !== undefined) missing.delete(hot);
     }
     for (const { name, path } of missing) throw new Error(`${name} is @Hot(), but Express has no route ${path}.`);
-  }
-
-  /** Installs the lane in front of the application. */
-  private install(server: Server): void {
-    const express = this.host.httpAdapter.getInstance();
-    server.removeAllListeners('request');
-    const serve = (request: Request, response: Response): void => {
-      if (!this.take(request, response)) express(request, response);
-    };
-    const { tracer } = telemetry;
-    const listener = inBatches(tracer === null ? serve : traced(serve, tracer));
-    server.on('request', inTurn(requiringHost(listener, ERRORS_PATH)));
   }
 
   private take(request: Request, response: Response): boolean {
@@ -117,8 +100,9 @@ export class HotLane implements OnApplicationBootstrap {
 
   private async serve(route: HotRoute, request: Request, response: Response): Promise<void> {
     identify(request);
+    setHeaders(response, standingHeaders(request));
     this.log.watch(request, response);
-    const context = new HotContext(request, response, route);
+    const context = new ExecutionContextHost([request, response], route.controller, route.handler);
     try {
       for (const guard of this.guards) {
         const verdict = guard.canActivate(context);
@@ -131,27 +115,11 @@ export class HotLane implements OnApplicationBootstrap {
         values[index] = value instanceof Promise ? await value : value;
       }
       const result = await route.call(values);
-      if (result instanceof JsonText) {
-        sendWhole(response, result);
-      } else if (result instanceof PublicFile) {
-        sendPublicFile(response, result);
-      } else if (result instanceof TextStream || result === undefined || result === null) {
-        setHeaders(response, standingHeaders(request));
-        await this.host.httpAdapter.reply(response, result);
-      } else {
-        sendWhole(response, new JsonText(JSON.stringify(result)));
-      }
+      await this.host.httpAdapter.reply(response, result);
     } catch (error) {
-      if (!response.headersSent) setHeaders(response, standingHeaders(request));
-      this.filters.find((filter) => catches(filter, error))?.catch(error, context);
+      this.errors.catch(error, context);
     }
   }
-}
-
-/** Returns whether the filter catches what was thrown. A `@Catch()` without classes catches everything. */
-function catches(filter: ExceptionFilter, thrown: unknown): boolean {
-  const classes: readonly Type[] = Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, filter.constructor) ?? [];
-  return classes.length === 0 || classes.some((one) => thrown instanceof one);
 }
 
 function keyOf(method: string, segments: number): string {

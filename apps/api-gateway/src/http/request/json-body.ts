@@ -3,8 +3,8 @@ import { ApiBody } from '@nestjs/swagger';
 import { DomainError, type Role, ROLES } from '@iss/domain';
 import type { Request } from 'express';
 import type { Fields, Shape } from '@iss/contract';
-import type { InputOf, ResultOf, SentBody, TaskName } from '../../work/tasks';
-import { isLarge } from '../../work/work';
+import type { InputOf, ResultOf, SentBody, TaskName } from '../../runtime/tasks';
+import { isLarge } from '../../runtime/work';
 import { documented } from '../describe/openapi';
 import { RequestAsker } from './request-asker';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
-import type { Asker } from '../../work/asker';
+import type { Asker } from '../../runtime/asker';
 import { charged } from '../limits/charged';
 
 /** The caller of a request. */

@@ -1,8 +1,8 @@
 import type { Limits } from '@iss/platform';
 import type { Express } from 'express';
 import type { RateLimiter } from '../limits/rate-limiter';
-import type { Work } from '../../work/work';
-import type { EndedRequests } from '../answer/ended-requests';
+import type { Work } from '../../runtime/work';
+import type { EndedRequests } from '../server/ended-requests';
 import type { Cursors } from '../lists/cursors';
 import type { LargeBodyAccess } from './large-body-access';
 

@@ -14,7 +14,7 @@ import { SnapshotListsController } from './lineage/snapshot-lists.controller';
 import { OriginsService } from './provenance/origins.service';
 import { ProvenanceController } from './provenance/provenance.controller';
 import { ProvenanceService } from './provenance/provenance.service';
-import { RecentAnswers } from '../../http/fast/recent-answers';
+import { RecentAnswers } from './read/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
 import { VersionTimeService } from './snapshot/version-time.service';

@@ -32,7 +32,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Disclosures } from '../../access/disclosures';
 import { EventHandOver } from '../../events/event-hand-over';
 import type { RequestTrace } from '../../request-trace';
-import type { Charged } from '../../work/asker';
+import type { Charged } from '../../runtime/asker';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { type ShownRequest, SuggestionsService, withNoneToSuggest, withoutSuggestion } from './suggestions.service';
 

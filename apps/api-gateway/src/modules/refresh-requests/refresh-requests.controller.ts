@@ -11,7 +11,7 @@ import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
 import type { RequestTrace } from '../../request-trace';
-import type { Asker } from '../../work/asker';
+import type { Asker } from '../../runtime/asker';
 import { subjectSent } from '../../http/request/subject-filter';
 import { RefreshRequestService } from './refresh-request.service';
 import {

@@ -1,8 +1,8 @@
 import { DomainError, type VersionAsked } from '@iss/domain';
 import { type LaterVersion, LaterVersionStore, openedIfWhole, type RefreshRequestRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import type { Charged } from '../../work/asker';
-import { Work } from '../../work/work';
+import type { Charged } from '../../runtime/asker';
+import { Work } from '../../runtime/work';
 
 /** The snapshot that may answer a request; null if none does. */
 export interface Suggestion {

@@ -5,14 +5,14 @@ import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator';
 import { JsonText, TextStream } from '../../http/answer/json-text';
 import { type Answer, answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
-import { Hot } from '../../http/fast/hot.decorator';
-import { RecentProofs } from '../../http/fast/recent-proofs';
+import { Hot } from '../../http/fast/hot-routes';
+import { RecentProofs } from './recent-proofs';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { LogIndexParam, SubjectParam, UuidParam } from '../../http/request/path-params';
 import { RequestParam } from '../../http/request/request.decorator';
 import { inclusionProof, type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
-import type { Asker } from '../../work/asker';
+import type { Asker } from '../../runtime/asker';
 import {
   ErasureProofQuery,
   GrantProofQuery,

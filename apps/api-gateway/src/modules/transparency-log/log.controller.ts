@@ -6,7 +6,7 @@ import type { Response } from 'express';
 import { Public } from '../../auth/public.decorator';
 import { PublicFile } from '../../http/answer/public-file';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { Hot } from '../../http/fast/hot.decorator';
+import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
 import { LogTreeService } from '../../log/log-tree.service';
 import {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RecentProofs } from '../../http/fast/recent-proofs';
+import { RecentProofs } from './recent-proofs';
 import { LogController } from './log.controller';
 import { HistoriesController } from './histories.controller';
 import { HistoryService } from './history.service';

@@ -8,7 +8,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import { BETWEEN_IDS, BETWEEN_VERSIONS } from './diff.openapi';
 import { DiffQuery, includedRoots, requireSides, VersionDiffQuery } from './diff.query';
 import { type DiffOptions, DiffService } from './diff.service';

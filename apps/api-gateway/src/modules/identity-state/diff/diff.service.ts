@@ -20,8 +20,8 @@ import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
 import { requireNotErased } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
-import type { Asker } from '../../../work/asker';
-import { Work } from '../../../work/work';
+import type { Asker } from '../../../runtime/asker';
+import { Work } from '../../../runtime/work';
 import { openingFor, SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 import { VersionTimeService } from '../snapshot/version-time.service';
 

@@ -1,7 +1,7 @@
 import { type DomainError, logEntryText, type Reader, type SubjectRef } from '@iss/domain';
 import { type LogEntry, LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';

@@ -11,7 +11,7 @@ import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { asOfSent, ExportLinesQuery, ExportQuery } from '../snapshot/snapshot.query';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import { EXPORT, EXPORT_LINES } from './lineage.openapi';
 import { BundleService } from './bundle.service';
 import { bundleLines, exportAnswer, exportLines } from './lineage.views';

@@ -27,7 +27,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { Disclosures, type VersionRange } from '../../../access/disclosures';
 import { notFound, ReadAccess } from '../../../access/read-access';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import {
   openingFor,
   SnapshotVerifier,

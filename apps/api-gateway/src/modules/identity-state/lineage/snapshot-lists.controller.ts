@@ -9,7 +9,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import { ChainItem, chainProofOf, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
 import {

@@ -1,8 +1,8 @@
 import type { KnownOrigins, SubjectRef } from '@iss/domain';
 import { opened, ProvenanceStore, SnapshotListStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import type { Charged } from '../../../work/asker';
-import { Work } from '../../../work/work';
+import type { Charged } from '../../../runtime/asker';
+import { Work } from '../../../runtime/work';
 
 /** One version of a subject. */
 export interface VersionRef extends SubjectRef {

@@ -8,7 +8,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { SubjectParam } from '../../../http/request/path-params';
-import type { Asker } from '../../../work/asker';
+import type { Asker } from '../../../runtime/asker';
 import { asOfSent } from '../snapshot/snapshot.query';
 import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
 import { type LeavesRequest, ProvenanceService } from './provenance.service';

@@ -19,8 +19,8 @@ import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
 import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
-import type { Asker } from '../../../work/asker';
-import { Work } from '../../../work/work';
+import type { Asker } from '../../../runtime/asker';
+import { Work } from '../../../runtime/work';
 import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
 

@@ -4,13 +4,13 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
-import { Hot } from '../../../http/fast/hot.decorator';
+import { Hot } from '../../../http/fast/hot-routes';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Asker } from '../../../work/asker';
-import { RecentAnswers } from '../../../http/fast/recent-answers';
+import type { Asker } from '../../../runtime/asker';
+import { RecentAnswers } from './recent-answers';
 import {
   asOfSent,
   IdleQuery,

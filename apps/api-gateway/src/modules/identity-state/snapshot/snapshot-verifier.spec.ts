@@ -2,7 +2,7 @@ import { seal, type SubjectRef } from '@iss/domain';
 import type { SnapshotRecord } from '@iss/persistence';
 import { gatewayEnv } from '@iss/platform';
 import { Registry } from 'prom-client';
-import { Work } from '../../../work/work';
+import { Work } from '../../../runtime/work';
 import { SnapshotVerifier } from './snapshot-verifier';
 
 const SUBJECT = { subjectType: 'entity', subjectId: 'a' };

@@ -12,8 +12,8 @@ import {
 import { opened, openedBesideVerdict, SnapshotListStore, type SnapshotRecord, unchecked } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Asker, Charged } from '../../../work/asker';
-import { isLarge, Work } from '../../../work/work';
+import type { Asker, Charged } from '../../../runtime/asker';
+import { isLarge, Work } from '../../../runtime/work';
 
 export interface VerifyOptions {
   verify: VerifyMode;

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { documented } from '../../../http/describe/openapi';
 import { bodyBy, bodyOf } from '../../../http/request/json-body';
 import { subjectOf } from '../../../http/request/path-params';
-import { type Proposal, ProposeSubjectUpdateBody, ProposeUpdateBody } from './proposal';
+import { type Proposal, ProposeSubjectUpdateBody, ProposeUpdateBody } from '../../../runtime/proposal';
 
 type Family = 'tenant' | 'subject';
 

@@ -21,7 +21,7 @@ import { requireContent, requireNotErased } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
-import { Work } from '../../../work/work';
+import { Work } from '../../../runtime/work';
 import { OriginsService } from '../provenance/origins.service';
 import { provenanceColumns } from '../provenance/provenance-columns';
 import { underPolicy } from '../provenance/under-policy';

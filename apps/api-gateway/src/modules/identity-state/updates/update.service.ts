@@ -25,10 +25,10 @@ import { requireContent } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import type { RequestTrace } from '../../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { Work } from '../../../work/work';
+import { Work } from '../../../runtime/work';
 import { underPolicy } from '../provenance/under-policy';
 import { patchedLimits } from './patched-limits';
-import type { Proposal } from './proposal';
+import type { Proposal } from '../../../runtime/proposal';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 /** Stores, reads and withdraws proposals: the first step to a later version. */

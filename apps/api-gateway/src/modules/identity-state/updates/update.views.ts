@@ -20,7 +20,7 @@ import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/sn
 import { answer, type Route } from '../../../http/describe/openapi';
 import { pageAnswer } from '../../../http/lists/paging';
 import { Envelope, ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
-import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from './proposal';
+import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from '../../../runtime/proposal';
 
 const status = oneOf(UPDATE_STATUSES).described('The state of the update.');
 

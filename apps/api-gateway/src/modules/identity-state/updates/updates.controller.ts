@@ -4,14 +4,14 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
 import type { Response } from 'express';
 import { JsonText } from '../../../http/answer/json-text';
-import { Hot } from '../../../http/fast/hot.decorator';
+import { Hot } from '../../../http/fast/hot-routes';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { UpdateApplyService } from './update-apply.service';
-import type { Proposal } from './proposal';
+import type { Proposal } from '../../../runtime/proposal';
 import { ProposalBody } from './proposal-body.decorator';
 import { UpdateService } from './update.service';
 import {

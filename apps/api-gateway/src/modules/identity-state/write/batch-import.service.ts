@@ -7,7 +7,7 @@ import { HeldPlaces } from '../../../access/held-places';
 import type { RequestTrace } from '../../../request-trace';
 import type { LineRefusal, SentLine } from '../../../sent-line';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { Work } from '../../../work/work';
+import { Work } from '../../../runtime/work';
 import { EntityStateService, type KnownParent, type StoredState } from './entity-state.service';
 import { LinePlaces } from './line-places';
 import { LinesInFlight } from './lines-in-flight';

@@ -22,7 +22,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import type { RequestTrace } from '../../../request-trace';
 import { EventHandOver } from '../../../events/event-hand-over';
-import { Work } from '../../../work/work';
+import { Work } from '../../../runtime/work';
 import { OriginsService } from '../provenance/origins.service';
 import { provenanceColumns } from '../provenance/provenance-columns';
 import { underPolicy } from '../provenance/under-policy';

@@ -3,7 +3,7 @@ import { Controller, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
 import { JsonText, type LiveStream } from '../../../http/answer/json-text';
-import { Hot } from '../../../http/fast/hot.decorator';
+import { Hot } from '../../../http/fast/hot-routes';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { BatchLines } from '../../../http/request/batch-lines';
 import { Trace } from '../../../http/request/request-id';

@@ -2,7 +2,7 @@ import { DomainError, type ErrorCode } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import type { KnownProof, LogProof } from '../../log/log-proof.service';
-import type { JsonText } from '../answer/json-text';
+import type { JsonText } from '../../http/answer/json-text';
 
 /** Up to 16 MiB, including what is known besides the response. */
 const CACHE_CHARACTERS = 4 * 1024 * 1024;

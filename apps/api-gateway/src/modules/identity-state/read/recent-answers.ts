@@ -1,8 +1,8 @@
 import { hashText } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
-import { ErasedError } from '../../access/erased';
-import type { JsonText } from '../answer/json-text';
+import { ErasedError } from '../../../access/erased';
+import type { JsonText } from '../../../http/answer/json-text';
 
 /** Up to 16 MiB: a character takes one byte, or two if the text has characters beyond Latin-1. */
 const CACHE_CHARACTERS = 4 * 1024 * 1024;

@@ -9,7 +9,7 @@ import type { Order, Outcome, Report } from './thread-messages';
  * The compiled file that a thread runs, also under Jest, because a thread lacks Jest's loader for sources. The path is
  * correct from `src` and from `dist`.
  */
-const THREAD_FILE = join(__dirname, '../../dist/work/thread.js');
+const THREAD_FILE = join(__dirname, '../../dist/runtime/thread.js');
 
 /** Why a task is refused: the pool has no place for it, or the task exceeded its deadline. */
 export const REFUSALS = ['full', 'late'] as const;

@@ -1,7 +1,7 @@
 import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
-import type { Connections } from '../answer/connections';
+import type { Connections } from './connections';
 
 /**
  * Returns Node's classes of requests and responses with Express's prototypes from the start. Express would otherwise

@@ -1,5 +1,5 @@
 import type { KnownProof, LogProof } from '../../log/log-proof.service';
-import { JsonText } from '../answer/json-text';
+import { JsonText } from '../../http/answer/json-text';
 import { RecentProofs } from './recent-proofs';
 
 const entryOf = (logIndex: number): LogProof['entry'] => ({

@@ -31,8 +31,8 @@ import {
 } from '@iss/domain';
 import { encodeBase64, inclusionProofs, nodesIn } from '@iss/tlog';
 import type { ItemFields } from '@iss/contract';
-import { outlineOf } from '../http/request/outline';
-import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
+import { outlineOf } from './outline';
+import { type Proposal, readProposal, type SentProposal } from './proposal';
 
 /** A body as it was sent. */
 export interface SentBody {

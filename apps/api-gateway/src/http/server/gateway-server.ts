@@ -3,9 +3,9 @@ import type { Express } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import type { ConnectionLimits } from '@iss/platform';
 import { answerMalformedRequests, requiringHost } from '../errors/malformed-requests';
-import { messageClasses } from '../fast/message-classes';
+import { messageClasses } from './message-classes';
 import { Connections } from './connections';
-import { corsHeaders } from './cors';
+import { corsHeaders } from '../answer/cors';
 import { EndedRequests } from './ended-requests';
 
 const OPTIONS = {

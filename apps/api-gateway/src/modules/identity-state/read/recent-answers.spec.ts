@@ -1,5 +1,5 @@
 import { hashText } from '@iss/domain';
-import { JsonText } from '../answer/json-text';
+import { JsonText } from '../../../http/answer/json-text';
 import { RecentAnswers } from './recent-answers';
 
 const TEXT = '{"attributes":{"name":"Zürich"}}';
