@@ -93,7 +93,8 @@ function stageRoom(room: string, name: string, folder: string): void {
       copyFile(join(source, file), join(target, file));
     }
   }
-  for (const file of fs.globSync('migrations/*.sql', { cwd: source })) copyFile(join(source, file), join(target, file));
+  for (const file of fs.globSync('{migrations,src}/**/*.sql', { cwd: source }))
+    copyFile(join(source, file), join(target, file));
   if (!room.startsWith('libs/')) return;
   const link = join(folder, 'node_modules', name);
   fs.mkdirSync(dirname(link), { recursive: true });

@@ -1,3 +1,5 @@
+import { fragmentText } from './sql-files';
+
 /**
  * A place in the order of a list: the sort key of the last row that was read. It is PostgreSQL's own text if a JavaScript value
  * would lose digits.
@@ -20,23 +22,11 @@ export interface Page<Item> {
 /** The maximum size of a page in bytes, unless its only item is larger. It may cut a page short (contract, "Lists"). */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/**
- * Returns a subquery over the first of the rows `alias` in an order: as many as fit into {@link PAGE_BYTES}, at least one. Its
- * column `found` counts all rows. `bytes` is the size of the large columns of a row; rows that do not fit are not read. For lists
- * whose pages could exceed the limit.
- */
-export function fitting(alias: string, rows: string, bytes: string, order: string): string {
-  return `(
-    SELECT * FROM (
-      SELECT ${alias}.*, sum(${bytes}) OVER (${order}) AS bytes, row_number() OVER (${order}) AS place,
-             count(*) OVER ()::int AS found
-        FROM (${rows}) ${alias}
-    ) ${alias} WHERE ${alias}.bytes <= ${PAGE_BYTES} OR ${alias}.place = 1
-  )`;
-}
+// Fragments of lists.sql, for statements in TypeScript.
+export const fitting = (alias: string, rows: string, bytes: string, order: string): string =>
+  fragmentText('fitting', alias, rows, bytes, order);
 
-/** The size of a row as JSON, for {@link fitting}. */
-export const rowBytes = (alias: string): string => `octet_length(to_json(${alias})::text)`;
+export const rowBytes = (alias: string): string => fragmentText('row_bytes', alias);
 
 /**
  * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of
@@ -84,16 +74,11 @@ export function toList<Facts, Item>(
   return { facts: first.facts, page };
 }
 
-/** Returns the SQL of a list of rows `alias`, newest first, with the parameters of {@link before}. */
 export function newestFirst(alias: string, id: string): { next: string; order: string; position: string } {
-  const order = `ORDER BY ${alias}.created_at DESC, ${alias}.${id} DESC`;
   return {
-    /** The last condition of WHERE, with ORDER BY and LIMIT. */
-    next: `(${alias}.created_at, ${alias}.${id}) < (:beforeTime::timestamptz, :beforeId::uuid)
-     ${order} LIMIT :rows`,
-    order,
-    // The time is text, because a `Date` has no microseconds.
-    position: `ARRAY[${alias}.created_at::text, ${alias}.${id}::text] AS position`,
+    next: fragmentText('newest_next', alias, id),
+    order: fragmentText('newest_order', alias, id),
+    position: fragmentText('newest_position', alias, id),
   };
 }
 

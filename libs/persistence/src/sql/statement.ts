@@ -1,4 +1,5 @@
 import { arrayParameter, type ElementType, isElementType } from './array-parameter';
+import { statementText } from './sql-files';
 
 /** A statement with named parameters, which PostgreSQL parses and plans once per connection. */
 export interface Statement<Parameters extends object, Row extends object> {
@@ -39,7 +40,7 @@ export function declaredStatements(): ReadonlyMap<string, AnyStatement> {
  */
 export function statement<Parameters extends object = NoParameters, Row extends object = object>(
   name: string,
-  source: string,
+  source = statementText(name),
 ): Statement<Parameters, Row> {
   const { text, parameters } = compile(name, source);
   if ((declared.get(name)?.text ?? text) !== text) throw new Error(`Two statements are named ${name}`);

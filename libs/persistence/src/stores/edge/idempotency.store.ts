@@ -14,57 +14,18 @@ export type IdempotencyOutcome =
   /** The key is unused, and the request may not begin. */
   | { kind: 'refused' };
 
-const KEY_LIFETIME = `interval '24 hours'`;
-/** Longer than any request, including its wait for a connection and its statement timeout. */
-const LEASE = `interval '1 minute'`;
-
-/**
- * The statement reads an existing row in its own snapshot. If another request inserted the row meanwhile, the snapshot lacks it
- * and the columns are null, which means that the other request runs.
- */
 const BEGIN = statement<
   { keyHash: Buffer; bodyHash: Buffer; mayBegin: boolean },
   { claim: string | null; isSameBody: boolean | null; answer: string | null }
->(
-  'idempotency_begin',
-  `WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash)
-  SELECT :keyHash::bytea, :bodyHash::bytea WHERE :mayBegin::boolean
-  ON CONFLICT (key_hash) DO UPDATE
-     SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL, subject_hash = NULL
-   WHERE k.started_at <= now() - ${KEY_LIFETIME}
-      OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - ${LEASE})
-  RETURNING k.started_at::text AS claim
-)
-SELECT begun.claim, k.body_hash = :bodyHash AS "isSameBody", k.answer
-  FROM (SELECT :keyHash::bytea AS key_hash) i
-  LEFT JOIN begun ON true
-  LEFT JOIN idempotency_keys k ON k.key_hash = i.key_hash`,
-);
-
-/** True while the request with this claim has not answered. The form of the condition leaves the search to the key alone. */
-const CLAIMED = 'key_hash = :keyHash AND (started_at = :claim::timestamptz AND answer IS NULL) IS TRUE';
+>('idempotency_begin');
 
 const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string; subjectHash: Buffer | null }>(
   'idempotency_keep',
-  `UPDATE idempotency_keys SET answer = :answer, subject_hash = :subjectHash::bytea WHERE ${CLAIMED}`,
 );
 
-const FREE = statement<{ keyHash: Buffer; claim: string }>(
-  'idempotency_free',
-  `DELETE FROM idempotency_keys WHERE ${CLAIMED}`,
-);
+const FREE = statement<{ keyHash: Buffer; claim: string }>('idempotency_free');
 
-const DELETE_EXPIRED = statement<{ limit: number }, { deleted: number }>(
-  'idempotency_delete_expired',
-  `WITH deleted AS (
-  DELETE FROM idempotency_keys WHERE key_hash = ANY (ARRAY(
-    SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - ${KEY_LIFETIME}
-     ORDER BY started_at LIMIT :limit FOR UPDATE SKIP LOCKED))
-  RETURNING 1
-)
-SELECT count(*)::int AS deleted FROM deleted`,
-);
+const DELETE_EXPIRED = statement<{ limit: number }, { deleted: number }>('idempotency_delete_expired');
 
 /** Stores the first answer for each Idempotency-Key, for 24 hours (contract, "Idempotency"). Hashes are SHA-256, 32 bytes. */
 export class IdempotencyStore {

@@ -27,32 +27,10 @@ export interface RateReservation {
   endsInMs: number;
 }
 
-/**
- * A process takes a twentieth of the limit at once, so few statements are needed and little is lost if a process does not use its
- * part. `window_start` never decreases, although a statement that waited for the row may have begun in an earlier window. `used`
- * exceeds the limit by at most one reservation, from which that process computes the rest, and by `owed`.
- */
 const RESERVE = statement<
   RateWindow & { key: string; principalId: string; owed: number },
   { used: number; wanted: number; limit: number; endsInMs: number }
->(
-  'rate_limit_reserve',
-  `WITH l AS MATERIALIZED (
-  SELECT o.value, greatest(1, o.value / 20) AS wanted
-    FROM (SELECT coalesce((SELECT o.value FROM limit_overrides o
-                            WHERE o.scope = 'principal' AND o.scope_id = :principalId AND o.limit_name = :name LIMIT 1),
-                          :limit::int) AS value) o
-)
-INSERT INTO rate_limits AS r (principal_id, window_start, used)
-SELECT :key::text, date_bin(make_interval(secs => :seconds), clock_timestamp(), 'epoch'), l.wanted + :owed::int FROM l
-    ON CONFLICT (principal_id) DO UPDATE
-   SET window_start = greatest(r.window_start, excluded.window_start),
-       used = CASE WHEN r.window_start >= excluded.window_start
-                   THEN greatest(r.used, least(r.used, (SELECT value FROM l)) + excluded.used)
-                   ELSE excluded.used END
-RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS limit,
-       floor(extract(epoch FROM r.window_start + make_interval(secs => :seconds) - clock_timestamp()) * 1000)::int AS "endsInMs"`,
-);
+>('rate_limit_reserve');
 
 /** The maximum that one request may owe, because the column is an integer. */
 const MAX_OWED = 100_000_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Role, RULES } from '@iss/domain';
+import { type Role, ROLES, RULES } from '@iss/domain';
 import * as persistence from '../../index';
 import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import type { SnapshotToAppend } from '../snapshots/snapshot-write.store';
@@ -121,9 +121,18 @@ it('an editor may do all of it under the real rules', async () => {
   }
 });
 
-it('no store names a role, except the owner', () => {
+it('no store and no statement names a role, except the owner and the defaults', () => {
   const stores = resolve(__dirname, '..');
-  const files = globSync('**/*.ts', { cwd: stores }).filter((file) => !file.endsWith('-spec.ts'));
-  const naming = files.filter((file) => /'tenant_\w+'/.test(readFileSync(join(stores, file), 'utf8')));
-  expect(naming).toEqual(['tenancy/tenancy.store.ts']);
+  const files = globSync('**/*.{ts,sql}', { cwd: stores }).filter((file) => !file.endsWith('-spec.ts'));
+  const naming = files.flatMap((file) =>
+    ROLES.filter((role) => readFileSync(join(stores, file), 'utf8').includes(`'${role}'`)).map(
+      (role) => `${file}: ${role}`,
+    ),
+  );
+  expect(naming.sort()).toEqual([
+    'facts/facts.sql: tenant_reader',
+    'tenancy/members.sql: tenant_owner',
+    'tenancy/tenancy.sql: tenant_editor',
+    'tenancy/tenancy.sql: tenant_owner',
+  ]);
 });

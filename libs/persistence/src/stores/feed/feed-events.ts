@@ -7,28 +7,17 @@ import {
   sharedSnapshotCreatedData,
   type SnapshotCreatedFact,
 } from '@iss/domain';
-import { type Columns, columns } from '../../sql/columns';
 import type { TransactionSql } from '../../sql/sql';
+import { fragmentText } from '../../sql/sql-files';
 import { statement } from '../../sql/statement';
-import { grantedColumns } from '../facts/access-facts';
 import { type EventFor, wanted, wantedAt, writeEvents } from '../webhooks/event-writes';
 import { LIVE_GRANTS_ON } from './shared-with';
 
 /** The data of a grant in its events. */
 export type GrantOfEvent = Parameters<typeof grantData>[0];
 
-/** The columns of the grant `g` with subject `s`. */
-const GRANT_OF_EVENT: Columns<GrantOfEvent> = {
-  grantId: 'g.grant_id',
-  ownerTenantId: 'g.grantor_tenant_id',
-  granteeTenantId: 'g.grantee_tenant_id',
-  ...grantedColumns(),
-  scopes: 'g.scopes',
-  expiresAt: 'g.expires_at',
-};
-
 /** Returns the columns of a grant for its events, as the member `granted` of a row. */
-export const grantOfEvent = (): string => columns(GRANT_OF_EVENT, 'granted?');
+export const grantOfEvent = (): string => fragmentText('grant_of_event');
 
 type GrantEventType = Extract<EventType, `grant.${string}`>;
 

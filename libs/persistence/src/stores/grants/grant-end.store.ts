@@ -1,7 +1,7 @@
 import type { EventType } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { grantOfEvent, type GrantOfEvent, toBothSides } from '../feed/feed-events';
+import { type GrantOfEvent, toBothSides } from '../feed/feed-events';
 import { type Announced, announceDue } from '../webhooks/event-writes';
 
 /** The number of days before its expiry at which both parties of a grant are notified. */
@@ -12,28 +12,8 @@ interface Due {
   now: Date;
 }
 
-/**
- * Declares a statement that claims the next grants whose expiry must be announced; each is claimed once. `column` stores the
- * announced expiry, so a grant that gets another expiry is announced again.
- */
-const take = (name: string, column: string, until: string) =>
-  statement<{ limit: number }, Due>(
-    name,
-    `WITH due AS MATERIALIZED (
-  SELECT g.grant_id FROM grants g
-   WHERE g.revoked_at IS NULL AND g.${column} IS DISTINCT FROM g.expires_at AND g.expires_at <= ${until}
-   ORDER BY g.expires_at LIMIT :limit
-     FOR NO KEY UPDATE SKIP LOCKED
-), g AS (
-  UPDATE grants g SET ${column} = g.expires_at FROM due WHERE g.grant_id = due.grant_id RETURNING g.*
-)
-SELECT ${grantOfEvent()}, statement_timestamp() AS now
-  FROM g
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true`,
-  );
-
-const EXPIRING = take('grants_expiring', 'expiring_told_for', `statement_timestamp() + interval '${DAYS_AHEAD} days'`);
-const EXPIRED = take('grants_expired', 'expired_told_for', 'statement_timestamp()');
+const EXPIRING = statement<{ limit: number }, Due>('grants_expiring');
+const EXPIRED = statement<{ limit: number }, Due>('grants_expired');
 
 /** Announces the expiry of grants to both parties. */
 export class GrantEndStore {

@@ -1,6 +1,4 @@
 import type { GrantStatus, PendingGrantStatus, Scope, SubjectRef } from '@iss/domain';
-import type { Columns } from '../../sql/columns';
-import { grantedColumns } from '../facts/access-facts';
 
 /** A grant on one subject or on `ALL_SUBJECTS`. Its status is that of the moment it was read. */
 export interface GrantRecord extends SubjectRef {
@@ -45,32 +43,3 @@ export interface PendingGrantRecord {
   cancelledBy: string | null;
   cancelledAt: Date | null;
 }
-
-/** Accepts grant `g`. A worker then fills the feed of its grantee. */
-export const ACCEPTED = 'accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0';
-
-/** Returns the current status of the grant `g`. */
-export const grantStatus = (g: string): string => `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
-       WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`;
-
-/** Returns the columns of the grant `g` of subject `s`. */
-export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
-  grantId: `${g}.grant_id`,
-  grantorTenantId: `${g}.grantor_tenant_id`,
-  granteeTenantId: `${g}.grantee_tenant_id`,
-  ...grantedColumns(g, s),
-  scopes: `${g}.scopes`,
-  expiresAt: `${g}.expires_at`,
-  createdAt: `${g}.created_at`,
-  revokedAt: `${g}.revoked_at`,
-  status: grantStatus(g),
-  grantedBy: `${g}.granted_by`,
-  purpose: `${g}.purpose`,
-  acceptedAt: `${g}.accepted_at`,
-});
-
-/** The same in a list for the tenant `i.tenant_id`. A grant on all subjects has no name. */
-export const listedGrantColumns: Columns<ListedGrant> = {
-  ...grantColumns(),
-  name: 'CASE WHEN g.subject_key <> 0 AND s.owner_tenant_id = i.tenant_id THEN s.display_name END',
-};

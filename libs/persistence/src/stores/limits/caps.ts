@@ -1,12 +1,7 @@
 import { type CapName, CAPS } from '@iss/platform';
+import { fragmentText } from '../../sql/sql-files';
 
-/**
- * Returns a cap of this tenant or principal as SQL: the operator's value, or the parameter of the cap's name by default. The
- * statement that counts reads it, so a change takes effect immediately.
- */
-export const capOf = (name: CapName, id: string): string => `coalesce((SELECT l.value FROM limit_overrides l
-      WHERE l.scope = '${CAPS[name].scope}' AND l.scope_id = ${id} AND l.limit_name = '${name}' LIMIT 1), :${name}::int)`;
+// Fragments, for statements in TypeScript.
+export const capOf = (name: CapName, id: string): string => fragmentText('cap_of', CAPS[name].scope, name, id);
 
-/** Returns SQL that counts at most `most` rows and then stops. `rows` is a query without SELECT, from FROM on. */
-export const countUpTo = (most: string, rows: string): string =>
-  `(SELECT count(*)::int FROM (SELECT ${rows} LIMIT ${most}) counted)`;
+export const countUpTo = (most: string, rows: string): string => fragmentText('count_up_to', most, rows);

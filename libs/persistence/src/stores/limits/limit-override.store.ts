@@ -17,40 +17,19 @@ export interface LimitOverride extends LimitOwner {
   setAt: Date;
 }
 
-const COLUMNS = `l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"`;
-
 const LIST = statement<{ scope: LimitScope; afterId: string; afterName: string; rows: number }, LimitOverride>(
   'limit_override_list',
-  `SELECT ${COLUMNS} FROM limit_overrides l
-  WHERE l.scope = :scope AND (l.scope_id, l.limit_name) > (:afterId, :afterName)
-  ORDER BY l.scope_id, l.limit_name LIMIT :rows`,
 );
 
-const OF = statement<LimitOwner, LimitOverride>(
-  'limit_override_of',
-  `SELECT ${COLUMNS} FROM limit_overrides l
-  WHERE l.scope = :scope AND l.scope_id = :scopeId ORDER BY l.limit_name`,
-);
+const OF = statement<LimitOwner, LimitOverride>('limit_override_of');
 
-const TENANT = statement<{ tenantId: string }, { tenantId: string }>(
-  'limit_override_tenant',
-  'SELECT t.tenant_id AS "tenantId" FROM tenants t WHERE t.tenant_id = :tenantId',
-);
+const TENANT = statement<{ tenantId: string }, { tenantId: string }>('limit_override_tenant');
 
 const SET = statement<LimitOwner & { name: OverridableName; value: number; reason: string | null }, LimitOverride>(
   'limit_override_set',
-  `INSERT INTO limit_overrides AS l (scope, scope_id, limit_name, value, reason)
-  VALUES (:scope, :scopeId, :name, :value, :reason)
-  ON CONFLICT (scope, scope_id, limit_name) DO UPDATE
-     SET value = excluded.value, reason = excluded.reason, set_at = excluded.set_at
-  RETURNING ${COLUMNS}`,
 );
 
-const UNSET = statement<LimitOwner & { name: OverridableName }, LimitOverride>(
-  'limit_override_unset',
-  `DELETE FROM limit_overrides l WHERE l.scope = :scope AND l.scope_id = :scopeId AND l.limit_name = :name
-  RETURNING ${COLUMNS}`,
-);
+const UNSET = statement<LimitOwner & { name: OverridableName }, LimitOverride>('limit_override_unset');
 
 const PAGE = 1000;
 

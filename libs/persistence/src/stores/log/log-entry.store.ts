@@ -1,12 +1,4 @@
-import {
-  type AccessFacts,
-  type Actor,
-  type GrantFact,
-  type LogFact,
-  type Reader,
-  RULES,
-  type SubjectRef,
-} from '@iss/domain';
+import { type AccessFacts, type Actor, type GrantFact, type LogFact, type Reader, type SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
@@ -63,7 +55,7 @@ const ofSnapshot = (form: 'tenant' | 'global') =>
   FROM ${inputRows({ ...ACTOR, snapshot_id: 'uuid', known_salt: 'bytea' })}
   LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
   LEFT JOIN subjects s ON s.subject_key = found.subject_key
-  ${readAccess(form, RULES.readById)}
+  ${readAccess(form, 'readById')}
   LEFT JOIN LATERAL (SELECT * FROM log_entries e
                       WHERE e.subject_key = r.subject_key AND e.snapshot_version = found.snapshot_version
                         AND e.entry_type = 1 LIMIT 1) placed ON true

@@ -1,13 +1,10 @@
-import { type AccessFacts, type Actor, type EvidencePolicy, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Actor, type EvidencePolicy, type Reader, type SubjectRef } from '@iss/domain';
 import { ANY_BYTES } from '../../sql/coalescer';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
-import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, readAccess, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
-import { latestSnapshot, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
-import { CopiedTexts, TEXT_IF_SMALL } from '../snapshots/copied-texts';
-import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
+import { statement } from '../../sql/statement';
+import { type SubjectDisclosure } from '../facts/access-facts';
+import { CopiedTexts } from '../snapshots/copied-texts';
+import { type SnapshotRow } from '../snapshots/snapshot-record';
 
 /** A version with the origins of its leaves, and the facts that decide whether the caller may see it. */
 export interface ProvenanceRead {
@@ -45,78 +42,20 @@ export interface NearestOrigins {
   origins: Buffer | null;
 }
 
-const ORIGINS = `${originsOf('n.subject_key', 'n.snapshot_version')} AS origins`;
-const VERSION = `${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')},
-  ${ORIGINS},
-  (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key AND (er.status = 'erased') IS TRUE
-    ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"`;
-
 type Bounded = Reader & SubjectRef & { maxBytes: number };
 
-function latest(form: 'tenant' | 'global'): Statement<Bounded, ProvenanceRead> {
-  return statement(
-    `provenance_latest_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${VERSION}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${latestSnapshot('r.subject_key', 'n')}`,
-  );
-}
-
-function ofVersion(form: 'tenant' | 'global'): Statement<Bounded & { version: number }, ProvenanceRead> {
-  return statement(
-    `provenance_version_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${VERSION}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, version: 'int' })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${snapshotOfVersion('r.subject_key', 'i.version', 'n')}`,
-  );
-}
+const latest = (form: 'tenant' | 'global') => statement<Bounded, ProvenanceRead>(`provenance_latest_${form}`);
+const ofVersion = (form: 'tenant' | 'global') =>
+  statement<Bounded & { version: number }, ProvenanceRead>(`provenance_version_${form}`);
 
 const LATEST = { tenant: latest('tenant'), global: latest('global') };
 const OF_VERSION = { tenant: ofVersion('tenant'), global: ofVersion('global') };
 
-const PARENT = statement<Actor & SubjectRef, ParentRead>(
-  'snapshot_parent',
-  `SELECT ${FACTS},
-  ${columns(snapshotColumns('n.envelope'), 'snapshot?')},
-  ${ORIGINS}, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}
-  LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key AND f.owns_subject
-                      ORDER BY n.snapshot_version DESC LIMIT 1) n ON true`,
-);
+const PARENT = statement<Actor & SubjectRef, ParentRead>('snapshot_parent');
 
-const VERSIONS = statement<SubjectRef & { versions: readonly number[] }, VersionFacts>(
-  'provenance_versions',
-  `SELECT n.snapshot_version AS "snapshotVersion", n.created_at AS "createdAt", n.generated_at AS "generatedAt",
-       p.changed_by AS "changedBy", n.written_by AS "writtenBy", n.write_request_id AS "writeRequestId"
-  FROM subjects s
- CROSS JOIN unnest(:versions::int[]) v
- CROSS JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = s.subject_key AND n.snapshot_version = v LIMIT 1) n
-  LEFT JOIN LATERAL (SELECT p.changed_by FROM snapshot_provenance p
-                      WHERE p.subject_key = s.subject_key AND p.snapshot_version = v LIMIT 1) p ON true
- WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId`,
-);
+const VERSIONS = statement<SubjectRef & { versions: readonly number[] }, VersionFacts>('provenance_versions');
 
-const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>(
-  'provenance_nearest',
-  `SELECT p.snapshot_version AS "snapshotVersion", p.origins
-  FROM subjects s
- CROSS JOIN LATERAL (SELECT * FROM snapshot_provenance p
-                      WHERE p.subject_key = s.subject_key AND p.snapshot_version <= :version::int
-                      ORDER BY p.snapshot_version DESC LIMIT 1) p
- WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId`,
-);
+const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>('provenance_nearest');
 
 /** Stored provenance of versions. */
 export class ProvenanceStore {

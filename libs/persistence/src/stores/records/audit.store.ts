@@ -1,14 +1,10 @@
 import type { AccessFacts, Actor, AuditAction, SubjectRef } from '@iss/domain';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import { fitting, type Page, type PageRequest, rowBytes } from '../../sql/page';
+import { type Page, type PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
 import {
   namedKey,
   type NamedKey,
-  newestRecords,
   type RecordPage,
   recordPage,
   type RecordRow,
@@ -45,42 +41,10 @@ export interface AuditFilter extends TimeBounds {
   subject: SubjectRef | null;
 }
 
-/** The columns of the audit record `a`. */
-const RECORD: Columns<AuditRecord> = {
-  auditId: 'a.audit_id::float8',
-  at: 'a.at',
-  action: 'a.action',
-  principalId: 'a.principal_id',
-  requestId: 'a.request_id',
-  target: 'a.target',
-  details: 'a.details',
-};
+const list = (name: string) =>
+  statement<Actor & RecordPage & NamedKey & Omit<AuditFilter, 'subject'>, RecordRow<AccessFacts, AuditRecord>>(name);
 
-const LIST = newestRecords('audit_records', 'a', 'at', 'audit_id');
-const IS_SUBJECT = `a.target ->> 'subject_type' = i.subject_type AND a.target ->> 'subject_id' = i.subject_id`;
-const WANTED = `(i.action IS NULL OR a.action = i.action) AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id)
-       AND (i.subject_type IS NULL OR ${IS_SUBJECT})`;
-
-const list = (name: string, scope: string) => {
-  const listed = `a.tenant_id${scope} AND f.member_status = 'active'`;
-  return statement<Actor & RecordPage & NamedKey & Omit<AuditFilter, 'subject'>, RecordRow<AccessFacts, AuditRecord>>(
-    name,
-    `SELECT ${FACTS},
-  ${columns(RECORD, 'item?')},
-  ${LIST.position(listed)}, a.found
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, action: 'text', by_principal_id: 'text', target_id: 'text' })}
-  ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${fitting('a', `SELECT * FROM ${LIST.page(listed, WANTED)} a`, rowBytes('a'), LIST.order)} a ON true
- ${LIST.order}`,
-  );
-};
-
-/** An expression keeps the other lists off the indexes of ids and of subjects. */
-const LISTS = {
-  all: list('audit_of_tenant', ' = i.tenant_id'),
-  target: list('audit_of_target', ` || '/' = i.tenant_id || '/' AND audit_target_id(a.target) = i.target_id`),
-  subject: list('audit_of_subject', ` || '/' = i.tenant_id || '/' AND ${IS_SUBJECT}`),
-};
+const LISTS = { all: list('audit_of_tenant'), target: list('audit_of_target'), subject: list('audit_of_subject') };
 
 /** The audit trail. Triggers write it (`migrations/24-audit-trail.sql`). */
 export class AuditStore {

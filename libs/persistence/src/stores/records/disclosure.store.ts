@@ -1,18 +1,11 @@
 import type { AccessFacts, Actor, DisclosureWay, SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import type { Page, PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
-import { NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
-import { ACCEPTED } from '../grants/grant-record';
 import {
   namedKey,
   type NamedKey,
-  type KeyedScope,
-  newestRecords,
   type RecordPage,
   recordPage,
   type RecordRow,
@@ -42,60 +35,7 @@ export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, Sub
   firstAt: Date;
 }
 
-/**
- * Stores disclosures, and accepts a grant on all subjects on its first use. Rows are in the order of their keys, so that two
- * statements with the same rows cannot deadlock.
- */
-const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>(
-  'disclosure_record',
-  `WITH used AS MATERIALIZED (
-  SELECT g.grant_id
-    FROM (SELECT DISTINCT u.grant_id FROM unnest(:inputs.grantId::uuid[]) AS u(grant_id) ORDER BY u.grant_id) u
-   CROSS JOIN LATERAL (SELECT g.grant_id FROM grants g
-                        WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL AND g.subject_key = 0) IS TRUE
-                        LIMIT 1 FOR NO KEY UPDATE) g
-), accepted AS (
-  UPDATE grants g SET ${ACCEPTED} FROM used u WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL) IS TRUE
-)
-INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id)
-SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.principal_id, i.via, i.from_version, i.to_version,
-       i.request_id
-  FROM ${inputRows({
-    subject_key: 'bigint',
-    disclosed_on: 'text',
-    grantee_tenant_id: 'text',
-    grant_id: 'uuid',
-    principal_id: 'text',
-    via: 'text',
-    from_version: 'int',
-    to_version: 'int',
-    request_id: 'text',
-  })}
- ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
-       i.from_version, i.to_version
-    ON CONFLICT DO NOTHING`,
-);
-
-/** The columns of the disclosure `d` of subject `s`. */
-const DISCLOSURE: Columns<DisclosureRecord> = {
-  disclosedOn: `to_char(d.disclosed_on, 'YYYY-MM-DD')`,
-  subjectType: 's.subject_type',
-  subjectId: 's.subject_id',
-  fromVersion: 'd.from_version',
-  toVersion: 'd.to_version',
-  granteeTenantId: 'd.grantee_tenant_id',
-  grantId: 'd.grant_id',
-  purpose: '(SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1)',
-  principalId: 'd.principal_id',
-  via: 'd.via',
-  firstAt: 'd.first_at',
-  requestId: 'd.request_id',
-};
-
-const LIST = newestRecords('disclosures', 'd', 'first_at', 'disclosure_id');
-const ITEM = `${FACTS},
-  ${columns(DISCLOSURE, 'item?')}`;
-const OF_IT = 'd.subject_key = s.subject_key AND f.owns_subject';
+const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>('disclosure_record');
 
 /** Selects disclosures; a null member selects all. */
 export interface DisclosureFilter extends TimeBounds {
@@ -104,54 +44,17 @@ export interface DisclosureFilter extends TimeBounds {
   via: DisclosureWay | null;
 }
 
-const TO_PRINCIPAL = { to_principal_id: 'text', via: 'text' } as const;
-const WANTED = `(i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)`;
-
 const OF_SUBJECT = statement<
   Actor & SubjectRef & RecordPage & DisclosureFilter & { granteeTenantId: string | null },
   RecordRow<AccessFacts, DisclosureRecord>
->(
-  'disclosures_of_subject',
-  `SELECT ${ITEM},
-  ${LIST.position(OF_IT)}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, ...TO_PRINCIPAL, grantee_tenant_id: 'text' })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}
-  LEFT JOIN LATERAL ${LIST.page(OF_IT, `${WANTED} AND (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)`)} d ON true
- ${LIST.order}`,
-);
+>('disclosures_of_subject');
+const toTenant = (name: string) =>
+  statement<Actor & RecordPage & NamedKey & DisclosureFilter, RecordRow<AccessFacts, DisclosureRecord>>(name);
 
-const IS_MEMBER = `f.member_status = 'active'`;
-const toTenant = (name: string, listed: string | KeyedScope) => {
-  return statement<Actor & RecordPage & NamedKey & DisclosureFilter, RecordRow<AccessFacts, DisclosureRecord>>(
-    name,
-    `SELECT ${ITEM},
-  ${LIST.position(listed)}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, ...TO_PRINCIPAL })}
-  ${MEMBER_ACCESS}
-  ${NAMED_KEY}
-  LEFT JOIN LATERAL ${LIST.page(listed, WANTED)} d ON true
-  LEFT JOIN subjects s ON s.subject_key = d.subject_key
- ${LIST.order}`,
-  );
-};
-
-/**
- * Lists of disclosures to a tenant. Those by subject or by principal read the tenant's own rows only, so the number of other rows
- * cannot be inferred from a page.
- */
 const TO_TENANT = {
-  all: toTenant('disclosures_to_tenant', `d.grantee_tenant_id = i.tenant_id AND ${IS_MEMBER}`),
-  principal: toTenant('disclosures_to_principal', {
-    keys: [`d.grantee_tenant_id || '/'`, 'd.principal_id'],
-    values: [`i.tenant_id || '/'`, 'i.to_principal_id'],
-    and: IS_MEMBER,
-  }),
-  subject: toTenant('disclosures_to_tenant_of', {
-    keys: [`d.grantee_tenant_id || '/'`, 'd.subject_key'],
-    values: [`i.tenant_id || '/'`, 'k.subject_key'],
-    and: IS_MEMBER,
-  }),
+  all: toTenant('disclosures_to_tenant'),
+  principal: toTenant('disclosures_to_principal'),
+  subject: toTenant('disclosures_to_tenant_of'),
 };
 
 const MAX_ROWS = 64;

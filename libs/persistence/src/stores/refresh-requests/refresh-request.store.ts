@@ -4,57 +4,24 @@ import {
   type EventType,
   REFRESH_REQUEST_STATUSES,
   type RefreshRequestStatus,
-  RULES,
   SUBJECT_TYPES,
   type SubjectRef,
   type SubjectType,
 } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import {
-  type Before,
-  before,
-  fitting,
-  type ListRow,
-  newestFirst,
-  type Page,
-  type PageRequest,
-  toList,
-} from '../../sql/page';
+import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import {
-  FACTS,
-  LATEST_READ_BY,
-  MEMBER_ACCESS,
-  memberAccess,
-  partyAccess,
-  rolesOf,
-  TENANT_ACCESS,
-} from '../facts/access-facts';
-import { headVersion, NAMED_KEY, NAMED_SUBJECT } from '../facts/joins';
-import { capOf, countUpTo } from '../limits/caps';
-import {
   ANY_TIME,
   FIRST_UUID,
-  type KeyedScope,
   type NamedKey,
-  newestRecords,
-  type RecordList,
   type RecordPage,
   recordPage,
   type RecordRow,
   toRecords,
 } from '../records/record-page';
-import { wants } from '../webhooks/wants';
-import {
-  IS_OPEN,
-  type ListedRefreshRequest,
-  type RefreshRequestRecord,
-  requestColumns,
-  STATUS,
-} from './refresh-request-record';
+import { type ListedRefreshRequest, type RefreshRequestRecord } from './refresh-request-record';
 
 export interface RefreshRequestToCreate extends SubjectRef {
   refreshRequestId: string;
@@ -126,72 +93,17 @@ export type CloseRefreshOutcome =
 /** The side of a tenant in a list: requests to it, or requests by it. */
 export type RefreshDirection = 'incoming' | 'outgoing';
 
-/** Serializes the requests of a tenant for one subject, so that each is counted before the next one. */
-const LOCK_REQUESTER = statement<RefreshRequestToCreate>(
-  'refresh_request_lock_requester',
-  `SELECT pg_advisory_xact_lock(hashtextextended(
-     'refresh/' || :requestingTenantId::text || '/' || :subjectType::text || '/' || :subjectId::text, 0))`,
-);
+const LOCK_REQUESTER = statement<RefreshRequestToCreate>('refresh_request_lock_requester');
 
 const CREATE = statement<
   RefreshRequestToCreate & Pick<Caps, 'pending_refresh_requests'>,
   { facts: AccessFacts; request: RefreshRequestRecord | null; ownerTenantId: string | null; cap: number }
->(
-  'refresh_request_create',
-  `WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
-         ${capOf('pending_refresh_requests', 'i.tenant_id')} AS cap
-    FROM (SELECT :requestingTenantId::text AS tenant_id, :principalId::text AS principal_id,
-                 :subjectType::text AS subject_type, :subjectId::text AS subject_id) i
-    ${NAMED_SUBJECT}
-    ${TENANT_ACCESS}
-),
-made AS (
-  INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
-                                reason_code, message, requested_paths, expires_at, due_at, every, series_id)
-  SELECT :refreshRequestId::uuid, subject_key, tenant_id, principal_id,
-         CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-         :reasonCode::text, :message::text, :requestedPaths::text[], :expiresAt::timestamptz,
-         :dueAt::timestamptz, :every::text, CASE WHEN :every::text IS NOT NULL THEN :refreshRequestId::uuid END
-    FROM facts
-   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.requestRefresh)})
-     AND (owns_subject OR grant_scopes IS NOT NULL)
-     AND ${countUpTo(
-       'facts.cap',
-       `FROM refresh_requests r
-           WHERE (r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity'))
-                 > (facts.subject_key, facts.tenant_id, statement_timestamp())
-             AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
-             AND r.status = 'pending'
-           ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')`,
-     )} + ${countUpTo(
-       'facts.cap',
-       `FROM refresh_requests r
-           WHERE r.subject_key = facts.subject_key AND r.requesting_tenant_id = facts.tenant_id AND r.next_at IS NOT NULL`,
-     )} < cap
-  RETURNING *
-)
-SELECT ${FACTS}, f.cap,
-  f.owner_tenant_id AS "ownerTenantId", ${columns(requestColumns('f'), 'request?')}
-  FROM facts f LEFT JOIN made r ON true`,
-);
-
-const NAMED_REQUEST = `${inputRow({ principal_id: 'text', refresh_request_id: 'uuid', ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key`;
-const REQUEST = `${NAMED_REQUEST}
-  ${partyAccess('r.requesting_tenant_id')}`;
+>('refresh_request_create');
 
 const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: RefreshRequestRecord | null }>(
   'refresh_request_find',
-  `SELECT ${FACTS},
-  ${columns(requestColumns(), 'request?')}
-  FROM ${REQUEST}`,
 );
 
-/**
- * Fulfils a request. The row lock lets one of many concurrent calls do it, and the others then see that it is no longer pending.
- */
 const FULFIL = statement<
   RefreshRequestRef & { snapshotId: string },
   {
@@ -203,48 +115,9 @@ const FULFIL = statement<
     isSnapshotOfSubject: boolean;
     isSnapshotErased: boolean;
   }
->(
-  'refresh_request_fulfil',
-  `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, ${STATUS} AS status, n.snapshot_id, n.snapshot_version,
-         n.subject_key = s.subject_key AS is_of_subject, n.erasure_id IS NOT NULL AS is_erased
-    FROM ${REQUEST}
-    LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
-),
-done AS (
-  UPDATE refresh_requests r
-     SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
-         resolved_snapshot_version = f.snapshot_version
-    FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND (${IS_OPEN}) IS TRUE
-     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject AND NOT f.is_erased
-  RETURNING r.*
-)
-SELECT ${FACTS},
-  f.refresh_request_id IS NOT NULL AS "isKnown", f.status, f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
-  f.is_of_subject IS TRUE AS "isSnapshotOfSubject", f.is_erased AS "isSnapshotErased",
-  ${columns(requestColumns('f'), 'request?')}
-  FROM facts f LEFT JOIN done r ON true`,
-);
+>('refresh_request_fulfil');
 
-/** True if the request `r` is the last one of a series that has not ended. */
-const RECURS = 'r.every IS NOT NULL AND r.next_request_id IS NULL AND r.series_end_reason IS NULL';
-/** The changes that close a request, or end a series whose last request is closed. */
-const CLOSING: Readonly<Record<RefreshClosing['status'], { where: string; change: string }>> = {
-  declined: { where: IS_OPEN, change: `status = 'declined', closed_at = now(), decline_reason = :reason::text` },
-  cancelled: {
-    where: `(${IS_OPEN} OR ${RECURS})`,
-    change: `status = CASE WHEN ${IS_OPEN} THEN 'cancelled' ELSE r.status END,
-         closed_at = CASE WHEN ${IS_OPEN} THEN now() ELSE r.closed_at END, decline_reason = coalesce(r.decline_reason, :reason::text),
-         next_at = NULL, series_end_reason = CASE WHEN r.every IS NOT NULL THEN 'cancelled' END`,
-  },
-};
-
-/**
- * Closes a request. The row lock lets one of many concurrent calls do it, and the others then see that it is no longer pending.
- * `access` joins the caller's rights as `f`, and `mayClose` is a condition on them.
- */
-const closing = (status: RefreshClosing['status'], access: string, mayClose: string) =>
+const closing = (name: string) =>
   statement<
     RefreshRequestRef & { reason: string | null },
     {
@@ -253,138 +126,28 @@ const closing = (status: RefreshClosing['status'], access: string, mayClose: str
       status: RefreshRequestStatus | null;
       ownerTenantId: string | null;
     }
-  >(
-    `refresh_request_${status}`,
-    `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, ${STATUS} AS status
-    FROM ${NAMED_REQUEST}
-    ${access}
-),
-done AS (
-  UPDATE refresh_requests r SET ${CLOSING[status].change}
-    FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND (${CLOSING[status].where}) IS TRUE AND ${mayClose}
-  RETURNING r.*
-)
-SELECT ${FACTS}, f.status, f.owner_tenant_id AS "ownerTenantId",
-  ${columns(requestColumns('f'), 'request?')}
-  FROM facts f LEFT JOIN done r ON true`,
-  );
+  >(name);
 
-const CLOSE = {
-  declined: closing(
-    'declined',
-    partyAccess('r.requesting_tenant_id'),
-    `f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)})`,
-  ),
-  cancelled: closing(
-    'cancelled',
-    memberAccess('r.requesting_tenant_id'),
-    `f.member_status = 'active' AND f.role IN (${rolesOf(RULES.cancelRefresh)})`,
-  ),
+const CLOSE: Readonly<Record<RefreshClosing['status'], ReturnType<typeof closing>>> = {
+  declined: closing('refresh_request_declined'),
+  cancelled: closing('refresh_request_cancelled'),
 };
 
-const INSERT_EVENT = statement<EventToWrite, { eventId: string }>(
-  'refresh_request_tell',
-  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT :eventId::uuid, :tenantId::text, :eventType::text, :eventBody::text, :requestId::text, :traceparent::text
-   WHERE (SELECT true FROM ${wants(':tenantId', ':eventType')})
-  RETURNING event_id AS "eventId"`,
-);
+const INSERT_EVENT = statement<EventToWrite, { eventId: string }>('refresh_request_tell');
 
-/** The columns of a listed request, for the owner of its subject or for a grantee that has `v`. */
-const listed = (name: string, disclosure: string): string => `${columns({ ...requestColumns(), name }, 'item?')},
-  ${disclosure}`;
-const NOT_DISCLOSED = `NULL::float8 AS "item?.disclosure?.subjectKey"`;
-const LISTED: Readonly<Record<RefreshDirection | 'subject', string>> = {
-  subject: listed('CASE WHEN f.owns_subject THEN s.display_name END', NOT_DISCLOSED),
-  incoming: listed('s.display_name', NOT_DISCLOSED),
-  outgoing: listed(
-    'CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END',
-    `CASE WHEN v.grant_id IS NOT NULL AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
-  v.grant_id AS "item?.disclosure?.grantId",
-  CASE WHEN v.grant_id IS NOT NULL THEN ${headVersion('s.subject_key')} END AS "item?.disclosure?.version"`,
-  ),
-};
-/** Joins the subject `s` of the request `r`, and what {@link LISTED} needs of it. */
-const SUBJECT_OF: Readonly<Record<RefreshDirection, string>> = {
-  incoming: 'LEFT JOIN subjects s ON s.subject_key = r.subject_key',
-  outgoing: `LEFT JOIN subjects s ON s.subject_key = r.subject_key${LATEST_READ_BY}`,
-};
+type Listed = ListRow<AccessFacts, ListedRefreshRequest>;
+const listOfSubject = (name: string) =>
+  statement<SubjectRef & Before & { principalId: string; requestingTenantId: string | null }, Listed>(name);
 
-const LIST = newestFirst('r', 'refresh_request_id');
-/** The size of the large columns of a request, as JSON. */
-const BYTES = `(octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))`;
+const OF_SUBJECT = listOfSubject('refresh_requests_of_subject');
+const OF_SUBJECT_BY_TENANT = listOfSubject('refresh_requests_of_tenant');
 
-const listStatement = (name: string, filter: string) =>
-  statement<
-    SubjectRef & Before & { principalId: string; requestingTenantId: string | null },
-    ListRow<AccessFacts, ListedRefreshRequest>
-  >(
-    name,
-    `SELECT ${FACTS},
-  ${LISTED.subject},
-  ${LIST.position}, r.found
-  FROM ${inputRow({ principal_id: 'text', ...SUBJECT, requesting_tenant_id: 'text' })}
-  ${NAMED_SUBJECT}
-  ${partyAccess('i.requesting_tenant_id')}
-  LEFT JOIN LATERAL ${fitting(
-    'r',
-    `SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key ${filter} AND ${LIST.next}`,
-    BYTES,
-    LIST.order,
-  )} r ON true
- ${LIST.order}`,
-  );
-
-const OF_SUBJECT = listStatement('refresh_requests_of_subject', '');
-const OF_SUBJECT_BY_TENANT = listStatement(
-  'refresh_requests_of_tenant',
-  'AND r.requesting_tenant_id = i.requesting_tenant_id',
-);
-
-/**
- * Declares the list of an inbox. It reads each status and type from the index separately, so that a rare one needs no scan of a
- * long history. Expired requests are stored as `pending` until the worker updates them.
- */
-const inboxStatement = (direction: RefreshDirection, tenant: string) =>
-  statement<
-    Actor & Before & { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
-    ListRow<AccessFacts, ListedRefreshRequest>
-  >(
+const inbox = (direction: RefreshDirection) =>
+  statement<Actor & Before & { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] }, Listed>(
     `refresh_requests_${direction}`,
-    `SELECT ${FACTS},
-  ${LISTED[direction]},
-  ${LIST.position}, r.found
-  FROM ${inputRow(ACTOR)}
-  ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${fitting(
-    'r',
-    `SELECT r.*
-      FROM unnest(:statuses::text[]) wanted
-     CROSS JOIN unnest(CASE wanted WHEN 'expired' THEN '{expired,pending}' ELSE ARRAY[wanted] END) state
-     CROSS JOIN unnest(:subjectTypes::text[]) kind
-     CROSS JOIN LATERAL (
-       SELECT * FROM refresh_requests r
-        WHERE f.member_status = 'active' AND (r.${tenant}, r.status, r.subject_type) >= (i.tenant_id, state, kind)
-          AND (r.${tenant}, r.status, r.subject_type, r.created_at, r.refresh_request_id)
-              < (i.tenant_id, state, kind, :beforeTime::timestamptz, :beforeId::uuid)
-          AND ${STATUS} = wanted
-        ORDER BY r.${tenant} DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
-        LIMIT :rows
-     ) r
-     ${LIST.order} LIMIT :rows`,
-    BYTES,
-    LIST.order,
-  )} r ON true
-  ${SUBJECT_OF[direction]}
- ${LIST.order}`,
   );
 
-const INBOX = {
-  incoming: inboxStatement('incoming', 'owner_tenant_id'),
-  outgoing: inboxStatement('outgoing', 'outgoing_of'),
-};
+const INBOX = { incoming: inbox('incoming'), outgoing: inbox('outgoing') };
 
 /** Selects requests of an inbox; a null member selects all. */
 export interface InboxFilter {
@@ -395,47 +158,15 @@ export interface InboxFilter {
   isOverdue: boolean;
 }
 
-const BY_CREATION = newestRecords('refresh_requests', 'r', 'created_at', 'refresh_request_id', 'uuid');
-const BY_DUE_TIME = newestRecords('refresh_requests', 'r', 'due_at', 'refresh_request_id', 'uuid');
-
-const filteredInbox = (direction: RefreshDirection, list: RecordList, name: string, scope: string | KeyedScope) => {
-  const wanted = `(i.status IS NULL OR ${STATUS} = i.status) AND (i.subject_type IS NULL OR r.subject_type = i.subject_type)
-       AND (NOT i.is_overdue OR (${IS_OPEN} AND r.due_at <= statement_timestamp()))`;
-  return statement<
+const filteredInbox = (direction: RefreshDirection, filter: 'on' | 'overdue') =>
+  statement<
     Actor & RecordPage & NamedKey & { status: RefreshRequestStatus | null; isOverdue: boolean },
     RecordRow<AccessFacts, ListedRefreshRequest>
-  >(
-    `refresh_requests_${direction}_${name}`,
-    `SELECT ${FACTS},
-  ${LISTED[direction]},
-  ${list.position(scope)}, r.found
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, status: 'text', is_overdue: 'boolean' })}
-  ${MEMBER_ACCESS}
-  ${NAMED_KEY}
-  LEFT JOIN LATERAL ${fitting('r', `SELECT * FROM ${list.page(scope, wanted)} r`, BYTES, list.order)} r ON true
-  ${SUBJECT_OF[direction]}
- ${list.order}`,
-  );
-};
+  >(`refresh_requests_${direction}_${filter}`);
 
-const TO_MEMBERS = `f.member_status = 'active'`;
-/** Expressions, so that no other list uses these indexes. */
-const onSubject = (tenant: string): KeyedScope => ({
-  keys: [`r.${tenant} || '/'`, 'r.subject_key'],
-  values: [`i.tenant_id || '/'`, 'k.subject_key'],
-  and: TO_MEMBERS,
-});
-const dueOf = (tenant: string): string =>
-  `r.${tenant} || '/' = i.tenant_id || '/' AND r.status = 'pending' AND r.due_at IS NOT NULL AND ${TO_MEMBERS}`;
 const FILTERED_INBOX = {
-  incoming: {
-    subject: filteredInbox('incoming', BY_CREATION, 'on', onSubject('owner_tenant_id')),
-    overdue: filteredInbox('incoming', BY_DUE_TIME, 'overdue', dueOf('owner_tenant_id')),
-  },
-  outgoing: {
-    subject: filteredInbox('outgoing', BY_CREATION, 'on', onSubject('outgoing_of')),
-    overdue: filteredInbox('outgoing', BY_DUE_TIME, 'overdue', dueOf('outgoing_of')),
-  },
+  incoming: { subject: filteredInbox('incoming', 'on'), overdue: filteredInbox('incoming', 'overdue') },
+  outgoing: { subject: filteredInbox('outgoing', 'on'), overdue: filteredInbox('outgoing', 'overdue') },
 };
 
 /** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or for a confirmation of the latest one. */

@@ -6,18 +6,10 @@ import type { SnapshotRow, UnopenedText } from './snapshot-record';
 /** The largest text that the primary returns with the access facts. Asking a replica for a smaller one would take longer. */
 const SMALL_BYTES = 16 * 1024;
 
-/** The envelope of snapshot `n` if it has at most `maxBytes` bytes. PostgreSQL knows the length of a text without reading it. */
-export const TEXT_IF_SMALL = 'CASE WHEN octet_length(n.envelope) <= :maxBytes::int THEN n.envelope END';
-
 const TEXTS = statement<
   { ids: readonly string[] },
   { snapshotId: string; envelopeHash: string | null; envelope: UnopenedText | null }
->(
-  'snapshot_texts_copied',
-  `SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.envelope
-  FROM unnest(:ids::uuid[]) AS i(id)
- CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1) n`,
-);
+>('snapshot_texts_copied');
 
 const isLeftOut = (snapshot: SnapshotRow | null): snapshot is SnapshotRow =>
   snapshot !== null && snapshot.envelope === null && snapshot.erasure === null;

@@ -21,33 +21,11 @@ interface Unsealed {
 
 const BATCH = 100;
 
-const NEXT = statement<{ afterKey: string; afterVersion: number }, Unsealed>(
-  'fill_hashes_next',
-  `SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion", snapshot_id AS "snapshotId",
-       CASE WHEN envelope_hash IS NULL THEN envelope END AS envelope
-  FROM snapshots
- WHERE (envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1))
-   AND (subject_key, snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
- ORDER BY subject_key, snapshot_version LIMIT ${BATCH}`,
-);
+const NEXT = statement<{ afterKey: string; afterVersion: number }, Unsealed>('fill_hashes_next');
 
-const FILL_HASHES = statement<{ snapshotIds: readonly string[] }>(
-  'fill_hashes_of_envelopes',
-  `UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8'))
- WHERE snapshot_id = ANY (:snapshotIds::uuid[]) AND (envelope_hash IS NULL) IS TRUE
-RETURNING snapshot_id AS "snapshotId"`,
-);
+const FILL_HASHES = statement<{ snapshotIds: readonly string[] }>('fill_hashes_of_envelopes');
 
-const PARENT_HASH = `(SELECT parent.envelope_hash FROM snapshots parent
-      WHERE parent.subject_key = child.subject_key AND parent.snapshot_version = child.snapshot_version - 1 LIMIT 1)`;
-
-const FILL_LINKS = statement<{ snapshotIds: readonly string[] }>(
-  'fill_hashes_of_parents',
-  `UPDATE snapshots child SET prev_hash = ${PARENT_HASH}
- WHERE child.snapshot_id = ANY (:snapshotIds::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
-   AND ${PARENT_HASH} IS NOT NULL
-RETURNING child.snapshot_id AS "snapshotId"`,
-);
+const FILL_LINKS = statement<{ snapshotIds: readonly string[] }>('fill_hashes_of_parents');
 
 /**
  * Adds the `envelope_hash` of snapshots that were imported without one, and the `prev_hash` of their children, in small batches

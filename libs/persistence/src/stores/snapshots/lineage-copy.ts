@@ -1,21 +1,9 @@
-import { type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type Reader, type SubjectRef } from '@iss/domain';
 import type { Replica, ReplicaOutcome } from '../../replica';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
-import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, readAccess } from '../facts/access-facts';
-import { headVersion, NAMED_SUBJECT } from '../facts/joins';
-import {
-  BEFORE_THE_FIRST,
-  FITS,
-  FITS_PAGE,
-  type LineageOrder,
-  type LineageRange,
-  type LineageRead,
-  range,
-} from './lineage-range';
-import { snapshotColumns, type SnapshotRow } from './snapshot-record';
+import { statement } from '../../sql/statement';
+import { BEFORE_THE_FIRST, type LineageOrder, type LineageRange, type LineageRead } from './lineage-range';
+import { type SnapshotRow } from './snapshot-record';
 
 /** The smallest number of headers for which a replica is asked. For fewer, the primary's check costs as much as the headers. */
 const WORTH_IT = 16;
@@ -37,49 +25,14 @@ interface Bounds {
   limit: number;
 }
 
-const KNOWN = `n.snapshot_version AS "last?.version",
-  encode(n.envelope_hash, 'hex') AS "last?.hash",
-  e.erasures, e.erased`;
-const knownOf = (
-  subjectKey: string,
-): string => `LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
-                      WHERE n.subject_key = ${subjectKey} AND n.snapshot_version <= :upTo::bigint
-                      ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
-  LEFT JOIN LATERAL (
-    SELECT count(DISTINCT e.erasure_id)::int AS erasures,
-           coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
-                      FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
-                                AND v.version > n.snapshot_version - :limit::bigint), '[]') AS erased
-      FROM (SELECT * FROM erasures e WHERE e.subject_key = ${subjectKey}
-             ORDER BY e.subject_key, (-e.erasure_id) LIMIT ${MAX_ERASURES + 1}) e
-     CROSS JOIN unnest(e.versions) AS v(version)
-  ) e ON true`;
-
 type KnownToReader = Known & Pick<LineageRead, 'facts' | 'disclosure' | 'headVersion'>;
 
-function knownToReader(form: 'tenant' | 'global'): Statement<Reader & SubjectRef & Bounds, KnownToReader> {
-  return statement(
-    `snapshot_lineage_known_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${headVersion('r.subject_key')} AS "headVersion",
-  ${KNOWN}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${knownOf('r.subject_key')}`,
-  );
-}
+const knownToReader = (form: 'tenant' | 'global') =>
+  statement<Reader & SubjectRef & Bounds, KnownToReader>(`snapshot_lineage_known_${form}`);
 
 const KNOWN_TO_READER = { tenant: knownToReader('tenant'), global: knownToReader('global') };
 
-const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>(
-  'snapshot_lineage_known_below',
-  `SELECT ${KNOWN}
-  FROM ${inputRow(SUBJECT)}
-  ${NAMED_SUBJECT}
-  ${knownOf('s.subject_key')}`,
-);
+const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>('snapshot_lineage_known_below');
 
 /** A row from a replica. */
 interface Copied {
@@ -87,19 +40,10 @@ interface Copied {
   fits: boolean;
   fitsPage: boolean;
 }
-type CopiedStatement = Statement<SubjectRef & { after: number; limit: number; withEnvelopes: boolean }, Copied>;
-
-function copiedStatement(order: LineageOrder): CopiedStatement {
-  return statement(
+const copiedStatement = (order: LineageOrder) =>
+  statement<SubjectRef & { after: number; limit: number; withEnvelopes: boolean }, Copied>(
     `snapshot_lineage_copied_${order}`,
-    `SELECT ${columns(snapshotColumns(`CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`), 'snapshot')},
-  ${FITS} AS fits, ${FITS_PAGE} AS "fitsPage"
-  FROM subjects s
-  CROSS JOIN ${range(order, ':after::bigint')}
- WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId
- ORDER BY n.snapshot_version ${order}`,
   );
-}
 
 const COPIED = { asc: copiedStatement('asc'), desc: copiedStatement('desc') };
 

@@ -1,5 +1,4 @@
 import type { AccessFacts } from '@iss/domain';
-import { PAGE_BYTES } from '../../sql/page';
 import type { SubjectDisclosure } from '../facts/access-facts';
 import type { SnapshotRow } from './snapshot-record';
 
@@ -34,24 +33,5 @@ export interface LineageRead {
 /** The maximum size in UTF-8 bytes of the envelopes of one statement, because they are in memory together. */
 export const ENVELOPE_BYTES = 2 * 1024 * 1024;
 
-/**
- * Selects `limit` snapshots of a subject in order, each with the total size of the envelopes before it. It does not read the
- * texts.
- */
-export function range(order: LineageOrder, after: string, subjectKey = 's.subject_key'): string {
-  const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
-  return `LATERAL (
-  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ${direction})
-              - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
-    FROM (SELECT n.* FROM snapshots n
-           WHERE n.subject_key = ${subjectKey} AND n.snapshot_version ${compare} ${after}
-           ORDER BY n.snapshot_version ${direction} LIMIT :limit) n
-) n`;
-}
-
-/** True if the envelope is read. */
-export const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
-/** True if the snapshot belongs to a page with envelopes. */
-export const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= ${PAGE_BYTES})`;
 /** The version after which each order starts. */
 export const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };

@@ -1,21 +1,9 @@
-import { type Reader, RULES, type SubjectRef } from '@iss/domain';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import { type Reader, type SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, readAccess } from '../facts/access-facts';
-import { NAMED_SUBJECT } from '../facts/joins';
 import { LineageCopy } from './lineage-copy';
-import {
-  BEFORE_THE_FIRST,
-  FITS,
-  FITS_PAGE,
-  type LineageOrder,
-  type LineageRange,
-  type LineageRead,
-  range,
-} from './lineage-range';
-import { snapshotColumns, type SnapshotRow } from './snapshot-record';
+import { type LineageOrder, type LineageRange, type LineageRead } from './lineage-range';
+import { type SnapshotRow } from './snapshot-record';
 
 export {
   ENVELOPE_BYTES,
@@ -25,8 +13,6 @@ export {
   type LineageRead,
 } from './lineage-range';
 
-const HEAD = `LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-                      WHERE subject_key = r.subject_key) h ON true`;
 type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
@@ -36,77 +22,24 @@ interface LineageRow extends Omit<LineageRead, 'snapshots' | 'found'> {
 }
 type LineageStatement = Statement<Reader & SubjectRef & Omit<LineageRange, 'order'>, LineageRow>;
 
-function lineageStatement(order: LineageOrder, form: Form): LineageStatement {
-  const envelope = `CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`;
-  return statement(
-    `snapshot_lineage_${order}_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${columns(snapshotColumns(envelope), 'snapshot?')},
-  head_version AS "headVersion", n.found
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${HEAD}
-  LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`, 'r.subject_key')}
-    ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
- ORDER BY n.snapshot_version ${order}`,
-  );
-}
+const lineageStatement = (order: LineageOrder, form: Form): LineageStatement =>
+  statement(`snapshot_lineage_${order}_${form}`);
 
 const LINEAGE = {
   asc: { tenant: lineageStatement('asc', 'tenant'), global: lineageStatement('asc', 'global') },
   desc: { tenant: lineageStatement('desc', 'tenant'), global: lineageStatement('desc', 'global') },
 };
 
-type ListedStatement = Statement<
-  Reader & SubjectRef & { versions: readonly number[]; withEnvelopes: boolean },
-  LineageRow
->;
-
-function listedStatement(form: Form): ListedStatement {
-  const envelope = `CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`;
-  return statement(
+const listedStatement = (form: Form) =>
+  statement<Reader & SubjectRef & { versions: readonly number[]; withEnvelopes: boolean }, LineageRow>(
     `snapshot_lineage_listed_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${columns(snapshotColumns(envelope), 'snapshot?')},
-  head_version AS "headVersion", n.found
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${HEAD}
-  LEFT JOIN LATERAL (
-    SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
-           - coalesce(octet_length(n.envelope), 0) AS bytes_before,
-           count(*) OVER ()::int AS found
-      FROM unnest(:versions::int[]) WITH ORDINALITY AS v(version, place)
-     CROSS JOIN LATERAL (SELECT * FROM snapshots n
-                          WHERE n.subject_key = r.subject_key AND n.snapshot_version = v.version LIMIT 1) n
-  ) n ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
- ORDER BY n.place`,
   );
-}
 
 const LISTED = { tenant: listedStatement('tenant'), global: listedStatement('global') };
 
-const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>(
-  'snapshot_lineage_below',
-  `SELECT ${columns(snapshotColumns('n.envelope'))}
-  FROM subjects s
-  CROSS JOIN ${range('desc', ':version::bigint')}
- WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId AND ${FITS}
- ORDER BY n.snapshot_version DESC`,
-);
+const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>('snapshot_lineage_below');
 
-const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>(
-  'snapshot_lineage_above',
-  `SELECT ${columns(snapshotColumns('n.envelope'))}
-  FROM subjects s
-  CROSS JOIN ${range('asc', ':version::bigint')}
- WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId AND ${FITS}
- ORDER BY n.snapshot_version`,
-);
+const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>('snapshot_lineage_above');
 
 /** Reads many snapshots of one subject, with a limit on the bytes per read. */
 export class SnapshotListStore {

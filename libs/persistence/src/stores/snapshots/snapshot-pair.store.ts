@@ -1,14 +1,9 @@
-import { type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type Reader, type SubjectRef } from '@iss/domain';
 import { ANY_BYTES } from '../../sql/coalescer';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, READABLE, readAccess } from '../facts/access-facts';
-import { NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import { CopiedTexts, TEXT_IF_SMALL } from './copied-texts';
+import { CopiedTexts } from './copied-texts';
 import type { SnapshotRead } from './snapshot-read.store';
-import { snapshotColumns } from './snapshot-record';
 
 /** The result of a read of two snapshots. Each has its own facts, because two ids may belong to different subjects. */
 export interface SnapshotPairRead {
@@ -24,49 +19,13 @@ interface SideRead extends SnapshotRead {
 type VersionInput = Reader & SubjectRef & { snapshotVersion: number };
 type IdInput = Reader & { snapshotId: string };
 
-/**
- * Declares a statement over the two inputs `i`. `toSubject` joins `s`, and `toSnapshot` joins the snapshot `found` after the
- * right `r`.
- */
-function pairStatement<Input>(
-  by: 'versions' | 'ids',
-  form: 'tenant' | 'global',
-  { toSubject, toSnapshot }: { toSubject: string; toSnapshot: string },
-): Statement<{ inputs: readonly Input[]; maxBytes: number }, SideRead> {
-  return statement(
-    `snapshot_pair_${by}_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  ${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')},
-  found.snapshot_id IS NOT NULL AS "isThere"
-  FROM ${toSubject}
-  ${readAccess(form, RULES.readDiff)}
-  ${toSnapshot}
-  ${READABLE}
- ORDER BY i.ord`,
-  );
-}
+const byVersions = (form: 'tenant' | 'global') =>
+  statement<{ inputs: readonly VersionInput[]; maxBytes: number }, SideRead>(`snapshot_pair_versions_${form}`);
+const byIds = (form: 'tenant' | 'global') =>
+  statement<{ inputs: readonly IdInput[]; maxBytes: number }, SideRead>(`snapshot_pair_ids_${form}`);
 
-const VERSIONS = {
-  toSubject: `${inputRows({ ...ACTOR, ...SUBJECT, snapshot_version: 'int' })}
-  ${NAMED_SUBJECT}`,
-  toSnapshot: snapshotOfVersion('r.subject_key', 'i.snapshot_version', 'found'),
-};
-const IDS = {
-  toSubject: `${inputRows({ ...ACTOR, snapshot_id: 'uuid' })}
-  LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
-  LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
-  toSnapshot: '',
-};
-
-const BY_VERSIONS = {
-  tenant: pairStatement<VersionInput>('versions', 'tenant', VERSIONS),
-  global: pairStatement<VersionInput>('versions', 'global', VERSIONS),
-};
-const BY_IDS = {
-  tenant: pairStatement<IdInput>('ids', 'tenant', IDS),
-  global: pairStatement<IdInput>('ids', 'global', IDS),
-};
+const BY_VERSIONS = { tenant: byVersions('tenant'), global: byVersions('global') };
+const BY_IDS = { tenant: byIds('tenant'), global: byIds('global') };
 
 const formOf = ({ tenantId }: Reader): 'tenant' | 'global' => (tenantId === null ? 'global' : 'tenant');
 

@@ -1,12 +1,9 @@
 import { type AccessFacts, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, type OtherRule, readAccess, type SubjectDisclosure } from '../facts/access-facts';
-import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import { snapshotColumns, type SnapshotRecord, type SnapshotRow } from './snapshot-record';
+import { type SubjectDisclosure } from '../facts/access-facts';
+import { type SnapshotRecord, type SnapshotRow } from './snapshot-record';
 
 export type { SnapshotRecord, SnapshotRow, SubjectDisclosure, SubjectRef };
 
@@ -56,56 +53,14 @@ interface ReadInput extends Reader, Partial<SubjectRef> {
   snapshotId?: string;
 }
 
-const READER = { ...ACTOR, with_envelope: 'boolean', known_hash: 'bytea' } as const;
-
-/** The joins of each kind of read: from its input `i` to `s`, and after the right `r` to the snapshot `found`. */
-const TARGETS: Record<SnapshotTarget['kind'], { toSubject: string; toSnapshot: string; or?: OtherRule }> = {
-  latest: {
-    toSubject: `${inputRows({ ...READER, ...SUBJECT })}
-  ${NAMED_SUBJECT}`,
-    toSnapshot: latestSnapshot('r.subject_key', 'found'),
-  },
-  version: {
-    toSubject: `${inputRows({ ...READER, ...SUBJECT, snapshot_version: 'int', as_latest: 'boolean' })}
-  ${NAMED_SUBJECT}`,
-    toSnapshot: snapshotOfVersion('r.subject_key', 'i.snapshot_version', 'found'),
-    or: { rule: RULES.readLatestAsOf, where: 'i.as_latest' },
-  },
-  id: {
-    toSubject: `${inputRows({ ...READER, snapshot_id: 'uuid' })}
-  LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
-  LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
-    toSnapshot: '',
-  },
-};
-
-/** An erased snapshot is never known, because even a caller with its hash must not use the content again. */
-const IS_KNOWN = '(found.envelope_hash = i.known_hash AND found.erasure_id IS NULL)';
-
 /** Omits an envelope with more bytes than `maxBytes`. */
 type ReadStatement = Statement<
   { inputs: readonly ReadInput[]; maxBytes: number },
   ConditionalRead & { isTooLarge: boolean }
 >;
 
-function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement {
-  const { toSubject, toSnapshot, or } = TARGETS[target];
-  // PostgreSQL knows the length of a text without reading it.
-  const isTooLarge = '(i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE';
-  const envelope = `CASE WHEN i.with_envelope AND NOT ${isTooLarge} THEN n.envelope END`;
-  return statement(
-    `snapshot_${target}_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]}, found.snapshot_version AS version,
-  ${columns(snapshotColumns(envelope), 'snapshot?')},
-       ${IS_KNOWN} IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
-  FROM ${toSubject}
-  ${readAccess(form, READ_RULES[target], or && { or })}
-  ${toSnapshot}
-  LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND ${IS_KNOWN} IS NOT TRUE) n ON true
- ORDER BY i.ord`,
-  );
-}
+const readStatement = (target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement =>
+  statement(`snapshot_${target}_${form}`);
 
 const STATEMENTS = {
   latest_tenant: readStatement('latest', 'tenant'),

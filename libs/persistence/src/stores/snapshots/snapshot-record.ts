@@ -1,5 +1,5 @@
 import type { SubjectRef } from '@iss/domain';
-import type { Columns } from '../../sql/columns';
+import { fragmentText } from '../../sql/sql-files';
 
 /**
  * A stored snapshot. `envelope` is the canonical text that was hashed. It is null if only the header was requested, and after an
@@ -31,30 +31,8 @@ export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
   envelope: UnopenedText | null;
 }
 
-/** Selects a column of the erasure of snapshot `n`. It looks it up for erased snapshots only. */
-const ofErasure = (column: string): string =>
-  `CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.${column} FROM erasures er WHERE er.erasure_id = n.erasure_id LIMIT 1) END`;
-
-/** The columns of the erasure of snapshot `n`, as `erasure?`. */
+/** The columns of the erasure of snapshot `n`, for statements in TypeScript. */
 export const ERASURE_OF_SNAPSHOT = {
-  'erasure?.erasureId': ofErasure('public_id'),
-  'erasure?.erasedAt': ofErasure('erased_at'),
+  'erasure?.erasureId': fragmentText('of_erasure', 'public_id'),
+  'erasure?.erasedAt': fragmentText('of_erasure', 'erased_at'),
 };
-
-/** Returns the columns of the snapshot `n` of subject `s`, with this envelope. */
-export const snapshotColumns = (
-  envelope = 'NULL::text',
-): Columns<Omit<SnapshotRow, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({
-  snapshotId: 'n.snapshot_id',
-  subjectType: 's.subject_type',
-  subjectId: 's.subject_id',
-  snapshotVersion: 'n.snapshot_version',
-  generatedAt: 'n.generated_at',
-  createdAt: 'n.created_at',
-  envelopeHash: `encode(n.envelope_hash, 'hex')`,
-  prevHash: `encode(n.prev_hash, 'hex')`,
-  writtenBy: 'n.written_by',
-  writeRequestId: 'n.write_request_id',
-  envelope,
-  ...ERASURE_OF_SNAPSHOT,
-});

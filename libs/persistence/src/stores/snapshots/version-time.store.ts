@@ -1,9 +1,7 @@
-import { type AccessFacts, type Reader, RULES, SCOPES, type SubjectRef } from '@iss/domain';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import { type AccessFacts, type Reader, type SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { DISCLOSURE, FACTS, readAccess, type SubjectDisclosure } from '../facts/access-facts';
-import { NAMED_SUBJECT, versionsBefore } from '../facts/joins';
+import { type SubjectDisclosure } from '../facts/access-facts';
 import type { LineageOrder } from './snapshot-list.store';
 
 /** `recorded` is the service's time (`created_at`), and `effective` the writer's time (`generated_at`). */
@@ -53,73 +51,13 @@ export interface WindowRange {
 type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
-/** Returns SQL for a moment from milliseconds since 1970. */
-const moment = (milliseconds: string): string => `('epoch'::timestamptz + ${milliseconds} * interval '1 millisecond')`;
-
-const HEAD = `LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = r.subject_key
-                      ORDER BY n.snapshot_version DESC LIMIT 1) h ON true`;
-
-const EFFECTIVE = 'effective_time(n.generated_at)';
-/** Version 1 of the subject. The index by effective time does not have it. */
-const FIRST = 'FROM snapshots n WHERE n.subject_key = r.subject_key AND n.snapshot_version = 1';
-/** The condition of the index that has all other versions. */
-const LATER = 'n.snapshot_version > 1';
-
 type AsOfStatement = Statement<Reader & SubjectRef & { asOf: number }, VersionAsOf>;
 
-/**
- * Declares a search for the version at a moment. It accepts any scope, because the caller checks the rule for the read of the
- * version.
- */
-function asOfStatement(basis: TimeBasis, form: Form, found: string): AsOfStatement {
-  return statement(
-    `version_as_of_${basis}_${form}`,
-    `SELECT ${FACTS},
-  ${DISCLOSURE[form]},
-  h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, as_of: 'bigint' })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, { ...RULES.readLatestAsOf, subject: SCOPES }, { grantedBy: RULES.readLatestAsOf.subject })}
-  ${HEAD}
-  ${found}`,
-  );
-}
-
-const ENDING = moment('(i.as_of + 1)');
-const RECORDED = `${versionsBefore('r.subject_key', 'h.version', ENDING, 'v')}
-  LEFT JOIN LATERAL (SELECT n.created_at AS at ${FIRST} AND v.passed = 0 LIMIT 1) first ON true`;
-/** Ignores the order of the versions. If several have the same time, it returns the highest. */
-const BY_EFFECTIVE_TIME = `
-  LEFT JOIN LATERAL (
-    SELECT n.snapshot_version AS passed
-      FROM ((SELECT n.snapshot_version, ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}) < (r.subject_key, ${ENDING})
-                AND n.subject_key >= r.subject_key AND ${LATER}
-              ORDER BY n.subject_key DESC, ${EFFECTIVE} DESC, n.snapshot_version DESC LIMIT 1)
-             UNION ALL
-            (SELECT n.snapshot_version, ${EFFECTIVE} ${FIRST} AND ${EFFECTIVE} < ${ENDING} LIMIT 1)) n
-     ORDER BY n.at DESC, n.snapshot_version DESC LIMIT 1
-  ) v ON true
-  LEFT JOIN LATERAL (
-    SELECT min(n.at) AS at
-      FROM ((SELECT ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}) > (r.subject_key, '-infinity')
-                AND n.subject_key <= r.subject_key AND ${LATER}
-              ORDER BY n.subject_key, ${EFFECTIVE}, n.snapshot_version LIMIT 1)
-             UNION ALL
-            (SELECT ${EFFECTIVE} ${FIRST} LIMIT 1)) n
-     WHERE v.passed IS NULL
-  ) first ON true`;
+const asOf = (basis: TimeBasis, form: Form): AsOfStatement => statement(`version_as_of_${basis}_${form}`);
 
 const AS_OF: Record<TimeBasis, Record<Form, AsOfStatement>> = {
-  recorded: {
-    tenant: asOfStatement('recorded', 'tenant', RECORDED),
-    global: asOfStatement('recorded', 'global', RECORDED),
-  },
-  effective: {
-    tenant: asOfStatement('effective', 'tenant', BY_EFFECTIVE_TIME),
-    global: asOfStatement('effective', 'global', BY_EFFECTIVE_TIME),
-  },
+  recorded: { tenant: asOf('recorded', 'tenant'), global: asOf('recorded', 'global') },
+  effective: { tenant: asOf('effective', 'tenant'), global: asOf('effective', 'global') },
 };
 
 /** A window in milliseconds since 1970, with `from` inclusive and `ending` exclusive. */
@@ -127,70 +65,25 @@ interface Bounds {
   from: number | null;
   ending: number | null;
 }
-const SINCE = `coalesce(${moment(':from::bigint')}, '-infinity')`;
-const UNTIL = `coalesce(${moment(':ending::bigint')}, 'infinity')`;
 
 type RecordedStatement = Statement<
   Reader & SubjectRef & Bounds,
   { facts: AccessFacts; headVersion: number | null; before: number | null; passed: number | null }
 >;
 
-function recordedStatement(form: Form): RecordedStatement {
-  return statement(
-    `versions_recorded_within_${form}`,
-    `SELECT ${FACTS},
-  h.version AS "headVersion", b.passed AS "before", v.passed AS "passed"
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${HEAD}
-  ${versionsBefore('r.subject_key', 'h.version', SINCE, 'b')}
-  ${versionsBefore('r.subject_key', 'h.version', UNTIL, 'v')}`,
-  );
-}
-
-const RECORDED_WITHIN = { tenant: recordedStatement('tenant'), global: recordedStatement('global') };
+const recordedWithin = (form: Form): RecordedStatement => statement(`versions_recorded_within_${form}`);
+const RECORDED_WITHIN = { tenant: recordedWithin('tenant'), global: recordedWithin('global') };
 
 type EffectiveStatement = Statement<
   Reader & SubjectRef & Bounds & { after: number | null; limit: number },
   { facts: AccessFacts; headVersion: number | null; version: number | null }
 >;
 
-/** Declares a list by time and then version, after the version `after`, whose own time determines the place. */
-function effectiveStatement(order: LineageOrder, form: Form): EffectiveStatement {
-  const direction = order === 'asc' ? 'ASC' : 'DESC';
-  const [compare, start] = order === 'asc' ? ['>', SINCE] : ['<', UNTIL];
-  const place = (subject: string): string => `(${subject}coalesce(last.at, ${start}), coalesce(:after::int, 0))`;
-  return statement(
-    `versions_effective_within_${order}_${form}`,
-    `SELECT ${FACTS},
-  h.version AS "headVersion", v.snapshot_version AS "version"
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${readAccess(form, RULES.readLineage)}
-  ${HEAD}
-  LEFT JOIN LATERAL (SELECT ${EFFECTIVE} AS at FROM snapshots n
-                      WHERE n.subject_key = r.subject_key AND n.snapshot_version = :after::int LIMIT 1) last ON true
-  LEFT JOIN LATERAL (
-    SELECT n.snapshot_version, n.at
-      FROM ((SELECT n.snapshot_version, ${EFFECTIVE} AS at FROM snapshots n
-              WHERE (n.subject_key, ${EFFECTIVE}, n.snapshot_version) ${compare} ${place('r.subject_key, ')}
-                AND (n.subject_key, ${EFFECTIVE}) >= (r.subject_key, ${SINCE})
-                AND (n.subject_key, ${EFFECTIVE}) < (r.subject_key, ${UNTIL}) AND ${LATER}
-              ORDER BY n.subject_key ${direction}, ${EFFECTIVE} ${direction}, n.snapshot_version ${direction} LIMIT :limit)
-             UNION ALL
-            (SELECT n.snapshot_version, ${EFFECTIVE} ${FIRST}
-                AND ${EFFECTIVE} >= ${SINCE} AND ${EFFECTIVE} < ${UNTIL}
-                AND (${EFFECTIVE}, n.snapshot_version) ${compare} ${place('')} LIMIT 1)) n
-     ORDER BY n.at ${direction}, n.snapshot_version ${direction} LIMIT :limit
-  ) v ON true
- ORDER BY v.at ${direction}, v.snapshot_version ${direction}`,
-  );
-}
-
+const effectiveWithin = (order: LineageOrder, form: Form): EffectiveStatement =>
+  statement(`versions_effective_within_${order}_${form}`);
 const EFFECTIVE_WITHIN = {
-  asc: { tenant: effectiveStatement('asc', 'tenant'), global: effectiveStatement('asc', 'global') },
-  desc: { tenant: effectiveStatement('desc', 'tenant'), global: effectiveStatement('desc', 'global') },
+  asc: { tenant: effectiveWithin('asc', 'tenant'), global: effectiveWithin('asc', 'global') },
+  desc: { tenant: effectiveWithin('desc', 'tenant'), global: effectiveWithin('desc', 'global') },
 };
 
 /** Finds the versions of a subject by time. The cost hardly depends on the length of the chain. */

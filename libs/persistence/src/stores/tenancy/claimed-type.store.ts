@@ -7,21 +7,11 @@ interface Claim {
   claimedType: PrincipalType;
 }
 
-const PUT = statement<Claim>(
-  'claimed_type_put',
-  `INSERT INTO claimed_types (principal_id, claimed_type) VALUES (:principalId, :claimedType)
-  ON CONFLICT (principal_id) DO UPDATE SET claimed_type = excluded.claimed_type, seen_at = excluded.seen_at`,
-);
+const PUT = statement<Claim>('claimed_type_put');
 
-const CHANGE = statement<Claim>(
-  'claimed_type_change',
-  `UPDATE claimed_types SET claimed_type = :claimedType, seen_at = now() WHERE principal_id = :principalId`,
-);
+const CHANGE = statement<Claim>('claimed_type_change');
 
-const FIND = statement<{ principalId: string }, { claimedType: PrincipalType }>(
-  'claimed_type_find',
-  'SELECT c.claimed_type AS "claimedType" FROM claimed_types c WHERE c.principal_id = :principalId',
-);
+const FIND = statement<{ principalId: string }, { claimedType: PrincipalType }>('claimed_type_find');
 
 /** Returns the type in the principal's last token; `human` if no token ever claimed another. */
 export async function findClaimedType(sql: TransactionSql, principalId: string): Promise<PrincipalType> {

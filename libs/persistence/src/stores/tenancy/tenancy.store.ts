@@ -14,24 +14,12 @@ import {
   type TenancyRole,
 } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList, toPage } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import { capOf, countUpTo } from '../limits/caps';
 import { findClaimedType } from './claimed-type.store';
-import {
-  findMember,
-  hasOtherOwner,
-  MEMBERSHIP,
-  type MembershipRecord,
-  type NewMembership,
-  putMember,
-} from './memberships';
-import { ACTING, type ActedBy } from '../records/acting';
-import { founderOf } from '../webhooks/pending-delivery';
+import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
+import { type ActedBy } from '../records/acting';
 import { lockTenant } from './tenant-lock';
 
 export type { MembershipRecord, NewMembership } from './memberships';
@@ -128,107 +116,36 @@ export interface UsageDay {
   snapshotWrites: number;
 }
 
-const inEffect = (setting: ConfirmationSetting): string =>
-  `setting_in_effect(t.${setting}, t.pending_changes -> '${setting}')`;
-
-/** The columns of the tenant `t`. */
-const TENANT: Columns<TenantRecord> = {
-  tenantId: 't.tenant_id',
-  name: 't.name',
-  slug: 't.slug',
-  chainEnforced: 't.chain_enforced',
-  evidencePolicy: 't.evidence_policy',
-  erasureConfirmation: inEffect('erasure_confirmation'),
-  grantConfirmation: inEffect('grant_confirmation'),
-  pendingChanges: `(SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
-      'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
-     FROM jsonb_each(t.pending_changes) p WHERE setting_in_effect('required', p.value) = 'required')`,
-  createdAt: 't.created_at',
-};
-
-const CALLER = `${inputRow(ACTOR)} ${MEMBER_ACCESS}`;
-
-/** Serializes the creation of tenants by one principal, so that each is counted before the next one. */
-const LOCK_FOUNDER = statement<ActedBy>(
-  'tenant_lock_founder',
-  `SELECT pg_advisory_xact_lock(hashtextextended('founder/' || acting.principal_id, 0)) FROM ${ACTING}`,
-);
+const LOCK_FOUNDER = statement<ActedBy>('tenant_lock_founder');
 
 const CREATE = statement<
   NewTenant & Omit<NewMembership, 'tenantId'> & Pick<Caps, 'tenants_per_principal'>,
   { tenant: TenantRecord | null; cap: number }
->(
-  'tenant_create',
-  `WITH cap AS MATERIALIZED (SELECT ${capOf('tenants_per_principal', ':principalId')} AS value),
-made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, evidence_policy, founded_by)
-  SELECT :tenantId::text, :name::text, :slug::text, :chainEnforced::boolean, :evidencePolicy::text, :principalId::text
-    FROM cap
-   WHERE ${countUpTo('cap.value', 'FROM tenants f WHERE f.founded_by = :principalId')} < cap.value
-  RETURNING *
-), founder AS (
-  INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-                           allow_counterparty_access, status)
-  SELECT t.tenant_id, :principalId, :tenancyRole, :role, :principalType, :allowCounterpartyAccess::boolean, :status
-    FROM made t
-)
-SELECT ${columns(TENANT, 'tenant?')}, cap.value AS cap
-  FROM cap LEFT JOIN made t ON true`,
-);
+>('tenant_create');
 
-const FOUNDER = statement<{ tenantId: string }, { founderId: string }>(
-  'tenant_founder',
-  `SELECT ${founderOf(':tenantId::text')} AS "founderId"`,
-);
+const FOUNDER = statement<{ tenantId: string }, { founderId: string }>('tenant_founder');
 
-const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts', `SELECT ${FACTS} FROM ${CALLER}`);
+const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts');
 
 const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; rows: number }, TenantOfMember>(
   'tenants_of_principal',
-  `SELECT ${columns(TENANT, 'tenant')},
-  m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
-  FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
- WHERE m.principal_id = :principalId AND m.status = 'active' AND m.tenant_id > :after
- ORDER BY m.tenant_id LIMIT :rows`,
 );
 
 const INVITATIONS = statement<{ principalId: string; after: string | number; rows: number }, InvitationRecord>(
   'invitations_of_principal',
-  `SELECT t.tenant_id AS "tenantId", t.name AS "tenantName", m.api_functional_role AS role, m.tenancy_role AS "tenancyRole",
-  m.invited_by AS "invitedBy", m.invited_at AS "invitedAt"
-  FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
- WHERE m.principal_id = :principalId AND m.status = 'pending' AND m.tenant_id > :after
- ORDER BY m.tenant_id LIMIT :rows`,
 );
 
 const BLOCKS = statement<{ principalId: string; after: string | number; rows: number }, TenantBlock>(
   'tenant_blocks_of_principal',
-  `SELECT b.tenant_id AS "tenantId", b.blocked_at AS "blockedAt" FROM tenant_blocks b
- WHERE b.principal_id = :principalId AND b.tenant_id > :after ORDER BY b.tenant_id LIMIT :rows`,
 );
 
-const FIND_BLOCK = statement<{ tenantId: string; targetId: string }>(
-  'tenant_block_find',
-  'SELECT FROM tenant_blocks b WHERE b.principal_id = :targetId AND b.tenant_id = :tenantId',
-);
+const FIND_BLOCK = statement<{ tenantId: string; targetId: string }>('tenant_block_find');
 
-const BLOCK = statement<Actor>(
-  'tenant_block',
-  'INSERT INTO tenant_blocks (principal_id, tenant_id) VALUES (:principalId, :tenantId) ON CONFLICT DO NOTHING',
-);
+const BLOCK = statement<Actor>('tenant_block');
 
-const UNBLOCK = statement<Actor>(
-  'tenant_unblock',
-  'DELETE FROM tenant_blocks b WHERE b.principal_id = :principalId AND b.tenant_id = :tenantId',
-);
+const UNBLOCK = statement<Actor>('tenant_unblock');
 
-const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>(
-  'tenant_find',
-  `SELECT ${FACTS},
-  f.role AS "found?.role", f.tenancy_role AS "found?.tenancyRole",
-  ${columns(TENANT, 'found?.tenant')}
-  FROM ${CALLER} LEFT JOIN tenants t ON t.tenant_id = i.tenant_id`,
-);
+const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>('tenant_find');
 
 /** Owners may change everything. Admins may switch a confirmation off only if another principal requested it. */
 export interface TenantChangers {
@@ -246,92 +163,25 @@ const CHANGE = statement<
       demanded: readonly ConfirmationSetting[];
     },
   { facts: AccessFacts; tenant: TenantRecord | null }
->(
-  'tenant_change',
-  `WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.* FROM ${CALLER} CROSS JOIN ${ACTING}),
-changed AS (
-  UPDATE tenants t
-     SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
-         chain_enforced = coalesce(:chainEnforced, t.chain_enforced),
-         evidence_policy = coalesce(:evidencePolicy, t.evidence_policy),
-         erasure_confirmation = coalesce(:erasureConfirmation, t.erasure_confirmation),
-         grant_confirmation = coalesce(:grantConfirmation, t.grant_confirmation),
-         pending_changes = t.pending_changes - :demanded::text[]
-    FROM facts f
-   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
-     AND (NOT :byHuman::boolean OR f.principal_type = 'human')
-     AND (f.role = ANY (:owners::text[])
-          OR f.role = ANY (:admins::text[])
-             AND NOT EXISTS (SELECT FROM unnest(:lifted::text[]) AS l(setting)
-                              WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', :principalId) = :principalId))
-  RETURNING t.*
-)
-SELECT ${FACTS},
-  ${columns(TENANT, 'tenant?')}
-  FROM facts f LEFT JOIN changed t ON true`,
-);
+>('tenant_change');
 
 const MEMBERS = statement<
   Actor & { status: MemberStatus | null; after: string | number; rows: number },
   ListRow<AccessFacts, MembershipRecord>
->(
-  'members_of_tenant',
-  `SELECT ${FACTS},
-  ${columns(MEMBERSHIP, 'item?')},
-  ARRAY[m.principal_id] AS position
-  FROM ${CALLER}
-  LEFT JOIN LATERAL (
-    SELECT * FROM memberships m
-     WHERE m.tenant_id = i.tenant_id AND m.principal_id > :after AND f.member_status = 'active'
-       AND (:status::text IS NULL OR m.status = :status)
-     ORDER BY m.principal_id LIMIT :rows
-  ) m ON true
- ORDER BY m.principal_id`,
-);
+>('members_of_tenant');
 
-/**
- * Cancels offers that lost their basis: the maker may no longer hand the tenant over, or the recipient was removed. The offer of
- * a first owner ends when the tenant has an owner.
- */
 const CANCEL_OFFERS = statement<{
   tenantId: string;
   principalId: string;
   mayHandOver: boolean;
   isRemoved: boolean;
   isFirstOwner: boolean;
-}>(
-  'membership_cancel_offers',
-  `UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
-  WHERE o.tenant_id = :tenantId AND o.status = 'pending'
-    AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
-    AND ((o.from_principal_id = :principalId AND NOT :mayHandOver::boolean)
-         OR (o.to_principal_id = :principalId AND :isRemoved::boolean)
-         OR :isFirstOwner::boolean)`,
-);
+}>('membership_cancel_offers');
 
-// Bounds are in milliseconds and inclusive, as JavaScript's clock gives them.
 const USAGE = statement<
   Actor & { from: Date; to: Date; readers: readonly Role[] },
   { facts: AccessFacts; day: UsageDay | null }
->(
-  'usage_by_day',
-  `SELECT ${FACTS},
-  u.date AS "day?.date", u.snapshot_writes AS "day?.snapshotWrites"
-  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :from::timestamptz AS first,
-               :to::timestamptz + interval '1 millisecond' AS ending) i ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL (
-    SELECT to_char(d.day, 'YYYY-MM-DD') AS date, w.snapshot_writes
-      FROM generate_series(date_trunc('day', i.first AT TIME ZONE 'UTC'), :to::timestamptz AT TIME ZONE 'UTC', '1 day') d(day)
-     CROSS JOIN LATERAL (
-       SELECT count(*)::int AS snapshot_writes FROM snapshots s
-        WHERE s.tenant_id = i.tenant_id
-          AND s.created_at >= greatest(i.first, d.day AT TIME ZONE 'UTC')
-          AND s.created_at < least(i.ending, (d.day + interval '1 day') AT TIME ZONE 'UTC')
-     ) w
-     WHERE f.member_status = 'active' AND f.role = ANY (:readers::text[])
-  ) u ON true
- ORDER BY u.date`,
-);
+>('usage_by_day');
 
 function isOwner(member: MembershipRecord | null): boolean {
   return member?.status === 'active' && member.role === OWNER;

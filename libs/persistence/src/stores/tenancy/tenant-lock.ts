@@ -1,12 +1,8 @@
 import type { Acting } from '@iss/domain';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { ACTING } from '../records/acting';
 
-const LOCK = statement<Acting>(
-  'lock_tenant',
-  `SELECT FROM tenants t CROSS JOIN ${ACTING} WHERE t.tenant_id = :tenantId FOR NO KEY UPDATE OF t`,
-);
+const LOCK = statement<Acting>('lock_tenant');
 
 /**
  * Locks the tenant until the end of the transaction, and records the transaction's changes under this actor. The lock serializes

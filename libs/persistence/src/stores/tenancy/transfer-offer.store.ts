@@ -1,21 +1,8 @@
 import { type AccessFacts, type Acting, type Actor, OWNER, type TransferOfferStatus } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow } from '../../sql/input';
-import {
-  type Before,
-  before,
-  fitting,
-  type ListRow,
-  newestFirst,
-  type Page,
-  type PageRequest,
-  rowBytes,
-  toList,
-} from '../../sql/page';
+import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
 import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
 import { lockTenant } from './tenant-lock';
 
@@ -57,86 +44,22 @@ export interface TransferOfferEnd {
   members: readonly NewMembership[];
 }
 
-const IS_OVERDUE = `o.status = 'pending' AND o.expires_at <= statement_timestamp()`;
+const EXPIRE = statement<{ tenantId: string }>('transfer_offer_expire');
 
-/** The columns of the offer `o`. */
-const OFFER: Columns<TransferOfferRecord> = {
-  offerId: 'o.offer_id',
-  tenantId: 'o.tenant_id',
-  fromPrincipalId: 'o.from_principal_id',
-  toPrincipalId: 'o.to_principal_id',
-  message: 'o.message',
-  status: `CASE WHEN ${IS_OVERDUE} THEN 'expired' ELSE o.status END`,
-  createdAt: 'o.created_at',
-  expiresAt: 'o.expires_at',
-  resolvedAt: `CASE WHEN ${IS_OVERDUE} THEN o.expires_at ELSE o.resolved_at END`,
-};
-
-const EXPIRE = statement<{ tenantId: string }>(
-  'transfer_offer_expire',
-  `UPDATE transfer_offers o SET status = 'expired', resolved_at = o.expires_at
-  WHERE o.tenant_id = :tenantId AND ${IS_OVERDUE}`,
-);
-
-const INSERT = statement<NewTransferOffer, TransferOfferRecord>(
-  'transfer_offer_insert',
-  `INSERT INTO transfer_offers AS o (offer_id, tenant_id, from_principal_id, to_principal_id, message, expires_at, created_at)
-  VALUES (:offerId, :tenantId, :fromPrincipalId, :toPrincipalId, :message, :expiresAt, statement_timestamp())
-  RETURNING ${columns(OFFER)}`,
-);
+const INSERT = statement<NewTransferOffer, TransferOfferRecord>('transfer_offer_insert');
 
 const FIND = statement<TransferOfferRef, { facts: AccessFacts; offer: TransferOfferRecord | null }>(
   'transfer_offer_find',
-  `SELECT ${FACTS},
-  ${columns(OFFER, 'offer?')}
-  FROM ${inputRow({ ...ACTOR, offer_id: 'uuid' })}
-  ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
-    ON o.tenant_id = i.tenant_id`,
 );
 
-const END = statement<{ offerId: string; status: TransferOfferStatus }, TransferOfferRecord>(
-  'transfer_offer_end',
-  `UPDATE transfer_offers o SET status = :status, resolved_at = statement_timestamp()
-  WHERE o.offer_id = :offerId AND (o.status = 'pending') IS TRUE
-  RETURNING ${columns(OFFER)}`,
-);
+const END = statement<{ offerId: string; status: TransferOfferStatus }, TransferOfferRecord>('transfer_offer_end');
 
-/** Records the next owner of this transaction as the successor of this principal, so that there is one change and not two. */
-const HANDED_OVER_BY = statement<{ principalId: string }>(
-  'transfer_offer_handed_over_by',
-  `SELECT set_config('iss.owner_from', :principalId, true)`,
-);
+const HANDED_OVER_BY = statement<{ principalId: string }>('transfer_offer_handed_over_by');
 
-const LIST = newestFirst('o', 'offer_id');
-
-// Each kind of caller uses its own index, so a caller that sees few offers does not scan all.
 const OF_TENANT = statement<
   Actor & Before & { admins: readonly string[] },
   ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
->(
-  'transfer_offers_of_tenant',
-  `SELECT ${FACTS},
-  ${columns(OFFER, 'item?')},
-  ${LIST.position}, o.found,
-       coalesce((SELECT true FROM transfer_offers mine
-                  WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
-  FROM ${inputRow(ACTOR)}
-  ${MEMBER_ACCESS}
-  CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role = ANY (:admins::text[])) IS TRUE AS is_admin OFFSET 0) a
-  LEFT JOIN LATERAL ${fitting(
-    'o',
-    `SELECT * FROM (SELECT * FROM transfer_offers o
-                    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND ${LIST.next}) o
-      UNION ALL
-     SELECT * FROM (SELECT * FROM transfer_offers o
-                     WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
-                       AND ${LIST.next}) o`,
-    rowBytes('o'),
-    LIST.order,
-  )} o ON true
- ${LIST.order}`,
-);
+>('transfer_offers_of_tenant');
 
 /** Offers of a tenant's ownership from one principal to another. */
 export class TransferOfferStore {

@@ -1,28 +1,13 @@
 import type { AccessFacts, Actor, EvidencePolicy, Role, SubjectRef, UpdateStatus } from '@iss/domain';
-import { newEventId, RULES } from '@iss/domain';
+import { newEventId } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
-import {
-  type Before,
-  before,
-  fitting,
-  type ListRow,
-  newestFirst,
-  type Page,
-  type PageRequest,
-  toList,
-} from '../../sql/page';
+import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { headVersion, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
-import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
-import { eventIdIfWanted, wants } from '../webhooks/wants';
-import { snapshotColumns, type SnapshotRow } from '../snapshots/snapshot-record';
-import { type ListedUpdate, updateColumns, type UpdateRecord } from './update-record';
+import { type SnapshotRow } from '../snapshots/snapshot-record';
+import { type ListedUpdate, type UpdateRecord } from './update-record';
 
 export { type ListedUpdate, type UpdateRecord } from './update-record';
 
@@ -116,138 +101,20 @@ interface Places {
 
 type PendingCaps = Pick<Caps, 'pending_updates_per_subject' | 'pending_updates_per_tenant'>;
 
-/** Rows that share the statement count together: earlier rows take their places first. */
-const SUBJECT_IS_FULL = 'f.pending_of_subject + (:aheadOfSubject::int[])[f.ord] >= f.subject_cap';
-const TENANT_IS_FULL = 'f.pending_of_tenant + (:aheadOfTenant::int[])[f.ord] >= f.tenant_cap';
+const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & PendingCaps, ProposeRow>('update_propose');
 
-/**
- * Stores proposals. It counts the tenant's proposals unless the process knows that there is a free place under the current cap
- * ({@link Headroom}).
- */
-const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & PendingCaps, ProposeRow>(
-  'update_propose',
-  `WITH facts AS MATERIALIZED (
-  SELECT f.*,
-         ${countUpTo(
-           'f.subject_cap',
-           `FROM updates u WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')`,
-         )} AS pending_of_subject,
-         CASE WHEN f.tenant_cap IS DISTINCT FROM (:countedCaps::int[])[f.ord] THEN ${countUpTo(
-           'f.tenant_cap',
-           `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
-         )} END AS pending_of_tenant
-    FROM (
-    SELECT i.*, f.*, s.subject_key, ${headVersion('s.subject_key')} AS head_version,
-           ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
-           ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap,
-           (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
-      FROM ${inputRows({
-        update_id: 'uuid',
-        ...ACTOR,
-        ...SUBJECT,
-        base_snapshot_version: 'int',
-        request_id: 'text',
-        evidence_policy: 'text',
-      })}
-      ${NAMED_SUBJECT}
-      ${TENANT_ACCESS}
-     ORDER BY i.tenant_id, i.request_id
-    OFFSET 0
-  ) f
-),
-inserted AS (
-  INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
-                       request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
-         (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
-    FROM facts f
-   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
-     AND head_version = base_snapshot_version AND tenant_policy = evidence_policy
-     AND (${SUBJECT_IS_FULL}) IS NOT TRUE AND (${TENANT_IS_FULL}) IS NOT TRUE
-  ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
-  RETURNING update_id
-),
-announced AS MATERIALIZED (
-  SELECT i.update_id, i.tenant_id, i.ord, ${eventIdIfWanted('eventIds', 'i.tenant_id', 'update.proposed')} AS event_id
-    FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
-),
-new_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'update.proposed', update_id, (:traces.requestId::text[])[ord],
-         (:traces.traceparent::text[])[ord]
-    FROM announced WHERE event_id IS NOT NULL
-)
-SELECT ${FACTS},
-  f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
-       (ARRAY(SELECT event_id FROM announced))[array_position(ARRAY(SELECT update_id FROM announced), f.update_id)] AS "eventId",
-       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
-       f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
-       CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
-            WHEN ${TENANT_IS_FULL} THEN 'pending_updates_per_tenant' END AS "reached?.name",
-       CASE WHEN ${SUBJECT_IS_FULL} THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
-  FROM facts f
- ORDER BY f.ord`,
-);
-
-const BY_REQUEST = statement<{ tenantId: string; requestId: string }, UpdateRecord>(
-  'update_by_request',
-  `SELECT ${columns(updateColumns())}
-  FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
-    WHERE u.tenant_id = :tenantId AND u.request_id = :requestId`,
-);
+const BY_REQUEST = statement<{ tenantId: string; requestId: string }, UpdateRecord>('update_by_request');
 
 /** An {@link UpdateRef} as parameters of a statement. */
 type UpdateInput = Actor & { updateId: string; subjectType: string | null; subjectId: string | null };
 
-const INPUT = { update_id: 'uuid', ...ACTOR, ...SUBJECT } as const;
-
-/**
- * Joins the update `u` of the input `i`, and the subject `s` on which access is decided: the path's if it has one. The update is
- * found by its key first and checked afterwards, because an early plan would otherwise scan all updates of the tenant. `u` is
- * null unless the caller is an active member of the owner.
- */
-const UPDATE = `
-  LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) found
-    ON found.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR found.subject_key = p.subject_key)
-  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, found.subject_key)
-  ${TENANT_ACCESS}
-  LEFT JOIN LATERAL (SELECT found.* WHERE f.owns_subject AND f.member_status = 'active') u ON true`;
-
-// PostgreSQL knows the length of a text without reading it.
-const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(n.envelope) > :maxBytes::int) IS TRUE';
-const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
-
 const FOR_APPLY = statement<
   { inputs: readonly UpdateInput[]; maxBytes: number },
   UpdateToApply & { isTooLarge: boolean }
->(
-  'update_for_apply',
-  `SELECT ${FACTS},
-  ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
-  ${headVersion('s.subject_key')} AS "headVersion",
-       t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
-       ${IS_TOO_LARGE} AS "isTooLarge",
-  ${columns(snapshotColumns(unlessTooLarge('n.envelope')), 'base?')},
-       ${originsOf('n.subject_key', 'n.snapshot_version')} AS "base?.origins"
-  FROM ${inputRows(INPUT)}
-  ${UPDATE}
-  ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'n')}
-  LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
- ORDER BY i.ord`,
-);
+>('update_for_apply');
 
-const FIND = statement<UpdateInput, FoundUpdate>(
-  'update_find',
-  `SELECT ${FACTS},
-  ${columns(updateColumns(), 'update?')}
-  FROM ${inputRow(INPUT)} ${UPDATE}`,
-);
+const FIND = statement<UpdateInput, FoundUpdate>('update_find');
 
-/**
- * Withdraws an update. The row lock serializes withdrawing and applying, and the later one sees that the update is no longer
- * proposed.
- */
 const WITHDRAW = statement<
   UpdateInput & {
     proposers: readonly Role[];
@@ -257,71 +124,12 @@ const WITHDRAW = statement<
     traceparent: string;
   },
   FoundUpdate & { withdrawnNowAt: Date | null; eventId: string | null }
->(
-  'update_withdraw',
-  `WITH found AS MATERIALIZED (
-  SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id FROM ${inputRow(INPUT)} ${UPDATE}
-),
-withdrawn AS (
-  UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
-    FROM found f
-   WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
-     AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
-  RETURNING u.update_id, u.tenant_id, u.withdrawn_at
-),
-announced AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT :eventId::uuid, w.tenant_id, 'update.withdrawn', w.update_id, :trace::text, :traceparent::text
-    FROM withdrawn w
-   WHERE (SELECT true FROM ${wants('w.tenant_id', `'update.withdrawn'`)})
-  RETURNING event_id
-)
-SELECT ${FACTS},
-  ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt",
-  (SELECT event_id FROM announced) AS "eventId"
-  FROM found f LEFT JOIN withdrawn w ON true`,
-);
-
-const LIST = newestFirst('u', 'update_id');
-const LISTED = `${FACTS},
-  ${columns({ ...updateColumns(), name: 's.display_name' }, 'item?')},
-  ${LIST.position}, u.found`;
+>('update_withdraw');
 type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
-/**
- * Joins a page of these updates as `u`. It reads each status from the index separately, so that a rare one needs no scan of a
- * long history.
- */
-const pageOf = (whose: string): string => `
-  LEFT JOIN LATERAL ${fitting(
-    'u',
-    `SELECT u.*
-      FROM unnest(:statuses::text[]) state
-     CROSS JOIN LATERAL (SELECT * FROM updates u WHERE ${whose} AND u.status = state AND ${LIST.next}) u
-     ${LIST.order} LIMIT :rows`,
-    `(octet_length(u.patch_ops) + octet_length(to_json(concat(u.request_id, u.initiated_by, u.proposed_by))::text))`,
-    LIST.order,
-  )} u ON true`;
+const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, ListedUpdate>>('updates_of_tenant');
 
-const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, ListedUpdate>>(
-  'updates_of_tenant',
-  `SELECT ${LISTED}
-  FROM ${inputRow(ACTOR)}
-  ${MEMBER_ACCESS}
-  ${pageOf(`u.tenant_id = i.tenant_id AND f.member_status = 'active'`)}
-  LEFT JOIN subjects s ON s.subject_key = u.subject_key
- ${LIST.order}`,
-);
-
-const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, ListedUpdate>>(
-  'updates_of_subject',
-  `SELECT ${LISTED}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}
-  ${pageOf('u.subject_key = s.subject_key AND f.owns_subject')}
- ${LIST.order}`,
-);
+const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, ListedUpdate>>('updates_of_subject');
 
 const MAX_ROWS = 32;
 const MAX_RUNNING = 3;
