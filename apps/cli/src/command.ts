@@ -14,10 +14,18 @@ export interface ArgumentSpec {
   /** How the usage line writes it. Default: the name in capitals. */
   label?: string;
   isOptional?: boolean;
-  /** The allowed values, for shell completion. */
+  /** The allowed values, unless `read` checks them. Shell completion offers them. */
   choices?: readonly string[];
   /** As for options. */
   isShared?: boolean;
+  /** Parses the text. @throws UsageError that names the option */
+  read?: (text: string, name: string) => unknown;
+}
+
+/** Options that exclude each other. */
+export interface OptionGroup {
+  /** The error message if none is given. Default: none need be given. */
+  required?: string;
 }
 
 /** An option: a flag unless it takes a value. */
@@ -25,9 +33,14 @@ export interface OptionSpec {
   about: string;
   /** The placeholder of its value, such as FILE. */
   value?: string;
-  /** The allowed values, for shell completion. */
+  /** The allowed values, unless `read` checks them. Shell completion offers them. */
   choices?: readonly string[];
   isRepeated?: boolean;
+  /** The error message if the option is missing. Default: it may be. */
+  required?: string;
+  group?: OptionGroup;
+  /** Parses the text. @throws UsageError that names the option */
+  read?: (text: string, name: string) => unknown;
   /** Many commands have it: usage lines leave it out, and docs/cli.md describes it once. */
   isShared?: boolean;
 }
@@ -88,6 +101,12 @@ export const GROUPS = [
   'Tools',
 ] as const;
 
+type CamelCase<Name extends string> = Name extends `${infer First} ${infer Rest}`
+  ? `${CamelCase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Name extends `${infer First}-${infer Rest}`
+    ? `${First}${Capitalize<CamelCase<Rest>>}`
+    : Name;
+
 /** The facts about a command that are known without loading it. */
 export interface CommandEntry {
   group: (typeof GROUPS)[number];
@@ -96,6 +115,31 @@ export interface CommandEntry {
   /** A typical call, of at most 76 characters. */
   example: string;
   load(): Promise<Command>;
+}
+
+/**
+ * Returns the entries of commands that one module exports, each under its name in camel case: `pending confirm` as `pendingConfirm`.
+ */
+export function commandsOf<Name extends string>(
+  group: CommandEntry['group'],
+  load: () => Promise<Readonly<Record<CamelCase<Name>, Command>>>,
+  words: Readonly<Record<Name, Pick<CommandEntry, 'summary' | 'example'>>>,
+): Record<Name, CommandEntry>;
+export function commandsOf(
+  group: CommandEntry['group'],
+  load: () => Promise<Readonly<Record<string, Command>>>,
+  words: Readonly<Record<string, Pick<CommandEntry, 'summary' | 'example'>>>,
+): Record<string, CommandEntry> {
+  const entries = Object.entries(words).map(([name, entry]) => {
+    const exported = name.replace(/[ -](\w)/g, (_separator, letter: string) => letter.toUpperCase());
+    const loadOne = async (): Promise<Command> => {
+      const { [exported]: command } = await load();
+      if (command === undefined) throw new TypeError(`No module exports ${exported}.`);
+      return command;
+    };
+    return [name, { group, ...entry, load: loadOne }];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the text of an argument or option; undefined if it is not given. */

@@ -1,331 +1,180 @@
-import type { CommandEntry } from './command';
+import { type CommandEntry, commandsOf } from './command';
 import { OPERATORS_COMMANDS } from './operators';
 
 /** First words of operator commands. A package does not have them, and its error message says where to find them. */
 export const OPERATORS_WORDS = ['audit', 'doctor', 'log-restart', 'migrate', 'admin'] as const;
 
 /**
- * All commands by name. To add one, export a {@link Command} from a file in `commands/`, add an entry here, and add a line to
- * `test/page/examples.ts`. A test runs these lines, and docs/cli.md shows those that name a command.
+ * All commands by name. To add one, export a {@link Command} from the file of its resource in `commands/`, under its name in camel case, add its words here, and
+ * add a line to `test/page/examples.ts`. A test runs these lines, and docs/cli.md shows those that name a command.
  */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  login: {
-    group: 'Identity',
-    summary: 'Sign in and save a profile.',
-    example: 'iss login --base-url https://iss.example.com',
-    load: async () => (await import('./commands/login.ts')).login,
-  },
-  logout: {
-    group: 'Identity',
-    summary: 'Delete a profile and its tokens.',
-    example: 'iss logout --profile auditor',
-    load: async () => (await import('./commands/logout.ts')).logout,
-  },
-  whoami: {
-    group: 'Identity',
-    summary: 'Show your user, your tenants and the service.',
-    example: 'iss whoami',
-    load: async () => (await import('./commands/whoami.ts')).whoami,
-  },
-  use: {
-    group: 'Identity',
-    summary: 'Select the tenant to act for.',
-    example: 'iss use agency',
-    load: async () => (await import('./commands/use.ts')).use,
-  },
-  invitations: {
-    group: 'Identity',
-    summary: 'List the tenants that invited you.',
-    example: 'iss invitations',
-    load: async () => (await import('./commands/invitations.ts')).invitations,
-  },
-  join: {
-    group: 'Identity',
-    summary: 'Accept the invitation of a tenant.',
-    example: 'iss join agency',
-    load: async () => (await import('./commands/join.ts')).join,
-  },
-  leave: {
-    group: 'Identity',
-    summary: 'Leave a tenant or decline its invitation.',
-    example: 'iss leave agency',
-    load: async () => (await import('./commands/leave.ts')).leave,
-  },
-  unblock: {
-    group: 'Identity',
-    summary: 'Allow a blocked tenant to invite you again.',
-    example: 'iss unblock agency',
-    load: async () => (await import('./commands/unblock.ts')).unblock,
-  },
-  put: {
-    group: 'Versions',
-    summary: 'Write a version from a file.',
-    example: 'iss put harbour-1.json',
-    load: async () => (await import('./commands/put.ts')).put,
-  },
-  get: {
-    group: 'Versions',
-    summary: 'Show a verified version.',
-    example: 'iss get harbour --as-of 2025-06-30 --policy policy',
-    load: async () => (await import('./commands/get.ts')).get,
-  },
-  subjects: {
-    group: 'Versions',
-    summary: 'List the subjects that your tenant owns.',
-    example: 'iss subjects --type organization --query harbour',
-    load: async () => (await import('./commands/subjects.ts')).subjects,
-  },
-  log: {
-    group: 'Versions',
-    summary: 'Show the history of a subject.',
-    example: 'iss log harbour --oneline',
-    load: async () => (await import('./commands/log.ts')).log,
-  },
-  diff: {
-    group: 'Versions',
-    summary: 'Compare two versions, with the evidence of each change.',
-    example: 'iss diff harbour 1..2',
-    load: async () => (await import('./commands/diff.ts')).diff,
-  },
-  blame: {
-    group: 'Versions',
-    summary: 'Show who set each value, when, and from what evidence.',
-    example: 'iss blame harbour /attributes/legal',
-    load: async () => (await import('./commands/blame.ts')).blame,
-  },
-  erasures: {
-    group: 'Versions',
-    summary: 'List the erasures of a subject or of the tenant.',
-    example: 'iss erasures individual/jane',
-    load: async () => (await import('./commands/erasures.ts')).erasures,
-  },
-  propose: {
-    group: 'Proposals',
-    summary: 'Propose a change to the latest version.',
-    example: `iss propose harbour --set '/attributes/legal/form="plc"'`,
-    load: async () => (await import('./commands/propose.ts')).propose,
-  },
-  proposals: {
-    group: 'Proposals',
-    summary: 'List proposals.',
-    example: 'iss proposals --status applied',
-    load: async () => (await import('./commands/proposals.ts')).proposals,
-  },
-  apply: {
-    group: 'Proposals',
-    summary: 'Apply a proposal as the next version.',
-    example: 'iss apply 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/apply.ts')).apply,
-  },
-  withdraw: {
-    group: 'Proposals',
-    summary: 'Withdraw a proposal.',
-    example: 'iss withdraw 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/withdraw.ts')).withdraw,
-  },
-  share: {
-    group: 'Sharing',
-    summary: 'Grant another tenant read access to a subject.',
-    example: 'iss share harbour lender --scopes latest,diff --until 90d',
-    load: async () => (await import('./commands/share.ts')).share,
-  },
-  grants: {
-    group: 'Sharing',
-    summary: 'List the grants that your tenant gave or received.',
-    example: 'iss grants harbour',
-    load: async () => (await import('./commands/grants.ts')).grants,
-  },
-  pending: {
-    group: 'Sharing',
-    summary: 'List the grants on all subjects that wait for confirmation.',
-    example: 'iss pending',
-    load: async () => (await import('./commands/pending.ts')).pending,
-  },
-  'pending confirm': {
-    group: 'Sharing',
-    summary: 'Confirm a pending grant.',
-    example: 'iss pending confirm 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/pending-confirm.ts')).confirmPending,
-  },
-  'pending cancel': {
-    group: 'Sharing',
-    summary: 'Cancel a pending grant.',
-    example: 'iss pending cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/pending-cancel.ts')).cancelPending,
-  },
-  accept: {
-    group: 'Sharing',
-    summary: 'Accept a grant on all subjects of another tenant.',
-    example: 'iss accept 0b9f2c1e-6a55-4a3c-9e67-0f8f6cf5a001',
-    load: async () => (await import('./commands/accept.ts')).accept,
-  },
-  revoke: {
-    group: 'Sharing',
-    summary: 'Revoke a grant.',
-    example: 'iss revoke 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/revoke.ts')).revoke,
-  },
-  who: {
-    group: 'Sharing',
-    summary: 'Show who may read a subject, and why.',
-    example: 'iss who harbour lender --at 2025-12-31',
-    load: async () => (await import('./commands/who.ts')).who,
-  },
-  members: {
-    group: 'Sharing',
-    summary: 'List the members of your tenant.',
-    example: 'iss members',
-    load: async () => (await import('./commands/members.ts')).members,
-  },
-  requests: {
-    group: 'Sharing',
-    summary: 'List the requests to update your subjects.',
-    example: 'iss requests --outgoing --status all',
-    load: async () => (await import('./commands/requests.ts')).requests,
-  },
-  'requests ask': {
-    group: 'Sharing',
-    summary: 'Ask the owner of a subject to update it.',
-    example: 'iss requests ask harbour --path /attributes/legal --due 14d',
-    load: async () => (await import('./commands/requests-ask.ts')).askRequest,
-  },
-  'requests fulfil': {
-    group: 'Sharing',
-    summary: 'Fulfil a request with a version.',
-    example: 'iss requests fulfil 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/requests-fulfil.ts')).fulfilRequest,
-  },
-  'requests decline': {
-    group: 'Sharing',
-    summary: 'Decline a request.',
-    example: 'iss requests decline 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/requests-decline.ts')).declineRequest,
-  },
-  'requests cancel': {
-    group: 'Sharing',
-    summary: 'Cancel a request of your tenant.',
-    example: 'iss requests cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-    load: async () => (await import('./commands/requests-cancel.ts')).cancelRequest,
-  },
-  changes: {
-    group: 'Feeds and archives',
-    summary: 'Show the change feed.',
-    example: 'iss changes --after 41 --follow',
-    load: async () => (await import('./commands/changes.ts')).changes,
-  },
-  import: {
-    group: 'Feeds and archives',
-    summary: 'Import the versions of an archive.',
-    example: 'iss import archive.ndjson',
-    load: async () => (await import('./commands/import.ts')).importFile,
-  },
-  export: {
-    group: 'Feeds and archives',
-    summary: 'Export the verified history of a subject as NDJSON.',
-    example: 'iss export harbour --proofs > harbour.ndjson',
-    load: async () => (await import('./commands/export.ts')).exportHistory,
-  },
-  listen: {
-    group: 'Webhooks',
-    summary: 'Forward events to a receiver on this machine.',
-    example: 'iss listen --forward-to http://localhost:8080',
-    load: async () => (await import('./commands/listen.ts')).listen,
-  },
-  hooks: {
-    group: 'Webhooks',
-    summary: 'List webhook subscriptions.',
-    example: 'iss hooks',
-    load: async () => (await import('./commands/hooks.ts')).hooks,
-  },
-  'hooks create': {
-    group: 'Webhooks',
-    summary: 'Subscribe a receiver to events.',
-    example: 'iss hooks create https://example.com/in --events grant.created',
-    load: async () => (await import('./commands/hooks-create.ts')).createHook,
-  },
-  'hooks change': {
-    group: 'Webhooks',
-    summary: 'Change a webhook subscription.',
-    example: 'iss hooks change wsub_… --disable',
-    load: async () => (await import('./commands/hooks-change.ts')).changeHook,
-  },
-  'hooks rotate': {
-    group: 'Webhooks',
-    summary: 'Replace the secret of a subscription.',
-    example: 'iss hooks rotate wsub_… --grace 3600',
-    load: async () => (await import('./commands/hooks-rotate.ts')).rotateHook,
-  },
-  'hooks end': {
-    group: 'Webhooks',
-    summary: 'Delete a subscription.',
-    example: 'iss hooks end wsub_…',
-    load: async () => (await import('./commands/hooks-end.ts')).endHook,
-  },
-  trigger: {
-    group: 'Webhooks',
-    summary: 'Send the event webhook.test to a receiver.',
-    example: 'iss trigger wsub_…',
-    load: async () => (await import('./commands/trigger.ts')).trigger,
-  },
-  deliveries: {
-    group: 'Webhooks',
-    summary: 'List deliveries and their attempts.',
-    example: 'iss deliveries wsub_… --status dead',
-    load: async () => (await import('./commands/deliveries.ts')).deliveries,
-  },
-  redeliver: {
-    group: 'Webhooks',
-    summary: 'Send deliveries again.',
-    example: 'iss redeliver wsub_… --from 2026-01-31 --status dead',
-    load: async () => (await import('./commands/redeliver.ts')).redeliver,
-  },
-  verify: {
-    group: 'Transparency log',
-    summary: 'Verify a bundle or a proof offline.',
-    example: 'iss verify harbour.ndjson --policy policy',
-    load: async () => (await import('./commands/verify.ts')).verify,
-  },
-  proof: {
-    group: 'Transparency log',
-    summary: 'Print the log proof of a version.',
-    example: 'iss proof harbour@1 > harbour.proof',
-    load: async () => (await import('./commands/proof.ts')).proof,
-  },
-  monitor: {
-    group: 'Transparency log',
-    summary: 'Check that a log only grows.',
-    example: 'iss monitor --log https://example.com/log --policy policy --state state',
-    load: async () => (await import('./commands/monitor.ts')).monitor,
-  },
-  witness: {
-    group: 'Transparency log',
-    summary: 'Run a witness, which cosigns checkpoints of logs that only grow.',
-    example: 'iss witness --key key --state state --logs logs --listen 127.0.0.1:3040',
-    load: async () => (await import('./commands/witness.ts')).witness,
-  },
-  'log-key': {
-    group: 'Transparency log',
-    summary: 'Create a signing key for a log.',
-    example: 'iss log-key --origin log.example/iss --out log.key',
-    load: async () => (await import('./commands/log-key.ts')).logKey,
-  },
-  'log-key show': {
-    group: 'Transparency log',
-    summary: 'Print the verifier key of a signing key.',
-    example: 'iss log-key show log.key',
-    load: async () => (await import('./commands/log-key-show.ts')).showLogKey,
-  },
+  ...commandsOf('Identity', () => import('./commands/login.ts'), {
+    login: { summary: 'Sign in and save a profile.', example: 'iss login --base-url https://iss.example.com' },
+  }),
+  ...commandsOf('Identity', () => import('./commands/membership.ts'), {
+    logout: { summary: 'Delete a profile and its tokens.', example: 'iss logout --profile auditor' },
+    whoami: { summary: 'Show your user, your tenants and the service.', example: 'iss whoami' },
+    use: { summary: 'Select the tenant to act for.', example: 'iss use agency' },
+    invitations: { summary: 'List the tenants that invited you.', example: 'iss invitations' },
+    join: { summary: 'Accept the invitation of a tenant.', example: 'iss join agency' },
+    leave: { summary: 'Leave a tenant or decline its invitation.', example: 'iss leave agency' },
+    unblock: { summary: 'Allow a blocked tenant to invite you again.', example: 'iss unblock agency' },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/put.ts'), {
+    put: { summary: 'Write a version from a file.', example: 'iss put harbour-1.json' },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/get.ts'), {
+    get: { summary: 'Show a verified version.', example: 'iss get harbour --as-of 2025-06-30 --policy policy' },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/lists.ts'), {
+    subjects: {
+      summary: 'List the subjects that your tenant owns.',
+      example: 'iss subjects --type organization --query harbour',
+    },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/log.ts'), {
+    log: { summary: 'Show the history of a subject.', example: 'iss log harbour --oneline' },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/diff.ts'), {
+    diff: { summary: 'Compare two versions, with the evidence of each change.', example: 'iss diff harbour 1..2' },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/blame.ts'), {
+    blame: {
+      summary: 'Show who set each value, when, and from what evidence.',
+      example: 'iss blame harbour /attributes/legal',
+    },
+  }),
+  ...commandsOf('Versions', () => import('./commands/versions/lists.ts'), {
+    erasures: { summary: 'List the erasures of a subject or of the tenant.', example: 'iss erasures individual/jane' },
+  }),
+  ...commandsOf('Proposals', () => import('./commands/proposals.ts'), {
+    propose: {
+      summary: 'Propose a change to the latest version.',
+      example: `iss propose harbour --set '/attributes/legal/form="plc"'`,
+    },
+    proposals: { summary: 'List proposals.', example: 'iss proposals --status applied' },
+    apply: {
+      summary: 'Apply a proposal as the next version.',
+      example: 'iss apply 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+    withdraw: { summary: 'Withdraw a proposal.', example: 'iss withdraw 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
+  }),
+  ...commandsOf('Sharing', () => import('./commands/grants.ts'), {
+    share: {
+      summary: 'Grant another tenant read access to a subject.',
+      example: 'iss share harbour lender --scopes latest,diff --until 90d',
+    },
+    grants: { summary: 'List the grants that your tenant gave or received.', example: 'iss grants harbour' },
+    pending: { summary: 'List the grants on all subjects that wait for confirmation.', example: 'iss pending' },
+    'pending confirm': {
+      summary: 'Confirm a pending grant.',
+      example: 'iss pending confirm 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+    'pending cancel': {
+      summary: 'Cancel a pending grant.',
+      example: 'iss pending cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+    accept: {
+      summary: 'Accept a grant on all subjects of another tenant.',
+      example: 'iss accept 0b9f2c1e-6a55-4a3c-9e67-0f8f6cf5a001',
+    },
+    revoke: { summary: 'Revoke a grant.', example: 'iss revoke 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
+  }),
+  ...commandsOf('Sharing', () => import('./commands/who.ts'), {
+    who: { summary: 'Show who may read a subject, and why.', example: 'iss who harbour lender --at 2025-12-31' },
+  }),
+  ...commandsOf('Sharing', () => import('./commands/membership.ts'), {
+    members: { summary: 'List the members of your tenant.', example: 'iss members' },
+  }),
+  ...commandsOf('Sharing', () => import('./commands/requests.ts'), {
+    requests: {
+      summary: 'List the requests to update your subjects.',
+      example: 'iss requests --outgoing --status all',
+    },
+    'requests ask': {
+      summary: 'Ask the owner of a subject to update it.',
+      example: 'iss requests ask harbour --path /attributes/legal --due 14d',
+    },
+    'requests fulfil': {
+      summary: 'Fulfil a request with a version.',
+      example: 'iss requests fulfil 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+    'requests decline': {
+      summary: 'Decline a request.',
+      example: 'iss requests decline 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+    'requests cancel': {
+      summary: 'Cancel a request of your tenant.',
+      example: 'iss requests cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+    },
+  }),
+  ...commandsOf('Feeds and archives', () => import('./commands/versions/changes.ts'), {
+    changes: { summary: 'Show the change feed.', example: 'iss changes --after 41 --follow' },
+  }),
+  ...commandsOf('Feeds and archives', () => import('./commands/versions/import.ts'), {
+    import: { summary: 'Import the versions of an archive.', example: 'iss import archive.ndjson' },
+  }),
+  ...commandsOf('Feeds and archives', () => import('./commands/versions/export.ts'), {
+    export: {
+      summary: 'Export the verified history of a subject as NDJSON.',
+      example: 'iss export harbour --proofs > harbour.ndjson',
+    },
+  }),
+  ...commandsOf('Webhooks', () => import('./commands/listen.ts'), {
+    listen: {
+      summary: 'Forward events to a receiver on this machine.',
+      example: 'iss listen --forward-to http://localhost:8080',
+    },
+  }),
+  ...commandsOf('Webhooks', () => import('./commands/hooks.ts'), {
+    hooks: { summary: 'List webhook subscriptions.', example: 'iss hooks' },
+    'hooks create': {
+      summary: 'Subscribe a receiver to events.',
+      example: 'iss hooks create https://example.com/in --events grant.created',
+    },
+    'hooks change': { summary: 'Change a webhook subscription.', example: 'iss hooks change wsub_… --disable' },
+    'hooks rotate': {
+      summary: 'Replace the secret of a subscription.',
+      example: 'iss hooks rotate wsub_… --grace 3600',
+    },
+    'hooks end': { summary: 'Delete a subscription.', example: 'iss hooks end wsub_…' },
+  }),
+  ...commandsOf('Webhooks', () => import('./commands/deliveries.ts'), {
+    trigger: { summary: 'Send the event webhook.test to a receiver.', example: 'iss trigger wsub_…' },
+    deliveries: { summary: 'List deliveries and their attempts.', example: 'iss deliveries wsub_… --status dead' },
+    redeliver: { summary: 'Send deliveries again.', example: 'iss redeliver wsub_… --from 2026-01-31 --status dead' },
+  }),
+  ...commandsOf('Transparency log', () => import('./commands/verify.ts'), {
+    verify: { summary: 'Verify a bundle or a proof offline.', example: 'iss verify harbour.ndjson --policy policy' },
+  }),
+  ...commandsOf('Transparency log', () => import('./commands/versions/proof.ts'), {
+    proof: { summary: 'Print the log proof of a version.', example: 'iss proof harbour@1 > harbour.proof' },
+  }),
+  ...commandsOf('Transparency log', () => import('./commands/monitor.ts'), {
+    monitor: {
+      summary: 'Check that a log only grows.',
+      example: 'iss monitor --log https://example.com/log --policy policy --state state',
+    },
+  }),
+  ...commandsOf('Transparency log', () => import('./commands/witness.ts'), {
+    witness: {
+      summary: 'Run a witness, which cosigns checkpoints of logs that only grow.',
+      example: 'iss witness --key key --state state --logs logs --listen 127.0.0.1:3040',
+    },
+  }),
+  ...commandsOf('Transparency log', () => import('./commands/log-key.ts'), {
+    'log-key': {
+      summary: 'Create a signing key for a log.',
+      example: 'iss log-key --origin log.example/iss --out log.key',
+    },
+    'log-key show': { summary: 'Print the verifier key of a signing key.', example: 'iss log-key show log.key' },
+  }),
   ...OPERATORS_COMMANDS,
-  api: {
-    group: 'Tools',
-    summary: 'Send an API request as you.',
-    example: 'iss api GET /v1/tenants',
-    load: async () => (await import('./commands/api.ts')).api,
-  },
-  completion: {
-    group: 'Tools',
-    summary: 'Print a shell completion script.',
-    example: 'source <(iss completion bash)',
-    load: async () => (await import('./commands/completion.ts')).completionOf(COMMANDS),
-  },
+  ...commandsOf('Tools', () => import('./commands/api.ts'), {
+    api: { summary: 'Send an API request as you.', example: 'iss api GET /v1/tenants' },
+  }),
+  ...commandsOf('Tools', () => import('./commands/completion.ts'), {
+    completion: { summary: 'Print a shell completion script.', example: 'source <(iss completion bash)' },
+  }),
 };

@@ -1,10 +1,5 @@
 import { createVerifier, TlogError } from '@iss/tlog';
-import { type ArgumentSpec, type Options, textOf, UsageError } from './command';
-
-export const VKEY_ARGUMENT: ArgumentSpec = {
-  name: 'vkey',
-  about: 'Verifier key, as printed by iss log-key.',
-};
+import { UsageError } from './command';
 
 export const DATABASE_OPTION = {
   'database-url': {
@@ -14,9 +9,8 @@ export const DATABASE_OPTION = {
   },
 } as const;
 
-/** Returns the verifier key argument. @throws UsageError if it cannot be the key of a log */
-export function logKeyOf(options: Options): string {
-  const vkey = textOf(options, 'vkey') ?? '';
+/** Returns a verifier key. @throws UsageError if it cannot be the key of a log */
+export function logKeyOf(vkey: string): string {
   try {
     const { key } = createVerifier(vkey);
     if (key.type !== 'ed25519-cosignature') return vkey;

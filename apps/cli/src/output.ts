@@ -1,5 +1,6 @@
 import type { CommandContext, Options, Screen } from './command';
 import { hasFlag, numberOf } from './command';
+import { wholeNumber } from './define';
 import { visible } from './visible';
 
 const CODES = {
@@ -29,19 +30,20 @@ export function styleOf({ isColoured }: Screen): Style {
   };
 }
 
-type Row = Readonly<Record<string, string>>;
+/** The cells of a row by column. */
+export type Row = Readonly<Record<string, string | number | null | undefined>>;
 
 /** Formats rows as a table. The member names are the columns. Cells are escaped, and coloured by `paint`. */
 export function table(given: readonly Row[], paint: Readonly<Record<string, (text: string) => string>> = {}): string {
   const rows = given.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, visible(String(cell))])),
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, visible(String(cell ?? ''))])),
   );
   const [first] = rows;
   if (first === undefined) return '';
   const names = Object.keys(first);
-  const head: Row = Object.fromEntries(names.map((name) => [name, name.toUpperCase()]));
+  const head: Readonly<Record<string, string>> = Object.fromEntries(names.map((name) => [name, name.toUpperCase()]));
   const widths = names.map((name) => Math.max(...[head, ...rows].map((line) => (line[name] ?? '').length)));
-  const lineOf = (line: Row, painted: typeof paint): string => {
+  const lineOf = (line: typeof head, painted: typeof paint): string => {
     const cells = names.map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0));
     const last = cells.length - 1;
     return cells
@@ -90,7 +92,12 @@ export async function showList<T>(
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1_000_000;
 export const LIST_OPTIONS = {
-  limit: { value: 'N', about: `Maximum number of items (default: ${DEFAULT_LIMIT}).`, isShared: true },
+  limit: {
+    value: 'N',
+    about: `Maximum number of items (default: ${DEFAULT_LIMIT}).`,
+    isShared: true,
+    read: wholeNumber(1, MAX_LIMIT),
+  },
   ...JSON_OPTION,
 } as const;
 

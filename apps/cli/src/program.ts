@@ -106,17 +106,29 @@ export function listOf(words: string): string {
     .join('\n\n');
 }
 
-function argumentsOf({ usage, arguments: names = [], options }: Command): string {
+function argumentsOf({ usage, arguments: args = [], options }: Command): string {
   if (usage !== undefined) return usage;
+  const own = Object.entries(options).filter(([, { isShared }]) => isShared !== true);
+  const parts = own.map(([name, spec]) => {
+    const { group, isRepeated, required } = spec;
+    if (group === undefined)
+      return bracketed(optionText(name, spec), required !== undefined) + (isRepeated === true ? '…' : '');
+    const members = own.filter(([, other]) => other.group === group);
+    const texts = members.map(([one, other]) => optionText(one, other)).join(' | ');
+    return group.required === undefined ? `[${texts}]` : `(${texts})`;
+  });
   return [
-    ...names.map((argument) => (argument.isOptional === true ? `[${labelOf(argument)}]` : labelOf(argument))),
-    ...Object.entries(options)
-      .filter(([, { isShared }]) => isShared !== true)
-      .map(([name, { value, isRepeated }]) => {
-        const option = `[--${name}${value === undefined ? '' : ` ${value}`}]`;
-        return isRepeated === true ? `${option}…` : option;
-      }),
+    ...args.map((argument) => bracketed(labelOf(argument), argument.isOptional !== true)),
+    ...new Set(parts),
   ].join(' ');
+}
+
+function bracketed(text: string, isRequired: boolean): string {
+  return isRequired ? text : `[${text}]`;
+}
+
+function optionText(name: string, { value }: OptionSpec): string {
+  return `--${name}${value === undefined ? '' : ` ${value}`}`;
 }
 
 /** Returns how usage lines write an argument. */

@@ -18,6 +18,7 @@ it.each([
   ['grants --all --held', /^--held lists/],
   ['requests --status open', /^--status takes one of pending/],
   ['changes --type snapshot', /^--type takes one of snapshot.created/],
+  ['changes --type constructor', /^--type takes one of snapshot.created/],
   ['export harbour --proofs --policy policy', /Pass it to iss verify/],
   ['import missing.ndjson', /^missing.ndjson cannot be read \(ENOENT\)/],
   ['listen', /^--forward-to is missing/],

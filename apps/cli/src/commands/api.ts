@@ -1,35 +1,48 @@
 import { parseJsonText } from '@iss/domain/pure';
-import { choiceOf, type Command, type CommandContext, textOf, textsOf, UsageError } from '../command';
+import { type CommandContext, UsageError } from '../command';
+import { defineCommand } from '../define';
 import { readWhole } from '../files';
 import { asCaller, PROFILE_OPTION } from '../service/caller';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_BODY = 64_000_000;
 
-export const api: Command = {
+export const api = defineCommand({
   about: 'The response is printed as JSON without verification. Retries and errors are those of every command.',
-  arguments: [
-    { name: 'method', about: `${METHODS.join(', ')}.`, choices: METHODS },
-    { name: 'path', about: 'Path, such as /v1/tenants.' },
-  ],
+  arguments: {
+    method: { about: `${METHODS.join(', ')}.`, choices: METHODS, read: methodOf },
+    path: { about: 'Path, such as /v1/tenants.', read: pathOf },
+  },
   options: {
-    query: { value: 'NAME=VALUE', about: 'Query parameter.', isRepeated: true },
+    query: {
+      value: 'NAME=VALUE',
+      about: 'Query parameter.',
+      isRepeated: true,
+      read: parameterOf,
+    },
     body: { value: 'FILE', about: 'JSON body, or - for standard input.' },
     ...PROFILE_OPTION,
   },
-  async run(options, context) {
-    const method =
-      choiceOf({ ...options, method: textOf(options, 'method')?.toUpperCase() }, 'method', METHODS) ?? 'GET';
-    const path = textOf(options, 'path') ?? '';
-    if (!path.startsWith('/')) throw new UsageError('PATH must start with a slash, such as /v1/tenants.');
-    const query = Object.fromEntries(textsOf(options, 'query').map(parameterOf));
-    const body = await bodyOf(textOf(options, 'body'), context);
+  async run({ method, path, query: parameters, body: file }, context, options) {
+    const query = Object.fromEntries(parameters);
+    const body = await bodyOf(file, context);
     await asCaller(options, context, async ({ iss }) => {
       const answer = await iss.request<unknown>(method, path, { query, ...(body === undefined ? {} : { body }) });
       if (answer !== null) context.print(JSON.stringify(answer, null, 2));
     });
   },
-};
+});
+
+function methodOf(text: string): (typeof METHODS)[number] {
+  const method = METHODS.find((one) => one === text.toUpperCase());
+  if (method !== undefined) return method;
+  throw new UsageError(`--method takes one of ${METHODS.join(', ')}.`);
+}
+
+function pathOf(text: string): string {
+  if (text.startsWith('/')) return text;
+  throw new UsageError('PATH must start with a slash, such as /v1/tenants.');
+}
 
 function parameterOf(text: string): [name: string, value: string] {
   const at = text.indexOf('=');

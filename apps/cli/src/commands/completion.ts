@@ -1,20 +1,19 @@
-import { type Command, type CommandEntry, textOf, UsageError } from '../command';
-import { type Completable, completionScript, SHELLS } from '../completion';
+import { UsageError } from '../command';
+import { type Completable, completionScript, type Shell, SHELLS } from '../completion';
+import { defineCommand } from '../define';
 
-export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): Command => ({
+export const completion = defineCommand({
   about: 'bash: source <(iss completion bash). zsh: source <(iss completion zsh). fish: iss completion fish | source.',
-  arguments: [{ name: 'shell', about: `${SHELLS.join(', ')}.`, choices: SHELLS }],
-  options: {},
-  async run(options, { print }) {
-    const shell = SHELLS.find((one) => one === textOf(options, 'shell'));
-    if (shell === undefined) throw new UsageError(`SHELL must be one of ${SHELLS.join(', ')}.`);
-    const all = Object.entries(commands).map(async ([words, { summary, load }]): Promise<Completable> => {
-      const { options: own, arguments: names = [] } = await load();
+  arguments: { shell: { about: `${SHELLS.join(', ')}.`, choices: SHELLS, read: shellOf } },
+  async run({ shell }, { print }) {
+    const { COMMANDS } = await import('../commands.ts');
+    const all = Object.entries(COMMANDS).map(async ([words, { summary, load }]): Promise<Completable> => {
+      const { options, arguments: args = [] } = await load();
       return {
         words,
         summary,
-        firstWords: names[0]?.choices ?? [],
-        options: Object.entries(own).map(([name, { about, value, choices = [] }]) => ({
+        firstWords: args[0]?.choices ?? [],
+        options: Object.entries(options).map(([name, { about, value, choices = [] }]) => ({
           name: `--${name}`,
           about,
           takesValue: value !== undefined,
@@ -25,3 +24,9 @@ export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): 
     print(completionScript(shell, await Promise.all(all)).trimEnd());
   },
 });
+
+function shellOf(text: string): Shell {
+  const shell = SHELLS.find((one) => one === text);
+  if (shell !== undefined) return shell;
+  throw new UsageError(`SHELL must be one of ${SHELLS.join(', ')}.`);
+}

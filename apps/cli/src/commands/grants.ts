@@ -1,95 +1,154 @@
-import type { AccessibleFilter, api, SubjectType, Tenant } from '@identity-state/client';
-import { type Command, hasFlag, type Options, textOf, UsageError } from '../command';
-import { LIST_OPTIONS, showList, styleOf } from '../output';
-import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
-import { visible } from '../visible';
-import { grantedText } from './share';
+import type { AccessibleFilter, api, GrantFilter, Tenant } from '@identity-state/client';
+import { UsageError } from '../command';
+import { defineCall, defineList, listing } from '../service/define';
+import { momentToCome } from '../service/moments';
+import { scopesOf } from '../service/scopes';
+import { OPTIONAL_SUBJECT, subjectFilter, type SubjectName, subjectOf } from '../service/subject-name';
 
-export const grants: Command = {
+/** Excludes two directions. */
+const DIRECTION = {};
+const PENDING = { about: 'Grant id, from iss pending.' } as const;
+
+export const share = defineCall({
+  about:
+    'The scopes are latest (the latest version), lineage (every version and the history), snapshot_by_id (single versions) and diff (changes between two versions). Only principals of the reader with allow_counterparty_access can use the grant.',
+  arguments: {
+    subject: {
+      about: 'Subject, or "*" for all current and future subjects of your tenant.',
+      read: (text: string) => (text === '*' ? null : subjectOf(text)),
+    },
+    reader: { about: 'Tenant id of the reader.' },
+  },
+  options: {
+    scopes: {
+      value: 'LIST',
+      about: 'all, or a list such as latest,lineage.',
+      required: '--scopes is missing: --scopes all, or a list such as latest,lineage.',
+      read: scopesOf,
+    },
+    until: { value: 'TIME', about: 'End of the grant, such as 2026-12-31 or 90d (default: none).', read: momentToCome },
+    purpose: { value: 'TEXT', about: 'Purpose. Events and log entries do not contain it.' },
+  },
+  async call({ tenant }, { subject, reader, scopes, until, purpose }): Promise<api.CreatedGrant | api.PendingGrant> {
+    const grant = {
+      grantee_tenant_id: reader,
+      scopes,
+      ...(until === undefined ? {} : { expires_at: until }),
+      ...(purpose === undefined ? {} : { purpose }),
+    };
+    if (subject === null) return tenant.grants.create({ ...grant, subject_type: '*' });
+    return tenant.subject(subject.type, subject.id).share(grant);
+  },
+  text: (grant) =>
+    grant.status === 'pending'
+      ? [
+          `Another human must confirm by ${grant.confirm_by}: ${grantText(grant)}`,
+          `They can confirm with their own profile: iss pending confirm ${grant.grant_id}`,
+        ]
+      : [grantText(grant), `To revoke it: iss revoke ${grant.grant_id}`],
+});
+
+export const accept = defineCall({
+  about: 'Its subjects then appear in iss grants --held and iss changes. Reading with the grant also accepts it.',
+  arguments: { grant: { about: 'Grant id, from iss grants --offered.' } },
+  call: ({ tenant }, { grant }) => tenant.grants.accept(grant),
+  text: (grant) => `Accepted the grant on ${subjectText(grant)} of ${grant.grantor_tenant_id}`,
+});
+
+export const revoke = defineCall({
+  about: 'It takes effect immediately. The reader keeps what it has already read.',
+  arguments: { grant: { about: 'Grant id, from iss share or iss grants.' } },
+  call: ({ tenant }, { grant }) => tenant.grants.revoke(grant),
+  text: (grant) => `Revoked the grant of ${grant.grantee_tenant_id} on ${subjectText(grant)} at ${grant.revoked_at}`,
+});
+
+export const pending = defineList({
+  about: 'Newest first. A pending grant gives no rights until a second human confirms it, within a day.',
+  list: () =>
+    listing({
+      items: ({ tenant }) => pendingOf(tenant),
+      none: 'No grant waits for confirmation.',
+      paint: { grant: 'yellow' },
+      columns: (grant) => ({
+        grant: grant.grant_id,
+        reader: grant.grantee_tenant_id,
+        scopes: grant.scopes.join(', '),
+        'requested by': grant.requested_by,
+        'confirm by': grant.confirm_by,
+      }),
+    }),
+});
+
+async function* pendingOf(tenant: Tenant): AsyncGenerator<api.PendingGrant, void> {
+  for await (const grant of tenant.pendingGrants.list()) if (grant.status === 'pending') yield grant;
+}
+
+export const pendingConfirm = defineCall({
+  about: 'Another human than the requester must confirm it.',
+  arguments: { grant: PENDING },
+  call: ({ tenant }, { grant }) => tenant.pendingGrants.confirm(grant),
+  text: grantText,
+});
+
+export const pendingCancel = defineCall({
+  arguments: { grant: PENDING },
+  call: ({ tenant }, { grant }) => tenant.pendingGrants.cancel(grant),
+  text: ({ grantee_tenant_id: reader }) => `Cancelled the pending grant for ${reader}`,
+});
+
+export const grants = defineList({
   about: 'Newest first, active grants only.',
-  arguments: [{ ...SUBJECT_ARGUMENT, isOptional: true }],
+  arguments: { subject: OPTIONAL_SUBJECT },
   options: {
     all: { about: 'Include ended grants.' },
-    received: { about: 'Grants that your tenant received.' },
-    offered: { about: 'Grants on all subjects of another tenant that yours has not accepted.' },
+    received: { about: 'Grants that your tenant received.', group: DIRECTION },
+    offered: { about: 'Grants on all subjects of another tenant that yours has not accepted.', group: DIRECTION },
     held: { about: 'Subjects of other tenants that yours may read.' },
     prefix: { value: 'TEXT', about: 'With --held: start of the subject id.' },
     with: { value: 'TENANT', about: 'Only grants with this tenant.' },
-    ...LIST_OPTIONS,
-    ...CALLER_OPTIONS,
   },
-  async run(options, context) {
-    const named = textOf(options, 'subject');
-    const style = styleOf(context.screen);
-    if (hasFlag(options, 'held')) {
-      if (hasFlag(options, 'all'))
-        throw new UsageError('--held lists subjects that can be read now, so it excludes --all.');
-      return asCaller(options, context, ({ tenant }) =>
-        showList(options, context, tenant.accessibleSubjects(heldFilter(options)), {
-          none: 'No tenant shares a subject with yours.',
-          paint: { subject: style.yellow },
-          asRow: ({ subject_type: type, subject_id: id, granted_by_tenant_id: owner, scopes, expires_at: until }) => ({
-            subject: visible(`${type}/${id}`),
-            owner: visible(owner),
-            scopes: scopes.join(', '),
-            until: until ?? '',
-          }),
-        }),
-      );
+  list({ subject, all, received, offered, held, prefix, with: other }) {
+    if (held) {
+      if (all) throw new UsageError('--held lists subjects that can be read now, so it excludes --all.');
+      return heldList({
+        ...subjectFilter(subject),
+        ...(prefix === undefined ? {} : { subject_id_prefix: prefix }),
+        ...(other === undefined ? {} : { granted_by_tenant_id: other }),
+      });
     }
-    const isAll = hasFlag(options, 'all');
-    const direction = directionOf(options);
-    if (direction === 'offered' && named !== undefined)
+    const direction = received ? 'received' : offered ? 'offered' : 'issued';
+    if (offered && subject !== undefined)
       throw new UsageError('--offered lists grants on all subjects. Remove SUBJECT.');
-    const asked = { isAll, subject: named === undefined ? null : subjectOf(named), other: textOf(options, 'with') };
-    return asCaller(options, context, ({ tenant }) =>
-      showList(options, context, grantsOf(tenant, direction, asked), {
-        none: direction === 'offered' ? 'No grant waits for acceptance.' : noneText(direction, isAll),
-        paint: { grant: style.yellow },
-        asRow: (grant) => ({
-          ...(direction === 'issued' ? { name: visible(grant.name ?? '') } : {}),
-          grant: grant.grant_id,
-          subject: grantedText(grant),
-          ...(direction === 'issued'
-            ? { reader: visible(grant.grantee_tenant_id) }
-            : { owner: visible(grant.grantor_tenant_id) }),
-          scopes: grant.scopes.join(', '),
-          until: endOf(grant),
-        }),
+    return listing({
+      items: ({ tenant }) => grantsOf(tenant, direction, { isAll: all, subject, other }),
+      none: offered ? 'No grant waits for acceptance.' : noneText(direction, all),
+      paint: { grant: 'yellow' },
+      columns: (grant) => ({
+        ...(direction === 'issued' ? { name: grant.name } : {}),
+        grant: grant.grant_id,
+        subject: subjectText(grant),
+        ...(direction === 'issued' ? { reader: grant.grantee_tenant_id } : { owner: grant.grantor_tenant_id }),
+        scopes: grant.scopes.join(', '),
+        until: endText(grant),
       }),
-    );
+    });
   },
-};
+});
 
-function heldFilter(options: Options): AccessibleFilter {
-  const named = textOf(options, 'subject');
-  const { type, id } = named === undefined ? {} : subjectOf(named);
-  const [prefix, other] = [textOf(options, 'prefix'), textOf(options, 'with')];
-  return {
-    ...(type === undefined ? {} : { subject_type: type }),
-    ...(id === undefined ? {} : { subject_id: id }),
-    ...(prefix === undefined ? {} : { subject_id_prefix: prefix }),
-    ...(other === undefined ? {} : { granted_by_tenant_id: other }),
-  };
-}
+const heldList = (filter: AccessibleFilter) =>
+  listing({
+    items: ({ tenant }) => tenant.accessibleSubjects(filter),
+    none: 'No tenant shares a subject with yours.',
+    paint: { subject: 'yellow' },
+    columns: ({ subject_type: type, subject_id: id, granted_by_tenant_id: owner, scopes, expires_at: until }) => ({
+      subject: `${type}/${id}`,
+      owner,
+      scopes: scopes.join(', '),
+      until,
+    }),
+  });
 
-type Direction = 'issued' | 'received' | 'offered';
-
-interface Asked {
-  isAll: boolean;
-  subject: { type: SubjectType; id: string } | null;
-  other: string | undefined;
-}
-
-function directionOf(options: Options): Direction {
-  const isReceived = hasFlag(options, 'received');
-  const isOffered = hasFlag(options, 'offered');
-  if (isReceived && isOffered) throw new UsageError('--received and --offered exclude each other. Remove one of them.');
-  return isReceived ? 'received' : isOffered ? 'offered' : 'issued';
-}
-
-function noneText(direction: 'issued' | 'received', isAll: boolean): string {
+function noneText(direction: string, isAll: boolean): string {
   if (direction === 'received')
     return isAll ? 'Your tenant never received a grant.' : 'Your tenant holds no active grant.';
   return isAll ? 'There never was a grant.' : 'There is no active grant. No other tenant may read.';
@@ -97,11 +156,10 @@ function noneText(direction: 'issued' | 'received', isAll: boolean): string {
 
 async function* grantsOf(
   tenant: Tenant,
-  direction: Direction,
-  { isAll, subject, other }: Asked,
+  direction: 'issued' | 'received' | 'offered',
+  { isAll, subject, other }: { isAll: boolean; subject: SubjectName | undefined; other: string | undefined },
 ): AsyncGenerator<api.Grant, void> {
-  const status = isAll ? {} : { status: 'active' as const };
-  if (direction === 'issued' && subject !== null) {
+  if (direction === 'issued' && subject !== undefined) {
     // This list includes the grants on all subjects.
     for await (const grant of tenant.subject(subject.type, subject.id).grants()) {
       if ((isAll || grant.status === 'active') && (other === undefined || grant.grantee_tenant_id === other))
@@ -109,25 +167,30 @@ async function* grantsOf(
     }
     return;
   }
-  const on = subject === null ? {} : { subject_type: subject.type, subject_id: subject.id };
-  switch (direction) {
-    case 'issued':
-      return yield* tenant.grants.list({ ...status, ...(other === undefined ? {} : { grantee_tenant_id: other }) });
-    case 'received':
-    case 'offered': {
-      const from = other === undefined ? {} : { grantor_tenant_id: other };
-      return yield* tenant.grants[direction]({ ...status, ...on, ...from });
-    }
-  }
+  const filter: GrantFilter = { ...(isAll ? {} : { status: 'active' }), ...subjectFilter(subject) };
+  const partner = direction === 'issued' ? 'grantee_tenant_id' : 'grantor_tenant_id';
+  const list = direction === 'issued' ? 'list' : direction;
+  yield* tenant.grants[list]({ ...filter, ...(other === undefined ? {} : { [partner]: other }) });
 }
 
-function endOf({ status, expires_at: until, revoked_at: revokedAt }: api.Grant): string {
+function endText({ status, expires_at: until, revoked_at: revokedAt }: api.Grant): string | null {
   switch (status) {
     case 'active':
-      return until ?? '';
+      return until;
     case 'expired':
       return `expired at ${until}`;
     case 'revoked':
       return `revoked at ${revokedAt}`;
   }
+}
+
+/** Describes a grant in one line. */
+function grantText(grant: api.Grant | api.PendingGrant): string {
+  const { grantee_tenant_id: reader, scopes, expires_at: until } = grant;
+  return `${reader} may read ${subjectText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without end' : `until ${until}`}`;
+}
+
+/** Names the subject of a grant. */
+function subjectText({ subject_type: type, subject_id: id }: Pick<api.Grant, 'subject_type' | 'subject_id'>): string {
+  return type === '*' ? 'every subject' : `${type}/${id}`;
 }

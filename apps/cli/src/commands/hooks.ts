@@ -1,24 +1,94 @@
-import type { Command } from '../command';
-import { LIST_OPTIONS, showList, styleOf } from '../output';
-import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { eventsText, hookStatus } from '../service/hooks';
-import { visible } from '../visible';
+import type { api } from '@identity-state/client';
+import { EVENT_TYPES } from '@iss/domain';
+import { UsageError } from '../command';
+import { wholeNumber } from '../define';
+import { defineCall, defineList, listing } from '../service/define';
+import { eventsText, eventTypesOf, HOOK, hookStatus, secretText } from '../service/hooks';
 
-export const hooks: Command = {
-  options: { ...LIST_OPTIONS, ...CALLER_OPTIONS },
-  async run(options, context) {
-    const style = styleOf(context.screen);
-    await asCaller(options, context, ({ tenant }) =>
-      showList(options, context, tenant.webhooks.list(), {
-        none: 'There are no subscriptions. Create one: iss hooks create URL.',
-        paint: { hook: style.yellow },
-        asRow: (hook) => ({
-          hook: hook.subscription_id,
-          status: hookStatus(hook),
-          target: visible(hook.target_url),
-          events: eventsText(hook.event_types),
-        }),
+const MAX_GRACE_S = 31_536_000;
+
+/** Excludes two new states. */
+const STATUS = {};
+
+export const hooks = defineList({
+  list: () =>
+    listing({
+      items: ({ tenant }) => tenant.webhooks.list(),
+      none: 'There are no subscriptions. Create one: iss hooks create URL.',
+      paint: { hook: 'yellow' },
+      columns: (hook) => ({
+        hook: hook.subscription_id,
+        status: hookStatus(hook),
+        target: hook.target_url,
+        events: eventsText(hook.event_types),
       }),
-    );
+    }),
+});
+
+export const hooksCreate = defineCall({
+  about: 'The signing secret is shown only once.',
+  arguments: { url: { about: 'URL of the receiver: https and public, unless the deployment allows others.' } },
+  options: {
+    events: {
+      value: 'LIST',
+      about: `Comma-separated list of ${EVENT_TYPES.join(', ')} (default: all).`,
+      read: eventTypesOf,
+    },
   },
-};
+  call: ({ tenant }, { url, events = [...EVENT_TYPES] }) =>
+    tenant.webhooks.create({ target_url: url, event_types: events }),
+  text: ({ webhook_subscription: hook, secret }) => [targetText(hook), ...secretText(secret)],
+});
+
+export const hooksChange = defineCall({
+  arguments: { hook: HOOK },
+  options: {
+    url: { value: 'URL', about: 'New URL of the receiver.' },
+    events: {
+      value: 'LIST',
+      about: 'New events to send, as for iss hooks create.',
+      read: eventTypesOf,
+    },
+    enable: { about: 'Resume deliveries, even if the service disabled the subscription.', group: STATUS },
+    disable: { about: 'Stop deliveries.', group: STATUS },
+  },
+  check({ url, events, enable, disable }) {
+    if (url === undefined && events === undefined && !enable && !disable)
+      throw new UsageError('No change is named. Add --url, --events, --enable or --disable.');
+  },
+  call: ({ tenant }, { hook, url, events, enable, disable }) =>
+    tenant.webhooks.update(hook, {
+      ...(url === undefined ? {} : { target_url: url }),
+      ...(events === undefined ? {} : { event_types: events }),
+      ...(enable ? { status: 'active' } : {}),
+      ...(disable ? { status: 'disabled' } : {}),
+    }),
+  text: (hook) => `${targetText(hook)}: ${hookStatus(hook)}`,
+});
+
+export const hooksRotate = defineCall({
+  about: 'The old secret expires immediately, unless --grace is set.',
+  arguments: { hook: HOOK },
+  options: {
+    grace: {
+      value: 'SECONDS',
+      about: 'Seconds for which deliveries are signed with both secrets.',
+      read: wholeNumber(0, MAX_GRACE_S),
+    },
+  },
+  call: ({ tenant }, { hook, grace }) =>
+    tenant.webhooks.rotateSecret(hook, grace === undefined ? {} : { grace_seconds: grace }),
+  text: ({ secret }) => secretText(secret),
+});
+
+export const hooksEnd = defineCall({
+  about: 'Its past deliveries stay available in iss deliveries for a while.',
+  arguments: { hook: HOOK },
+  hasAnswer: false,
+  call: ({ tenant }, { hook }) => tenant.webhooks.delete(hook),
+  text: (_answer, { hook }) => `${hook} is deleted`,
+});
+
+function targetText(hook: api.WebhookSubscription): string {
+  return `${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${hook.target_url}`;
+}

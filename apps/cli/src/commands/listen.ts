@@ -1,5 +1,6 @@
 import { type IdentityState, NotFoundError } from '@identity-state/client';
-import { type Command, Failure, hasFlag, numberOf, requiredText, textOf, UsageError } from '../command';
+import { Failure, UsageError } from '../command';
+import { defineCommand, wholeNumber } from '../define';
 import { FeedEvents, FORWARDED_TYPES, type ForwardedEvent } from '../listen/events';
 import { forward, type Receipt } from '../listen/forward';
 import { listenSecret } from '../listen/listen-secret';
@@ -11,27 +12,32 @@ import { visible } from '../visible';
 
 const TYPE_WIDTH = Math.max(...FORWARDED_TYPES.map((type) => type.length));
 
-export const listen: Command = {
+export const listen = defineCommand({
   about:
     'It sends the events of the change feed in log order, signed like webhooks (docs/webhooks.md) with your own lasting secret, which it prints. If the receiver is down or answers 429 or 5xx, iss retries. After any other answer, the next event follows. The feed has no updates, refresh requests or expiring grants. Subscribe to those with iss hooks create. Ctrl-C stops it and prints where to continue.',
-  usage: '--forward-to URL [--events LIST] [--after N]',
   options: {
-    'forward-to': { value: 'URL', about: 'Receiver, such as http://localhost:8080/hooks.' },
+    'forward-to': {
+      value: 'URL',
+      about: 'Receiver, such as http://localhost:8080/hooks.',
+      required: '--forward-to is missing: --forward-to URL, such as http://localhost:8080/hooks.',
+      read: receiverOf,
+    },
     events: {
       value: 'LIST',
       about: `Comma-separated list of ${FORWARDED_TYPES.join(', ')} (default: all).`,
+      read: wantedOf,
     },
-    after: { value: 'N', about: 'Log index to start after (default: now).' },
+    after: {
+      value: 'N',
+      about: 'Log index to start after (default: now).',
+      read: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
-  async run(options, context) {
-    const url = receiverOf(requiredText(options, 'forward-to', 'URL, such as http://localhost:8080/hooks'));
-    const wanted = wantedOf(textOf(options, 'events'));
-    const after = numberOf(options, 'after', [0, Number.MAX_SAFE_INTEGER]);
+  async run({ 'forward-to': url, events: wanted, after, json: isJson }, context, options) {
     const style = styleOf(context.screen);
     const { signal, complain, print, settings } = context;
-    const isJson = hasFlag(options, 'json');
     await asCaller(options, context, async ({ iss, tenant, baseUrl }) => {
       let place = after ?? (await newestPlace(iss));
       const secret = listenSecret(settings.configFolder);
@@ -43,7 +49,7 @@ export const listen: Command = {
       await untilEnded(signal, async () => {
         for await (const change of tenant.changes({ after: place, follow: true, signal })) {
           const event = await eventOf(events, change, complain);
-          if (event !== null && wanted.has(event.type)) {
+          if (event !== null && wanted?.has(event.type) !== false) {
             const onTrouble = (why: string): void => complain(`${url}: ${why}. Retrying until it answers.`);
             const receipt = await forward(url, event, { secret, signal, onTrouble });
             const { log_index: index } = change;
@@ -61,7 +67,7 @@ export const listen: Command = {
       complain(`To continue from here: --after ${place ?? 0}`);
     });
   },
-};
+});
 
 /** Returns null for a change without an event, and for one whose data can no longer be read, which it reports. */
 async function eventOf(
@@ -105,8 +111,7 @@ function receiverOf(text: string): string {
   throw new UsageError('--forward-to takes a URL, as http://localhost:8080/hooks.');
 }
 
-function wantedOf(text: string | undefined): ReadonlySet<string> {
-  if (text === undefined) return new Set(FORWARDED_TYPES);
+function wantedOf(text: string): ReadonlySet<string> {
   const named = text.split(',');
   const unknown = named.find((name) => !FORWARDED_TYPES.some((type) => type === name));
   if (unknown === undefined) return new Set(named);

@@ -1,5 +1,6 @@
 import { IdentityState } from '@identity-state/client';
-import { type Command, type CommandContext, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { type CommandContext, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { defineCommand } from '../define';
 import { baseUrlOf } from '../service/base-url';
 import { claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
 import { failureOf } from '../service/failure';
@@ -11,7 +12,7 @@ import { visible } from '../visible';
 /** The client of the development issuer of `npm start`. */
 const CLIENT_ID = 'iss';
 
-export const login: Command = {
+export const login = defineCommand({
   about:
     'By default, it opens the browser (authorization code with PKCE). The profile is saved in profiles.json, which only you can read, in $XDG_CONFIG_HOME/iss or ~/.config/iss. iss refreshes expired access tokens if the issuer gave a refresh token. It shows the service and the issuer before you sign in.',
   options: {
@@ -24,7 +25,7 @@ export const login: Command = {
     'client-id': { value: 'ID', about: `OAuth client at the issuer (default: ${CLIENT_ID}).` },
     ...PROFILE_OPTION,
   },
-  async run(options, context) {
+  async run(_values, context, options) {
     const name = profileNameOf(options, context);
     const profiles = new Profiles(context.settings.configFolder);
     const known = profiles.read(name);
@@ -40,7 +41,7 @@ export const login: Command = {
     const { sub } = claimsOf(tokens.accessToken);
     context.print(`Signed in at ${baseUrl}${typeof sub === 'string' ? ` as ${visible(sub)}` : ''}, profile ${name}.`);
   },
-};
+});
 
 type Tokens = Pick<Profile, 'accessToken' | 'refresh' | 'issuer'>;
 

@@ -1,9 +1,10 @@
 import { type api, ForbiddenError, type Subject } from '@identity-state/client';
-import { type Command, Failure, textOf } from '../command';
+import { Failure } from '../command';
+import { defineCommand } from '../define';
 import { allOf, JSON_OPTION, showOne, table } from '../output';
 import { asCaller, CALLER_OPTIONS, type Caller } from '../service/caller';
 import { momentOf } from '../service/moments';
-import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
+import { SUBJECT } from '../service/subject-name';
 import { visible } from '../visible';
 
 /** The most rows of tenants, and of members, in a table. */
@@ -20,20 +21,16 @@ interface Right {
   grant_id: string | null;
 }
 
-export const who: Command = {
+export const who = defineCommand({
   about:
     'The owner (role tenant_admin) sees every tenant that ever had a grant, and its own members. Other tenants see their own right. With READER, the exit code is 0 if that tenant may read the subject, else 1. --at shows tenants only.',
-  arguments: [SUBJECT_ARGUMENT, { name: 'reader', about: 'Tenant id.', isOptional: true }],
+  arguments: { subject: SUBJECT, reader: { about: 'Tenant id.', isOptional: true } },
   options: {
-    at: { value: 'TIME', about: 'Past time (default: now).' },
+    at: { value: 'TIME', about: 'Past time (default: now).', read: momentOf },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
-  async run(options, context) {
-    const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
-    const reader = textOf(options, 'reader');
-    const at = textOf(options, 'at');
-    const moment = at === undefined ? null : momentOf('at', at);
+  async run({ subject: { type, id }, reader, at: moment = null }, context, options) {
     await asCaller(options, context, async (caller) => {
       const subject = caller.tenant.subject(type, id);
       const all = await rightsOf(caller, subject, moment);
@@ -53,7 +50,7 @@ export const who: Command = {
       if (hidden > 0) context.complain(`There are ${hidden} more. --json shows all.`);
     });
   },
-};
+});
 
 async function rightsOf(caller: Caller, subject: Subject<object>, moment: string | null): Promise<Right[]> {
   try {
@@ -120,8 +117,8 @@ function overText({ grant_id: grant, from, until, ended_by: endedBy }: api.Acces
 
 /** Returns the most useful error: the owners route tells a tenant how to get a right, and a member which role it needs. */
 async function reasonFor({ iss, tenant }: Caller, subject: Subject<object>, error: unknown): Promise<unknown> {
-  const path = ['', 'v1', 'tenants', tenant.tenantId, 'subjects', subject.subjectType, subject.subjectId, 'owners'];
-  return iss.request('GET', path.map(encodeURIComponent).join('/')).then(
+  const path = { tenant_id: tenant.tenantId, subject_type: subject.subjectType, subject_id: subject.subjectId };
+  return iss.request('GET', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/owners', { path }).then(
     () => error,
     (reason: unknown) => reason,
   );

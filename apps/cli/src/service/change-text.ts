@@ -1,5 +1,4 @@
 import type { Change, ChangeType } from '@identity-state/client';
-import { UsageError } from '../command';
 import { visible } from '../visible';
 
 /** Describes a change of the feed in one line. */
@@ -34,12 +33,6 @@ const TYPES: Readonly<Record<ChangeType, true>> = {
   'tenant.owner_changed': true,
 };
 export const CHANGE_TYPES = Object.keys(TYPES).filter(isChangeType);
-
-/** Parses the type of a change. @throws UsageError */
-export function changeTypeOf(text: string): ChangeType {
-  if (isChangeType(text)) return text;
-  throw new UsageError(`--type takes one of ${CHANGE_TYPES.join(', ')}.`);
-}
 
 function isChangeType(text: string): text is ChangeType {
   return Object.hasOwn(TYPES, text);

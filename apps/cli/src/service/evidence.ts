@@ -13,12 +13,10 @@ export function evidenceText(items: readonly Pick<Evidence, 'evidence_id' | 'evi
   return items.map(({ evidence_id: id, evidence_type: type }) => visible(`${id} (${type})`)).join(', ');
 }
 
-/** Reads evidence from files that hold one item or a list. @throws UsageError that names an invalid file */
-export function readEvidence(files: readonly string[]): Evidence[] {
-  return files.flatMap((file) => {
-    const value: JsonValue = parseJson(readWhole(file, 'evidence', MAX_EVIDENCE));
-    return (Array.isArray(value) ? value : [value]).map((item) => evidenceOf(file, item));
-  });
+/** Reads evidence from a file that holds one item or a list. @throws UsageError that names an invalid file */
+export function readEvidence(file: string): Evidence[] {
+  const value: JsonValue = parseJson(readWhole(file, 'evidence', MAX_EVIDENCE));
+  return (Array.isArray(value) ? value : [value]).map((item) => evidenceOf(file, item));
 }
 
 /** Returns the evidence references of a place: those at the place itself, or at its nearest ancestor. */

@@ -1,13 +1,9 @@
 import type { api } from '@identity-state/client';
 import { EVENT_TYPES } from '@iss/domain';
-import { type ArgumentSpec, UsageError } from '../command';
+import { UsageError } from '../command';
 import { visible } from '../visible';
 
-export const HOOK_ARGUMENT: ArgumentSpec = {
-  name: 'hook',
-  about: 'Subscription id, from iss hooks.',
-  isShared: true,
-};
+export const HOOK = { about: 'Subscription id, from iss hooks.', isShared: true } as const;
 
 type EventType = api.WebhookSubscription['event_types'][number];
 
@@ -32,8 +28,11 @@ export function hookStatus({ status, disabled_reason: reason, disabled_at: since
   return status === 'active' ? status : `disabled at ${since} (${reason})`;
 }
 
-export function secretText(secret: string): string {
-  return `Secret: ${visible(secret)}\nThis secret is shown only once. The receiver verifies signatures with it (docs/webhooks.md).`;
+export function secretText(secret: string): readonly string[] {
+  return [
+    `Secret: ${secret}`,
+    'This secret is shown only once. The receiver verifies signatures with it (docs/webhooks.md).',
+  ];
 }
 
 /** Formats the outcome of an attempt for a table cell; empty if there was none. */

@@ -1,5 +1,5 @@
 import type { SubjectType } from '@identity-state/client';
-import { type ArgumentSpec, UsageError } from '../command';
+import { UsageError } from '../command';
 
 export interface SubjectName {
   type: SubjectType;
@@ -8,13 +8,17 @@ export interface SubjectName {
 
 export const SUBJECT_TYPES: readonly SubjectType[] = ['organization', 'individual', 'entity'];
 
-export const SUBJECT_ARGUMENT = {
-  name: 'subject',
+const ABOUT = {
   about: 'TYPE/ID, such as individual/jane. An ID alone means an organization.',
   isShared: true,
 } as const;
-/** The same, with an optional version. */
-export const VERSIONED_SUBJECT_ARGUMENT: ArgumentSpec = { ...SUBJECT_ARGUMENT, label: 'SUBJECT[@VERSION]' };
+export const SUBJECT = { ...ABOUT, read: subjectOf } as const;
+export const OPTIONAL_SUBJECT = { ...SUBJECT, isOptional: true } as const;
+export const VERSIONED_SUBJECT = {
+  ...ABOUT,
+  label: 'SUBJECT[@VERSION]',
+  read: versionedSubjectOf,
+} as const;
 
 /** Parses `individual/jane`, or the id of an organization alone. An id that starts with a type needs its own type: `entity/entity/1`. */
 export function subjectOf(text: string): SubjectName {
@@ -28,4 +32,9 @@ export function subjectOf(text: string): SubjectName {
 export function versionedSubjectOf(text: string): { subject: SubjectName; version: number | null } {
   const [, name = text, version = ''] = /^(.+)@([1-9]\d{0,9})$/.exec(text) ?? [];
   return { subject: subjectOf(name), version: version === '' ? null : Number(version) };
+}
+
+/** Returns the subject as a filter of a list; empty if none is named. */
+export function subjectFilter(subject: SubjectName | undefined): { subject_type?: SubjectType; subject_id?: string } {
+  return subject === undefined ? {} : { subject_type: subject.type, subject_id: subject.id };
 }

@@ -1,0 +1,69 @@
+import { rmSync, statSync } from 'node:fs';
+import { Failure, UsageError } from '../../command';
+import { defineCommand } from '../../define';
+import { systemCode } from '../../files';
+import { importArchive } from '../../import/import-archive';
+import { ImportState, type Place } from '../../import/import-state';
+import { JSON_OPTION, showOne } from '../../output';
+import { Progress } from '../../progress';
+import { asCaller, CALLER_OPTIONS } from '../../service/caller';
+
+const importFile = defineCommand({
+  about:
+    'Each line holds one envelope. The versions of a subject must be in order. iss saves its progress in FILE.iss-import after each batch. Run the command again to continue an interrupted import. Versions that are already stored count as known. Refused lines are written to FILE.refused.ndjson with their reasons, and the exit code is 1.',
+  arguments: { file: { about: 'NDJSON archive.' } },
+  options: {
+    restart: { about: 'Discard the saved progress and start at the first line.' },
+    ...CALLER_OPTIONS,
+    ...JSON_OPTION,
+  },
+  async run({ file, restart }, context, options) {
+    const size = sizeOf(file);
+    const report = `${file}.refused.ndjson`;
+    const { signal } = context;
+    await asCaller(options, context, async ({ tenant, baseUrl }) => {
+      const state = new ImportState(file, { baseUrl, tenantId: tenant.tenantId });
+      if (restart) state.forget();
+      const progress = new Progress(context);
+      let place: Place | null = null;
+      const onPlace = (now: Place): void => {
+        if (place === null && now.lines > 0) context.complain(`Continuing after line ${now.lines}.`);
+        place = now;
+        progress.show(size === 0 ? 1 : now.bytes / size, `line ${now.lines}, ${now.refused} refused`);
+      };
+      let end: Place;
+      try {
+        end = await importArchive(tenant, file, { state, report, signal, onPlace });
+      } catch (error) {
+        if (error instanceof UsageError) throw error;
+        context.complain(`The lines up to ${lineOf(place)} are done. Run the same command again to continue.`);
+        if (signal.aborted) throw new Failure('The import was interrupted.');
+        throw error;
+      }
+      state.forget();
+      if (end.refused === 0) rmSync(report, { force: true });
+      const { lines, stored, known, refused } = end;
+      const shown = { lines, stored, known, refused, report: refused === 0 ? null : report };
+      showOne(
+        options,
+        context,
+        shown,
+        () => `${lines} lines: ${stored} stored, ${known} already known, ${refused} refused`,
+      );
+      if (refused > 0) throw new Failure(`${refused} of ${lines} lines were refused. ${report} has the reasons.`);
+    });
+  },
+});
+export { importFile as import };
+
+function lineOf(place: Place | null): number {
+  return place?.lines ?? 0;
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read (${systemCode(error) ?? String(error)}). Name the archive file.`);
+  }
+}
