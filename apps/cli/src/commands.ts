@@ -5,8 +5,8 @@ import { OPERATORS_COMMANDS } from './operators';
 export const OPERATORS_WORDS = ['audit', 'doctor', 'log-restart', 'migrate', 'admin'] as const;
 
 /**
- * All commands by name. To add one, export a {@link Command} from the file of its resource in `commands/`, under its name in camel case, add its words here, and
- * add a line to `test/page/examples.ts`. A test runs these lines, and docs/cli.md shows those that name a command.
+ * All commands by name. To add one, export a {@link Command} from the file of its resource in `commands/`, under its name in camel case. Then
+ * add its words here, and a line to `test/page/examples.ts`. A test runs these lines, and docs/cli.md shows those that name a command.
  */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ...commandsOf('Identity', () => import('./commands/login.ts'), {

@@ -13,7 +13,7 @@ interface ServiceDefinition<A extends Arguments, O extends OptionSpecs> extends 
 /** Makes a command that sends a request and prints the answer, as text or with `--json`. */
 export function defineCall<T, const A extends Arguments = None, const O extends OptionSpecs = None>(
   definition: ServiceDefinition<A, O> & {
-    /** Whether `--json` prints the answer. Default: true. */
+    /** `--json` prints the answer. Default: true. */
     readonly hasAnswer?: boolean;
     /** Checks what the values say together, before the command calls the service. @throws UsageError */
     readonly check?: (values: Values<A, O>) => void;
