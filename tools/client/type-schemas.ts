@@ -146,7 +146,7 @@ function extractShared(schemas: Record<string, Schema>): Record<string, Schema> 
   const extract = (value: unknown, ownName = ''): unknown => {
     if (Array.isArray(value)) return value.map((item) => extract(item));
     if (typeof value !== 'object' || value === null) return value;
-    const schema: Schema = value;
+    const schema: Schema = { ...value };
     const { description, deprecated, enum: values, properties } = schema;
     const words = {
       ...(description === undefined ? {} : { description }),
