@@ -26,16 +26,23 @@ module.exports = {
       to: { pathNot: ['^libs/tlog/src'] },
     },
     {
+      // Browsers and strangers verify with it.
+      name: 'proof-stands-on-domain-and-tlog',
+      severity: 'error',
+      from: { path: '^libs/proof/src' },
+      to: { pathNot: ['^libs/proof/src', ...['domain', 'tlog'].flatMap(lib)] },
+    },
+    {
       // Browsers run it; what it is made of they run too.
-      name: 'the-client-stands-on-domain-and-tlog',
+      name: 'the-client-stands-on-domain-tlog-and-proof',
       severity: 'error',
       from: { path: '^libs/client/src', pathNot: '^libs/client/src/node\\.ts$' },
-      to: { pathNot: ['^libs/client/src', ...['domain', 'tlog'].flatMap(lib)] },
+      to: { pathNot: ['^libs/client/src', ...['domain', 'proof', 'tlog'].flatMap(lib)] },
     },
     {
       name: 'what-browsers-run-knows-no-node',
       severity: 'error',
-      from: { path: '^libs/(domain/src/pure|client/src/index)\\.ts$' },
+      from: { path: '^libs/(domain/src/pure|(client|proof)/src/index)\\.ts$' },
       to: { path: '^(node:)?crypto$', reachable: true },
     },
     {
@@ -100,7 +107,7 @@ module.exports = {
       name: 'the-auditor-shares-nothing-with-the-writer',
       severity: 'error',
       from: { path: '^apps/cli/src/audit/' },
-      to: { path: ['domain', 'persistence', 'platform', 'queue'].flatMap(lib) },
+      to: { path: ['domain', 'persistence', 'platform', 'proof', 'queue'].flatMap(lib) },
     },
     { name: 'libs-do-not-know-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {

@@ -3,7 +3,8 @@ import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { repositoryRoot } from '../root.ts';
 
-const CLIENT = join(repositoryRoot, 'libs/client');
+const LIBS = join(repositoryRoot, 'libs');
+const CLIENT = join(LIBS, 'client');
 const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
 
 /**
@@ -24,13 +25,10 @@ export async function makePackage(folder: string): Promise<void> {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  for (const types of reachableTypes()) {
-    const from = join(CLIENT, 'dist', types);
-    const to = join(folder, types);
+  for (const [name, text] of packedTypes()) {
+    const to = join(folder, name);
     mkdirSync(dirname(to), { recursive: true });
-    // Compilers before 5.7 do not accept these endings in declarations.
-    const text = readFileSync(from, 'utf8').replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
-    writeFileSync(to, text.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
+    writeFileSync(to, text);
   }
   const { name, version, license, description } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
   const entryOf = (entry: string): object => ({ types: `./${entry}.d.ts`, default: `./${entry}.js` });
@@ -52,19 +50,38 @@ export async function makePackage(folder: string): Promise<void> {
   cpSync(join(CLIENT, 'README.md'), join(folder, 'README.md'));
 }
 
-/** Returns the declarations that the entries import. @throws Error for an import from outside the package */
-function reachableTypes(): Set<string> {
-  const dist = join(CLIENT, 'dist');
-  const reached = new Set<string>();
-  const visit = (file: string): void => {
-    const name = relative(dist, file);
-    if (reached.has(name)) return;
-    reached.add(name);
-    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(/from '([^']+)'/g)) {
-      if (specifier.startsWith('.')) visit(join(dirname(file), specifier.replace(/\.ts$/, '.d.ts')));
-      else if (!specifier.startsWith('node:')) throw new Error(`The types of ${name} lead to ${specifier}.`);
-    }
+const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
+
+/**
+ * Returns the declarations that the entries import, by their name in the package. Those of the bundled libraries are in `libs`.
+ *
+ * @throws Error for an import of another package
+ */
+function packedTypes(): Map<string, string> {
+  const packed = new Map<string, string>();
+  const visit = (file: string): string => {
+    const packedName = join('libs', relative(LIBS, file).replace('/dist/', '/')).replace(/^libs\/client\//, '');
+    if (packed.has(packedName)) return packedName;
+    packed.set(packedName, '');
+    const text = readFileSync(file, 'utf8').replace(
+      IMPORT,
+      (whole, before: string, quote: string, specifier: string) => {
+        if (specifier.startsWith('node:')) return whole;
+        const target = relative(dirname(packedName), visit(declarationOf(file, specifier))).replace(/\.d\.ts$/, '.js');
+        return `${before}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`;
+      },
+    );
+    packed.set(packedName, text.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
+    return packedName;
   };
-  for (const entry of ENTRIES) visit(join(dist, `${entry}.d.ts`));
-  return reached;
+  for (const entry of ENTRIES) visit(join(CLIENT, 'dist', `${entry}.d.ts`));
+  return packed;
+}
+
+/** Returns the file that an import of a declaration leads to. @throws Error for another package */
+function declarationOf(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return `${join(dirname(file), specifier.replace(/\.ts$/, ''))}.d.ts`;
+  const [, lib, entry = 'index'] = /^@iss\/([a-z]+)(?:\/([a-z]+))?$/.exec(specifier) ?? [];
+  if (lib === undefined) throw new Error(`The types of ${file} lead to ${specifier}.`);
+  return join(LIBS, lib, 'dist', `${entry}.d.ts`);
 }

@@ -11,7 +11,7 @@ const EXIT_CODES: Readonly<Record<string, 1 | 2>> = {
   EnvError: 2,
   TlogError: 2,
   Failure: 1,
-  RefusedError: 1,
+  VerificationError: 1,
   DomainError: 1,
 };
 

@@ -1,18 +1,13 @@
+import { IdentityStateError } from '@iss/proof';
 import type * as api from './generated/types.ts';
+
+export { IdentityStateError, VerificationError, type VerificationFailure } from '@iss/proof';
 
 /** The code of a refusal (docs/errors.md). */
 export type ErrorCode = api.Error['error']['code'];
 export type ErrorDetail = api.ErrorDetail;
 /** The remaining facts about an erased version. */
 export type ErasureReceipt = NonNullable<api.Error['error']['erased']>;
-
-/** The base class of all errors of this library. The reason of a caller's own `AbortSignal` is thrown unchanged. */
-export class IdentityStateError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
 
 /** The service, or a proxy before it, answered with an error. Each code has its own class. */
 export class ApiError extends IdentityStateError {
@@ -95,69 +90,6 @@ export class ConnectionError extends IdentityStateError {}
 export class DeadlineError extends IdentityStateError {}
 /** The answer does not fit this API: it is not JSON, has wrong types, or is too long or endless. */
 export class ProtocolError extends IdentityStateError {}
-
-/**
- * The check that failed:
- *
- * - `other_subject`, `other_version`, `other_snapshot`: the answer is not what was requested
- * - `unhashed`: the version has no `envelope_hash` (an import without hashes), so nothing can be verified
- * - `envelope_missing`: the content is missing without an erasure
- * - `hash`: the content has another hash
- * - `header`: the header contradicts the content
- * - `changed`: the version differs from what this client saw before
- * - `chain`: `prev_hash` is not the hash of the previous version
- * - `gap`: a history lacks versions
- * - `rolled_back`: the latest version is older than one that this client saw before
- * - `as_of`: the version was not the newest one at the requested time
- * - `not_in_log`: the log entry is missing or belongs to something else
- * - `logged_twice`: the log has two entries for one version
- * - `backdated`: the version was logged after a stored checkpoint, but its time is before that checkpoint
- * - `checkpoint`: its signatures do not satisfy the policy
- * - `checkpoint_older`: the log shows an older state than before
- * - `forked`: the log does not continue its earlier state. Keep `evidence`
- * - `clock`: a signature has a future time
- * - `written`: the service stored something else than was sent
- * - `feed`: the change feed repeats or goes back
- */
-export type VerificationFailure =
-  | 'other_subject'
-  | 'other_version'
-  | 'other_snapshot'
-  | 'unhashed'
-  | 'envelope_missing'
-  | 'hash'
-  | 'header'
-  | 'changed'
-  | 'chain'
-  | 'gap'
-  | 'rolled_back'
-  | 'as_of'
-  | 'not_in_log'
-  | 'logged_twice'
-  | 'backdated'
-  | 'checkpoint'
-  | 'checkpoint_older'
-  | 'forked'
-  | 'clock'
-  | 'written'
-  | 'feed';
-
-/** An answer that failed verification and must not be trusted. */
-export class VerificationError extends IdentityStateError {
-  readonly failure: VerificationFailure;
-  /** Texts to keep as evidence, such as both signed checkpoints of a fork. */
-  readonly evidence: readonly string[];
-
-  constructor(
-    failure: VerificationFailure,
-    message: string,
-    options: ErrorOptions & { evidence?: readonly string[] } = {},
-  ) {
-    super(message, options);
-    this.failure = failure;
-    this.evidence = options.evidence ?? [];
-  }
-}
 
 /** The data of an error answer. */
 export interface Failure {

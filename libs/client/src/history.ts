@@ -1,4 +1,5 @@
 import type { JsonValue } from '@iss/domain/pure';
+import type { BundleLine } from '@iss/proof';
 import { decode, parseAnswer } from './http/answer.ts';
 import { pageLike, pagesOf } from './http/pages.ts';
 import type { CallOptions, Transport } from './http/transport.ts';
@@ -7,7 +8,7 @@ import type { ReadOptions } from './read.ts';
 import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
 import { gap } from './verify/gap.ts';
-import { BUNDLE_LINE, type BundleLine } from './verify/lineage-proof.ts';
+import { BUNDLE_LINE } from './verify/log.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {

@@ -33,9 +33,3 @@ export const MAX_REFUSALS_KEPT = 1_000;
 
 /** How often a change is repeated on a newer version. */
 export const MAX_CHANGE_ROUNDS = 8;
-
-/** How long a log can be behind: facts this much older than a checkpoint may be logged after it. */
-export const MAX_LOG_DELAY_MS = 3_600_000;
-
-/** How far another clock may be ahead of the local one. */
-export const CLOCK_SKEW_MS = 300_000;

@@ -1,4 +1,4 @@
-import { shownCheckpoint } from '@identity-state/client/bundle';
+import { shownCheckpoint } from '@iss/proof';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { Contradiction, lookAtLog, type Look } from '../monitor/monitor';

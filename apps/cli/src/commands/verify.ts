@@ -1,32 +1,20 @@
 import {
-  BundleVerifier,
-  floorOf,
-  kindOfFile,
   MAX_ENTRY_LENGTH,
   MAX_LINE_BYTES,
-  Members,
-  type Proved,
-  readProofAnswer,
-  readProofFile,
+  proveFile,
+  type ProvedFile,
   reportAsJson,
-  type Since,
-  verifyEntryProof,
-} from '@identity-state/client/bundle';
+  requireCheckpoint,
+  UnreadableError,
+  VerificationError,
+  withoutQuorum,
+} from '@iss/proof';
 import { hashText } from '@iss/domain';
-import {
-  type Checkpoint,
-  decodeUtf8,
-  MAX_NOTE_LENGTH,
-  MAX_PROOF_LENGTH,
-  type Policy,
-  type VerifiedCheckpoint,
-} from '@iss/tlog';
+import { decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { readLines, readWhole } from '../files';
-import { requireCheckpoint } from '../trust/checkpoint';
-import { fetchConsistency, inOrder, readConsistency, requireConsistent } from '../trust/consistency';
-import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
-import { explainedAsync } from '../trust/refusal';
+import { fetchConsistencyOf, readConsistency } from '../trust/consistency';
+import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
 import { asText } from '../verify/report';
 import { visible } from '../visible';
 import { JSON_OPTION } from '../output';
@@ -52,12 +40,11 @@ export const verify: Command = {
     const policy = policyOf(options);
     requireWayToSince(options);
     try {
-      const known = await knownCheckpoint(options, policy);
-      const proved = await explainedAsync(() => verifyFile(file, textOf(options, 'entry'), policy, known));
-      const since = await verifySince(options, known, proved.verified.checkpoint);
+      const { proved, since } = await verifyFile(file, policy, options);
       print(isJson ? JSON.stringify(reportAsJson(proved, since), null, 2) : asText(file, proved, since));
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      const isRefused = error instanceof VerificationError && !(error instanceof UnreadableError);
+      if (!isRefused && !(error instanceof Failure)) throw error;
       const refused = visible(error.message);
       if (isJson) print(JSON.stringify({ verified: false, refused }, null, 2));
       throw new Failure(`Refused: ${visible(file)}. ${refused}`);
@@ -65,34 +52,22 @@ export const verify: Command = {
   },
 };
 
-async function verifyFile(
-  file: string,
-  entryFile: string | undefined,
-  policy: Policy,
-  known: VerifiedCheckpoint | null,
-): Promise<Proved> {
-  const since = known === null ? null : floorOf(known);
-  const entry = entryFile === undefined ? null : readWhole(entryFile, 'entry', MAX_ENTRY_LENGTH);
-  const lines = readLines(file, WHAT, MAX_LINE_BYTES);
-  try {
-    const { value: first } = await lines.next();
-    if (first === undefined || first.length === 0) throw new UsageError(`${file} is empty. It must be a ${WHAT}.`);
-    switch (kindOfFile(first)) {
-      case 'proof':
-        return await verifyEntryProof(readProofFile(readWhole(file, WHAT, MAX_PROOF_LENGTH)), entry, policy, since);
-      case 'answer': {
-        const answer = Members.parse(`${file}, which must be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
-        return await verifyEntryProof(readProofAnswer(answer), entry, policy, since);
-      }
-      case 'bundle': {
-        const bundle = await BundleVerifier.open(first, policy, hashText, since);
-        for await (const line of lines) bundle.add(line);
-        return bundle.end();
-      }
-    }
-  } finally {
-    await lines.return();
-  }
+async function verifyFile(file: string, policy: Policy, options: Options): Promise<ProvedFile> {
+  const since = await knownCheckpoint(options, policy);
+  const entryFile = textOf(options, 'entry');
+  const steps = proveFile({
+    lines: readLines(file, WHAT, MAX_LINE_BYTES),
+    readWhole: () => readWhole(file, WHAT, MAX_PROOF_LENGTH),
+    name: `${file}, which must be a ${WHAT},`,
+    entry: entryFile === undefined ? null : readWhole(entryFile, 'entry', MAX_ENTRY_LENGTH),
+    policy,
+    since,
+    fetchConsistency: (from, to) => consistencyOf(options, from, to),
+    hashText,
+  });
+  let step = await steps.next();
+  while (step.done !== true) step = await steps.next();
+  return step.value;
 }
 
 function requireWayToSince(options: Options): void {
@@ -110,27 +85,10 @@ async function knownCheckpoint(options: Options, policy: Policy): Promise<Verifi
   return requireCheckpoint(note, withoutQuorum(policy), file);
 }
 
-async function verifySince(
-  options: Options,
-  verified: VerifiedCheckpoint | null,
-  checkpoint: Checkpoint,
-): Promise<Since | null> {
-  if (verified === null) return null;
-  const { checkpoint: known } = verified;
-  const file = textOf(options, 'since') ?? '';
-  if (known.origin !== checkpoint.origin) {
-    throw new Failure(visible(`${file} is of the log ${known.origin}, but the proof is of ${checkpoint.origin}.`));
-  }
-  const [older, newer] = inOrder(known, checkpoint);
-  requireConsistent(older, newer, await consistencyOf(options, older, newer));
-  return { size: known.size };
-}
-
-/** Reads or fetches the consistency proof. Two checkpoints of one size need none. */
-async function consistencyOf(options: Options, older: Checkpoint, newer: Checkpoint): Promise<Uint8Array[]> {
-  const [log, given] = [textOf(options, 'log'), textOf(options, 'proof')];
-  if (older.size === newer.size) return [];
-  if (given !== undefined) return readConsistency(readWhole(given, 'consistency proof', MAX_NOTE_LENGTH));
-  if (log !== undefined) return fetchConsistency(log, older, newer);
+/** Reads or fetches a consistency proof. */
+async function consistencyOf(options: Options, from: number, to: number): Promise<readonly string[]> {
+  const [log, proof] = [textOf(options, 'log'), textOf(options, 'proof')];
+  if (proof !== undefined) return readConsistency(readWhole(proof, 'consistency proof', MAX_NOTE_LENGTH));
+  if (log !== undefined) return fetchConsistencyOf(log)(from, to);
   throw new UsageError('--since needs a consistency proof. Add --log URL or --proof FILE.');
 }

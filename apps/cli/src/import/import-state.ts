@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { UsageError } from '../command';
 import { writeSynced } from '../files';
-import { Members } from '@identity-state/client/bundle';
+import { Members } from '@iss/proof';
 
 /** The progress of an import. All lines before it have a result. */
 export interface Place {

@@ -1,9 +1,8 @@
-import { type Checkpoint, equalBytes, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
+import { requireCheckpoint, requireContinued, UnreadableError, VerificationError, withoutQuorum } from '@iss/proof';
+import { equalBytes, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
 import { Failure, UsageError } from '../command';
 import { below, fetchText } from '../fetch-text';
-import { requireCheckpoint } from '../trust/checkpoint';
-import { fetchConsistency, requireConsistent } from '../trust/consistency';
-import { withoutQuorum } from '../trust/policy';
+import { fetchConsistencyOf } from '../trust/consistency';
 import { visible } from '../visible';
 import type { MonitorState } from './state';
 
@@ -21,11 +20,11 @@ export interface Look {
  * Fetches the newest checkpoint, verifies it by the policy, checks that the log only grew since the last check, and saves it.
  *
  * @throws Contradiction if the log went back or shows another history. Both checkpoints are then saved as evidence.
- * @throws Failure if the checkpoint cannot be fetched or verified; UsageError for an invalid state file
+ * @throws Failure if the checkpoint cannot be fetched or verified; VerificationError, UsageError for an invalid state file
  */
 export async function lookAtLog(url: string, policy: Policy, state: MonitorState, signal: AbortSignal): Promise<Look> {
   const note = await fetchText(below(url, 'checkpoint'), signal);
-  const verified = await shownByLog(() => requireCheckpoint(note, policy, 'The checkpoint of the log'));
+  const verified = await ofLog(() => requireCheckpoint(note, policy, 'The checkpoint of the log'));
   const { checkpoint } = verified;
   const knownNote = await state.read();
   if (knownNote === null) {
@@ -56,36 +55,26 @@ export async function lookAtLog(url: string, policy: Policy, state: MonitorState
     else return contradict(`shows two histories of ${known.size} entries`);
     return { verified, knownSize: known.size };
   }
-  const fault = await growthFault(url, known, checkpoint, signal);
-  if (fault !== null) {
-    return contradict(`did not prove that its ${checkpoint.size} entries extend the previous ${known.size} (${fault})`);
+  try {
+    const where = `The checkpoints of ${known.size} and ${checkpoint.size} entries`;
+    const fetch = fetchConsistencyOf(url, signal);
+    await requireContinued(where, known, checkpoint, (from, to) => ofLog(() => fetch(from, to)));
+  } catch (error) {
+    if (error instanceof UnreadableError) throw new Failure(error.message);
+    if (!(error instanceof VerificationError)) throw error;
+    return contradict(
+      `did not prove that its ${checkpoint.size} entries extend the previous ${known.size} (${error.message})`,
+    );
   }
   await state.write(note);
   return { verified, knownSize: known.size };
 }
 
-/** Returns why the newer checkpoint is not proved consistent with the known one; null if it is. */
-async function growthFault(
-  url: string,
-  known: Checkpoint,
-  newer: Checkpoint,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const proof = await shownByLog(() => fetchConsistency(url, known, newer, signal));
-  try {
-    requireConsistent(known, newer, proof);
-    return null;
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
-}
-
-/** Turns a UsageError into a Failure, because an invalid answer of the log is not the caller's fault. */
-async function shownByLog<T>(work: () => Promise<T>): Promise<T> {
+/** Turns a VerificationError into a Failure, because an invalid answer of the log is not the caller's fault. */
+async function ofLog<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof UsageError ? new Failure(error.message) : error;
+    throw error instanceof VerificationError ? new Failure(error.message) : error;
   }
 }

@@ -6,6 +6,7 @@ import {
   IdentityStateError,
   VerificationError,
 } from '@identity-state/client';
+import { UnreadableError } from '@iss/proof';
 import { Failure } from '../command';
 import { visible } from '../visible';
 
@@ -26,13 +27,13 @@ const NEXT_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Turns an error of the client into a Failure with the request id and the next step. Returns other errors unchanged. */
 export function failureOf(error: unknown, baseUrl: string): unknown {
   if (error instanceof ApiError) return new Failure(sentenceOf(error));
+  if (error instanceof ConfigurationError || error instanceof UnreadableError) return error;
   if (error instanceof VerificationError) {
     return new Failure(`Not verified (${error.failure}): ${visible(error.message)} Do not trust this answer.`);
   }
   if (error instanceof ConnectionError) {
     return new Failure(`${visible(error.message)} Check that the service runs at ${baseUrl}.`);
   }
-  if (error instanceof ConfigurationError) return error;
   if (error instanceof IdentityStateError) return new Failure(visible(error.message));
   return error;
 }

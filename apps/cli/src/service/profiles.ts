@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, UsageError } from '../command';
 import { systemCode } from '../files';
-import { Members } from '@identity-state/client/bundle';
+import { Members } from '@iss/proof';
 
 /** A service, a user and a tenant. */
 export interface Profile {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CommandContext, Failure } from '../command';
 import { fetchText } from '../fetch-text';
-import { Members } from '@identity-state/client/bundle';
+import { Members } from '@iss/proof';
 import { visible } from '../visible';
 import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
 import { requireWebAddress } from '../web-address';

@@ -1,5 +1,5 @@
 import { Failure } from '../command';
-import { Members } from '@identity-state/client/bundle';
+import { Members } from '@iss/proof';
 import { boundedBody } from '../fetch-text';
 import { visible } from '../visible';
 import type { Profile } from './profiles';

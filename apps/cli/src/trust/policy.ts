@@ -1,4 +1,5 @@
-import { MAX_POLICY_SIZE, parsePolicy, parseVerifierKey, type Policy } from '@iss/tlog';
+import { policyOfKeys } from '@iss/proof';
+import { MAX_POLICY_SIZE, parsePolicy, type Policy } from '@iss/tlog';
 import { type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 
@@ -19,16 +20,9 @@ export function policyOf(options: Options): Policy {
   if (file !== undefined && vkey !== undefined)
     throw new UsageError('--policy and --vkey exclude each other. Remove one of them.');
   if (file !== undefined) return parsePolicy(readWhole(file, 'policy', MAX_POLICY_SIZE));
-  if (vkey !== undefined) {
-    return { logs: [{ key: parseVerifierKey(vkey), url: null }], witnesses: [], groups: [], quorum: null };
-  }
+  if (vkey !== undefined) return policyOfKeys([vkey]);
   throw new UsageError(
     'Name the trusted keys: --policy FILE (a C2SP tlog-policy with the keys of the log and its witnesses), or --vkey KEY (the ' +
       'verifier key of the log). Get the keys from a source that you trust, not from the file to verify.',
   );
-}
-
-/** Returns the policy without its quorum of witnesses, for a checkpoint that was verified before. */
-export function withoutQuorum(policy: Policy): Policy {
-  return { ...policy, quorum: null };
 }

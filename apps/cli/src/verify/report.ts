@@ -1,4 +1,4 @@
-import { type Proved, reportOf, type Since } from '@identity-state/client/bundle';
+import { type Proved, reportOf, type Since } from '@iss/proof';
 import { visible } from '../visible';
 
 /** Formats the result of a verification as text. */

@@ -1,8 +1,8 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import { readPolicy } from '@identity-state/client/bundle';
+import { readPolicy } from '@iss/proof';
 import { type Policy, quorumSize } from '@iss/tlog';
 import { type TrustedKeys, useOwnPolicy, useTrustedKeys } from './trusted-keys.ts';
-import { TEXT } from '../text/verify.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
 import { Section } from '../ui/page.tsx';

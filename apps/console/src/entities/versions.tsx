@@ -3,7 +3,7 @@ import { useSubject } from '../app/address.ts';
 import { useList } from '../app/api.ts';
 import { receiptIn } from './erased.ts';
 import { useSubjectAccess, useSubjectHead } from './subject-access.ts';
-import { TEXT } from '../text/proof.ts';
+import { TEXT } from './words.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { dayText, momentText } from '../ui/time.tsx';

@@ -29,13 +29,13 @@ const start = createRoute({ getParentRoute: () => signedIn, path: '/', component
 const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
-  component: lazyRouteComponent(() => import('../views/verify/verify-view.tsx'), 'VerifyView'),
+  component: lazyRouteComponent(() => import('../features/verify/verify-view.tsx'), 'VerifyView'),
 });
 /** Needs no sign-in: the log is public. */
 const openLog = createRoute({
   getParentRoute: () => root,
   path: '/log',
-  component: lazyRouteComponent(() => import('../views/log/log-view.tsx'), 'OpenLogView'),
+  component: lazyRouteComponent(() => import('../features/log/log-view.tsx'), 'OpenLogView'),
 });
 const tenants = createRoute({
   getParentRoute: () => signedIn,
@@ -77,7 +77,7 @@ const proof = createRoute({
   getParentRoute: () => subject,
   path: '/proof',
   validateSearch: texts('version'),
-  component: lazyRouteComponent(() => import('../views/proof/proof-view.tsx'), 'ProofView'),
+  component: lazyRouteComponent(() => import('../features/proof/proof-view.tsx'), 'ProofView'),
 });
 const subjectProposals = createRoute({
   getParentRoute: () => subject,
@@ -146,7 +146,7 @@ const tenantView = createRoute({
 const log = createRoute({
   getParentRoute: () => tenant,
   path: '/log',
-  component: lazyRouteComponent(() => import('../views/log/log-view.tsx'), 'LogView'),
+  component: lazyRouteComponent(() => import('../features/log/log-view.tsx'), 'LogView'),
 });
 
 const tree = root.addChildren([

@@ -1,3 +1,4 @@
+import { requireMembers } from '@iss/proof';
 import { VerificationError } from '../errors.ts';
 import { timeText } from '../json.ts';
 import { MAX_KNOWN_VERSIONS } from '../limits.ts';
@@ -46,11 +47,8 @@ export class KnownVersions {
     const place = (at: number): string => `${subject}\n${at}`;
     const where = `Version ${version} of ${subjectType} ${subjectId}`;
     const known = this.#versions.get(place(version));
-    if (known !== undefined && !isSame(known, link)) {
-      throw new VerificationError(
-        'changed',
-        `${where} changed from ${known.snapshotId} ${known.envelopeHash} to ${snapshotId} ${envelopeHash}.`,
-      );
+    if (known !== undefined) {
+      requireMembers(`${where}, as seen before: it`, { ...known }, { snapshotId, envelopeHash, prevHash }, 'changed');
     }
     if ((version === 1) !== (prevHash === null)) {
       throw new VerificationError('chain', `${where} has ${version === 1 ? 'a' : 'no'} prev_hash.`);
@@ -91,14 +89,15 @@ export class KnownVersions {
 
   /** Remembers the log index of a version. @throws VerificationError `logged_twice`, `not_in_log` */
   noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
-    const place = `${keyOf(subjectType, subjectId)}\n${logIndex}`;
+    const subject = keyOf(subjectType, subjectId);
+    const place = `${subject}\n${logIndex}`;
     const other = this.#places.get(place) ?? version;
     if (other !== version) {
       throw new VerificationError('not_in_log', `Entry ${logIndex} is of version ${version} and ${other}.`);
     }
     this.#places.set(place, version);
     forgetOldest(this.#places);
-    const known = this.#versions.get(`${keyOf(subjectType, subjectId)}\n${version}`);
+    const known = this.#versions.get(`${subject}\n${version}`);
     if (known !== undefined && (known.logIndex ??= logIndex) !== logIndex) {
       throw new VerificationError(
         'logged_twice',
@@ -106,12 +105,6 @@ export class KnownVersions {
       );
     }
   }
-}
-
-function isSame(one: KnownVersion, other: KnownVersion): boolean {
-  return (
-    one.snapshotId === other.snapshotId && one.envelopeHash === other.envelopeHash && one.prevHash === other.prevHash
-  );
 }
 
 /** The separator is safe, because ids contain no control characters. */

@@ -1,21 +1,34 @@
 import {
-  type Checkpoint,
-  decodeHash,
-  type Policy,
-  TlogError,
-  type VerifiedCheckpoint,
-  verifyCheckpoint,
-  verifyConsistency,
-} from '@iss/tlog';
+  type BundleLine,
+  type EntryProof,
+  type Floor,
+  floorOf,
+  LineageProof,
+  type LoggedVersion,
+  requireCheckpoint,
+  requireContinued,
+  withoutQuorum,
+} from '@iss/proof';
+import type { Checkpoint, Policy, VerifiedCheckpoint } from '@iss/tlog';
 import { ApiError, ErasedError, VerificationError } from '../errors.ts';
 import { decode } from '../http/answer.ts';
 import { requireLike } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
-import { CLOCK_SKEW_MS } from '../limits.ts';
-import { type Floor, floorOf, requireNotBackdated, signaturesOf } from './floor.ts';
-import { type BundleLine, LineageProof, LOG_PROOF, type LoggedVersion, type LogProof } from './lineage-proof.ts';
+import { VERSION } from '../shapes.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
+
+const SIGNED_PROOF = { log_index: 0, inclusion: [''], entry: '', checkpoint: '' } as const;
+
+/** @internal A line of a bundle. */
+export const BUNDLE_LINE = {
+  snapshot: VERSION,
+  log_index: 0,
+  inclusion: [''],
+  entry: null,
+  leaf_hash: null,
+  erased: { '?': { log_index: 0 } },
+} as const;
 
 /** A checkpoint that satisfies the policy and continues the stored one. */
 export interface ProvedCheckpoint {
@@ -47,11 +60,11 @@ export interface ProvedPlace {
 }
 
 /** The proof of an erasure in a receipt. */
-interface ErasureProof extends Omit<LogProof, 'entry'> {
+interface ErasureProof extends Omit<EntryProof, 'entry'> {
   readonly leaf_hash: string;
-  readonly erasure: LogProof & { readonly checkpoint: string };
+  readonly erasure: EntryProof & { readonly checkpoint: string };
 }
-const ERASURE_PROOF = { log_index: 0, inclusion: [''], leaf_hash: '', erasure: { ...LOG_PROOF, checkpoint: '' } };
+const ERASURE_PROOF = { log_index: 0, inclusion: [''], leaf_hash: '', erasure: SIGNED_PROOF };
 
 /** How long the service waits until a new version is in the log. */
 const WAIT_SECONDS = 10;
@@ -91,36 +104,29 @@ export class LogTrust {
    */
   async prove(tenantId: string, version: ErasedVersion, isErased: boolean, options: CallOptions): Promise<ProvedPlace> {
     const floors = await this.floors();
-    const { checkpoint, ...line } = isErased
-      ? await this.#erasureLine(tenantId, version, options)
-      : decode<LogProof & { checkpoint: string }>(await this.#proofText(tenantId, version, options), {
-          ...LOG_PROOF,
-          checkpoint: '',
-        });
+    const { checkpoint, ...line } = await this.#lineOf(tenantId, version, isErased, options);
     const prove = await this.bundle(checkpoint, floors, options);
-    return prove(version, { ...line, snapshot: version });
+    return prove({ ...line, snapshot: version });
   }
 
-  async #erasureLine(
+  async #lineOf(
     tenantId: string,
-    version: ErasedVersion,
+    { snapshot_id: id, snapshot_version: version }: ErasedVersion,
+    isErased: boolean,
     options: CallOptions,
   ): Promise<Omit<BundleLine, 'snapshot'> & { checkpoint: string }> {
+    const path = pathOf('v1', 'tenants', tenantId, 'snapshots', id, 'log-proof');
     try {
-      await this.#proofText(tenantId, version, options);
+      const text = await this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS } }, options);
+      if (!isErased) return decode<EntryProof & { checkpoint: string }>(text, SIGNED_PROOF);
     } catch (error) {
-      if (!(error instanceof ErasedError)) throw error;
+      if (!isErased || !(error instanceof ErasedError)) throw error;
       const proof: unknown = error.receipt?.proof;
       requireLike<ErasureProof>(proof, ERASURE_PROOF);
       const { erasure } = proof;
       return { ...proof, erased: erasure, checkpoint: erasure.checkpoint };
     }
-    throw new VerificationError('envelope_missing', `${whereOf(version)} the log does not say that it was erased.`);
-  }
-
-  #proofText(tenantId: string, { snapshot_id: id }: ErasedVersion, options: CallOptions): Promise<string> {
-    const path = pathOf('v1', 'tenants', tenantId, 'snapshots', id, 'log-proof');
-    return this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS } }, options);
+    throw new VerificationError('envelope_missing', `Version ${version}: the log does not say that it was erased.`);
   }
 
   /**
@@ -132,15 +138,11 @@ export class LogTrust {
   async bundle(note: string, floors: Floors, options: CallOptions): Promise<BundleProof> {
     const verified = await this.#accept(note, floors, options);
     const checkpoint = shown(note, verified);
-    const floor = floors.get(checkpoint.origin);
-    const lineage = new LineageProof(verified.checkpoint);
-    return (version, line) => {
-      const where = whereOf(version);
+    const lineage = new LineageProof(verified.checkpoint, floors.get(checkpoint.origin) ?? null);
+    return (line) => {
+      const where = `Version ${line.snapshot.snapshot_version}:`;
       const { logIndex, tenantId, writtenBy, proved } = lineage.line(where, line);
-      if (proved === 'place') return { logIndex, place: null };
-      const { created_at: at } = version;
-      if (floor !== undefined && at !== undefined) requireNotBackdated(where, logIndex, at, floor);
-      return { logIndex, place: { logIndex, tenantId, writtenBy, checkpoint } };
+      return { logIndex, place: proved === 'place' ? null : { logIndex, tenantId, writtenBy, checkpoint } };
     };
   }
 
@@ -150,9 +152,7 @@ export class LogTrust {
    * @param floors the stored checkpoints before the request. The log must not show an older one
    */
   async #accept(note: string, floors: Floors, options: CallOptions): Promise<VerifiedCheckpoint> {
-    const policy = await this.#policy;
-    const verified = await held(() => verifyCheckpoint(note, policy));
-    this.#requireNotAhead(verified);
+    const verified = await this.#verify(note, await this.#policy);
     const { checkpoint } = verified;
     const floor = floors.get(checkpoint.origin)?.size ?? 0;
     if (checkpoint.size < floor) {
@@ -164,9 +164,8 @@ export class LogTrust {
       const before = await this.#store.read(checkpoint.origin);
       if (before !== undefined) {
         if (before === note) return verified;
-        const { checkpoint: kept } = await this.#keptCheckpoint(before, policy);
-        const [older, newer] = kept.size <= checkpoint.size ? [kept, checkpoint] : [checkpoint, kept];
-        await this.#requireContinued(older, newer, [before, note], options);
+        const { checkpoint: kept } = await this.#keptCheckpoint(before);
+        await this.#requireContinued(kept, checkpoint, [before, note], options);
         if (kept.size >= checkpoint.size) return verified;
       }
       if (await this.#store.replace(checkpoint.origin, before, note)) return verified;
@@ -176,56 +175,46 @@ export class LogTrust {
 
   /** Returns the stored checkpoint of each log in the policy. */
   async floors(): Promise<Floors> {
-    const policy = await this.#policy;
     const floors = new Map<string, Floor>();
-    for (const { key } of policy.logs) {
+    for (const { key } of (await this.#policy).logs) {
       const note = await this.#store.read(key.name);
-      if (note !== undefined) floors.set(key.name, floorOf(await this.#keptCheckpoint(note, policy)));
+      if (note !== undefined) floors.set(key.name, floorOf(await this.#keptCheckpoint(note)));
     }
     return floors;
   }
 
   /** Verifies a stored note without its quorum, which was verified before. */
-  async #keptCheckpoint(note: string, policy: Policy): Promise<VerifiedCheckpoint> {
+  async #keptCheckpoint(note: string): Promise<VerifiedCheckpoint> {
     if (this.#lastKept?.note === note) return this.#lastKept.verified;
-    const verified = await held(() => verifyCheckpoint(note, { ...policy, quorum: null }));
+    const verified = await this.#verify(note, withoutQuorum(await this.#policy));
     this.#lastKept = { note, verified };
     return verified;
   }
   #lastKept: { note: string; verified: VerifiedCheckpoint } | undefined;
 
   async #requireContinued(
-    older: Checkpoint,
-    newer: Checkpoint,
+    known: Checkpoint,
+    checkpoint: Checkpoint,
     evidence: readonly string[],
     options: CallOptions,
   ): Promise<void> {
-    const isProofNeeded = older.size > 0 && older.size < newer.size;
-    const query = { from: older.size, to: newer.size };
     try {
-      const { proof } = isProofNeeded
-        ? decode<{ proof: string[] }>(
-            await this.transport.text({ method: 'GET', path: '/log/consistency', query }, options),
-            { proof: [''] },
-          )
-        : { proof: [] };
-      const hashes = proof.map((hash) => decodeHash(hash, 'hash of the consistency proof'));
-      verifyConsistency(older, newer, hashes);
+      const where = `The log of ${checkpoint.size} entries does not continue`;
+      await requireContinued(where, known, checkpoint, async (from, to) => {
+        const request = { method: 'GET', path: '/log/consistency', query: { from, to } } as const;
+        return decode<{ proof: string[] }>(await this.transport.text(request, options), { proof: [''] }).proof;
+      });
     } catch (cause) {
       // A log that cannot prove consistency counts as forked.
-      const isRefused = cause instanceof TlogError || (cause instanceof ApiError && [400, 404].includes(cause.status));
+      const isRefused =
+        cause instanceof VerificationError || (cause instanceof ApiError && [400, 404].includes(cause.status));
       if (!isRefused) throw cause;
-      const message = `The log of ${newer.size} entries does not continue: ${cause.message}`;
-      throw new VerificationError('forked', message, { evidence, cause });
+      throw new VerificationError('forked', cause.message, { evidence, cause });
     }
   }
 
-  #requireNotAhead(verified: VerifiedCheckpoint): void {
-    const latest = this.now() + CLOCK_SKEW_MS;
-    for (const { key, time } of signaturesOf(verified)) {
-      if (time === null || time * 1000 <= latest) continue;
-      throw new VerificationError('clock', `${key.name} signed in the future, ${time} s.`);
-    }
+  #verify(note: string, policy: Policy): Promise<VerifiedCheckpoint> {
+    return requireCheckpoint(note, policy, 'The checkpoint', this.now());
   }
 }
 
@@ -233,23 +222,9 @@ export class LogTrust {
 export type Floors = ReadonlyMap<string, Floor>;
 
 /** @internal Proves a version with its line of a bundle. @throws VerificationError */
-export type BundleProof = (version: ErasedVersion, line: BundleLine) => ProvedPlace;
-
-function whereOf({ snapshot_version: version }: ErasedVersion): string {
-  return `Version ${version}:`;
-}
+export type BundleProof = (line: BundleLine) => ProvedPlace;
 
 function shown(note: string, { checkpoint, cosignatures }: VerifiedCheckpoint): ProvedCheckpoint {
   const { origin, size } = checkpoint;
   return { origin, size, note, cosignedBy: cosignatures.map(({ signature }) => signature.key.name) };
-}
-
-/** Turns a TlogError into a VerificationError `checkpoint`. */
-async function held<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof TlogError)) throw cause;
-    throw new VerificationError('checkpoint', cause.message, { cause });
-  }
 }

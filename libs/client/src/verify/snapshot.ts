@@ -1,5 +1,6 @@
 import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
-import { VerificationError, type VerificationFailure } from '../errors.ts';
+import { requireContent, requireMembers } from '@iss/proof';
+import { VerificationError } from '../errors.ts';
 import { notOfThisApi, requireLike } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
@@ -18,8 +19,7 @@ export interface Asked {
 export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Version<A> {
   requireLike<JsonValue & Version<A>>(value, VERSION);
   const { snapshot_version: version, envelope_hash: hash, prev_hash: previous } = value;
-  const isVersion = Number.isSafeInteger(version) && version >= 1 && [hash, previous].every(isHash);
-  if (!isVersion) throw notOfThisApi();
+  if (!Number.isSafeInteger(version) || version < 1 || !HASHES.test(`${hash}${previous}`)) throw notOfThisApi();
   return value;
 }
 
@@ -30,20 +30,11 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
  * @throws VerificationError
  */
 export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, asked: Asked): Promise<Link> {
-  const { subject, snapshot_id, snapshot_version, generated_at, envelope_hash, envelope } = snapshot;
+  const { subject, snapshot_version, envelope_hash, envelope } = snapshot;
   const where = `Version ${snapshot_version} of ${subject.subject_type} ${subject.subject_id}`;
-  const require = (holds: boolean, failure: VerificationFailure, message: string): void => {
-    if (!holds) throw new VerificationError(failure, `${where}: ${message}`);
-  };
-  const answers: readonly (readonly [VerificationFailure, name: string, asked: unknown, found: unknown])[] = [
-    ['other_subject', 'subject type', asked.subjectType, subject.subject_type],
-    ['other_subject', 'subject id', asked.subjectId, subject.subject_id],
-    ['other_version', 'version', asked.version, snapshot_version],
-    ['other_snapshot', 'snapshot', asked.snapshotId?.toLowerCase(), snapshot_id.toLowerCase()],
-  ];
-  for (const [failure, name, wanted, found] of answers) {
-    require(wanted === undefined || wanted === found, failure, `expected ${name} ${String(wanted)}.`);
-  }
+  const { subjectType, subjectId } = asked;
+  requireMembers(where, { ...subject }, { subject_type: subjectType, subject_id: subjectId }, 'other_subject');
+  requireAsked(where, snapshot, asked, 'other_snapshot');
   if (envelope_hash === null) {
     throw new VerificationError('unhashed', `${where} has no hash.`);
   }
@@ -51,21 +42,20 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
   // Existing content must have the hash, even if an erasure is claimed.
   if (snapshot.erased !== undefined && envelope === undefined) return link;
   const content: unknown = envelope;
-  if (envelope === undefined || !isJsonObject(content))
-    throw new VerificationError('envelope_missing', `${where} has no content.`);
-  require((await hashText(canonicalize(content))) === envelope_hash, 'hash', 'the content has another hash.');
-  const says: readonly (readonly [name: string, inContent: string | number, inHeader: string | number])[] = [
-    ['snapshot_id', envelope.snapshot_id.toLowerCase(), snapshot_id.toLowerCase()],
-    ['snapshot_version', envelope.snapshot_version, snapshot_version],
-    ['generated_at', envelope.generated_at, generated_at],
-    ['subject_type', envelope.subject.subject_type, subject.subject_type],
-    ['subject_id', envelope.subject.subject_id, subject.subject_id],
-  ];
-  for (const [name, inContent, inHeader] of says) {
-    require(inContent ===
-      inHeader, 'header', `${name} is ${JSON.stringify(inHeader)}, and ${JSON.stringify(inContent)} in its content.`);
-  }
+  if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} has no content.`);
+  requireContent(`${where}:`, snapshot, content, await hashText(canonicalize(content)));
   return link;
+}
+
+/** Requires the requested version and id. @throws VerificationError `other_version`, `other_snapshot` */
+export function requireAsked(
+  where: string,
+  { snapshot_version, snapshot_id }: Pick<SnapshotHeader, 'snapshot_version' | 'snapshot_id'>,
+  { version, snapshotId }: Asked,
+  otherId: 'other_version' | 'other_snapshot',
+): void {
+  requireMembers(where, { snapshot_version }, { snapshot_version: version }, 'other_version');
+  requireMembers(where, { id: snapshot_id.toLowerCase() }, { id: snapshotId?.toLowerCase() }, otherId);
 }
 
 /** Converts a version to the form in which it is remembered. */
@@ -90,8 +80,5 @@ export function linkOf(
 export type Claimed = Pick<SnapshotHeader, 'subject' | 'snapshot_id' | 'snapshot_version' | 'prev_hash'> &
   Partial<Pick<SnapshotHeader, 'created_at' | 'generated_at'>>;
 
-const HASH = /^[0-9a-f]{64}$/;
-
-function isHash(value: string | null): boolean {
-  return value === null || HASH.test(value);
-}
+/** Two hashes, each of which can be null. */
+const HASHES = /^(null|[0-9a-f]{64}){2}$/;

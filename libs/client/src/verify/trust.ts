@@ -1,4 +1,5 @@
-import { parsePolicy, parseVerifierKey, type Policy, TlogError, type VerifierKey } from '@iss/tlog';
+import { policyOfKeys, verifiableHere } from '@iss/proof';
+import { parsePolicy, type Policy, TlogError } from '@iss/tlog';
 import { ConfigurationError, TrustStoreError } from '../errors.ts';
 import { reasonText } from '../http/abort.ts';
 import { MemoryTrustStore, type TrustStore } from './trust-store.ts';
@@ -17,35 +18,24 @@ export interface Trust {
   store?: TrustStore | undefined;
 }
 
-const QUORUM = 'quorum';
-
 /** @internal Parses the policy or keys. @throws ConfigurationError */
-export async function policyOf(trust: Trust): Promise<Policy> {
-  try {
-    return await parsedPolicyOf(trust);
-  } catch (cause) {
-    throw cause instanceof TlogError ? new ConfigurationError(`trust: ${cause.message}`, { cause }) : cause;
-  }
-}
-
-async function parsedPolicyOf({
+export async function policyOf({
   policy,
   vkeys = [],
   witnesses = [],
   quorum = witnesses.length,
 }: Trust): Promise<Policy> {
-  if (policy !== undefined) return verifiableHere(parsePolicy(policy));
-  if (vkeys.length === 0) throw new ConfigurationError('Set trust.policy or vkeys.');
-  if (!Number.isInteger(quorum) || quorum < 0 || quorum > witnesses.length) {
-    throw new ConfigurationError(`quorum must be 0 to ${witnesses.length}.`);
+  if (policy === undefined) {
+    if (vkeys.length === 0) throw new ConfigurationError('Set trust.policy or vkeys.');
+    if (!Number.isInteger(quorum) || quorum < 0 || quorum > witnesses.length) {
+      throw new ConfigurationError(`quorum must be 0 to ${witnesses.length}.`);
+    }
   }
-  const named = witnesses.map((vkey, index) => ({ name: `w${index + 1}`, key: parseVerifierKey(vkey), url: null }));
-  return verifiableHere({
-    logs: vkeys.map((vkey) => ({ key: parseVerifierKey(vkey), url: null })),
-    witnesses: named,
-    groups: quorum === 0 ? [] : [{ name: QUORUM, threshold: quorum, members: named.map(({ name }) => name) }],
-    quorum: quorum === 0 ? null : QUORUM,
-  });
+  try {
+    return await verifiableHere(policy === undefined ? policyOfKeys(vkeys, witnesses, quorum) : parsePolicy(policy));
+  } catch (cause) {
+    throw cause instanceof TlogError ? new ConfigurationError(`trust: ${cause.message}`, { cause }) : cause;
+  }
 }
 
 /** @internal Wraps the store, so that its failures become TrustStoreErrors. */
@@ -61,25 +51,5 @@ async function stored<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     throw new TrustStoreError(`The store of checkpoints failed (${reasonText(cause)}).`, { cause });
-  }
-}
-
-/**
- * Removes ML-DSA-44 keys from the policy on a platform that cannot verify them. The quorum stays the same.
- */
-async function verifiableHere(policy: Policy): Promise<Policy> {
-  const isPostQuantum = ({ key }: { readonly key: VerifierKey }): boolean => key.type === 'ml-dsa-44-cosignature';
-  if (![...policy.logs, ...policy.witnesses].some(isPostQuantum) || (await knowsMlDsa())) return policy;
-  const others = <One extends { readonly key: VerifierKey }>(all: readonly One[]): One[] =>
-    all.filter((one) => !isPostQuantum(one));
-  return { ...policy, logs: others(policy.logs), witnesses: others(policy.witnesses) };
-}
-
-async function knowsMlDsa(): Promise<boolean> {
-  try {
-    await crypto.subtle.generateKey({ name: 'ML-DSA-44' }, false, ['sign', 'verify']);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@iss/domain/pure';
+import type { BundleLine } from '@iss/proof';
 import { ConfigurationError, type ErasureReceipt, VerificationError } from '../errors.ts';
 import type * as api from '../generated/types.ts';
 import { pageLike, pagesOf } from '../http/pages.ts';
@@ -7,9 +8,8 @@ import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
 import { gap } from './gap.ts';
-import type { BundleLine } from './lineage-proof.ts';
 import type { Floors, LogPlace, LogTrust } from './log.ts';
-import { type Asked, linkOf, requireVersion, verifySnapshot } from './snapshot.ts';
+import { type Asked, linkOf, requireAsked, requireVersion, verifySnapshot } from './snapshot.ts';
 
 /** The verification of a returned snapshot. */
 export interface Verification {
@@ -84,7 +84,7 @@ export class Verifier {
   ): Promise<(version: Version<unknown>, line: BundleLine) => void> {
     const prove = await this.requireLog().bundle(checkpoint, floors, options);
     return (version, line) => {
-      const proved = prove(version, line);
+      const proved = prove(line);
       this.known.noteEntry(linkOf(version, ''), proved.logIndex);
       verifications.set(version, { mode: 'log', log: proved.place });
     };
@@ -105,10 +105,7 @@ export class Verifier {
     { subjectType, subjectId, version, snapshotId }: Asked,
     options: CallOptions,
   ): Promise<void> {
-    const { snapshot_version: found, snapshot_id: id } = receipt;
-    if ((version ?? found) !== found || (snapshotId ?? id).toLowerCase() !== id.toLowerCase()) {
-      throw new VerificationError('other_version', `The erasure is of version ${found}.`);
-    }
+    requireAsked('The erasure', receipt, { version, snapshotId }, 'other_version');
     const isNamed = subjectType !== undefined && subjectId !== undefined;
     const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};
     const erased = { ...receipt, subject };
@@ -140,7 +137,7 @@ export class Verifier {
         const { snapshot_version: at, chain_valid: isValid } = item;
         if (before === null ? at < version : at !== before - 1) throw gap(subjectId, before ?? version + 1, at);
         if (isValid === false) {
-          throw new VerificationError('chain', `The service reports version ${at} as invalid.`);
+          throw new VerificationError('chain', `Version ${at} is invalid.`);
         }
         this.claim(item, { subject_type: subjectType, subject_id: subjectId });
         before = at;

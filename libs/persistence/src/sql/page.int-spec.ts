@@ -56,7 +56,10 @@ const lists: readonly (readonly [string, () => List])[] = [
         request,
       ),
   ],
-  ['transfer offers', () => (request) => new TransferOfferStore(world.database.sql).list(actor, request)],
+  [
+    'transfer offers',
+    () => (request) => new TransferOfferStore(world.database.sql).list(actor, request, ['tenant_owner']),
+  ],
   ['erasures of a subject', () => (request) => new ErasureStore(world.database.sql).list(actor, subject, request)],
   [
     'erasures of a tenant',

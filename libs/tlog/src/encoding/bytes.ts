@@ -32,12 +32,12 @@ export function uint64Bytes(value: bigint | number): Uint8Array {
 
 /** Reads a big-endian uint64 from the first eight bytes. */
 export function readUint64(bytes: Uint8Array): bigint {
-  return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
+  return BigInt(`0x${toHex(bytes.subarray(0, 8))}`);
 }
 
 /** Reads a big-endian uint32 from the first four bytes. */
 export function readUint32(bytes: Uint8Array): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
+  return parseInt(toHex(bytes.subarray(0, 4)), 16);
 }
 
 export function uint32Bytes(value: number): Uint8Array {

@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes, readUint32, uint32Bytes, toHex } from '../encoding/bytes';
+import { concatBytes, equalBytes, readUint32 } from '../encoding/bytes';
 import { decodeBase64, encodeBase64 } from '../encoding/base64';
 import { encodeUtf8 } from '../encoding/utf8';
 import { TlogError } from '../errors';
@@ -105,7 +105,7 @@ export function isSameKey(left: VerifierKey, right: VerifierKey): boolean {
 
 /** Returns the label of a key in messages: `<name>+<key ID in hex>`. */
 export function keyLabel({ name, keyId }: { readonly name: string; readonly keyId: number }): string {
-  return `${name}+${toHex(uint32Bytes(keyId))}`;
+  return `${name}+${keyId.toString(16).padStart(8, '0')}`;
 }
 
 function parseKeyText(text: string, what: string): { name: string; keyId: number; material: Uint8Array } {

@@ -87,11 +87,10 @@ export function requireNoteText(text: string): void {
 }
 
 function parseSignatureLine(line: string): NoteSignature {
-  const space = line.indexOf(' ', LINE_START.length);
-  if (!line.startsWith(LINE_START) || space < 0) throw malformed('a signature line is not “— <key name> <base64>”');
-  const name = line.slice(LINE_START.length, space);
+  const [, name, base64] = /^— ([^ ]*) (.*)$/u.exec(line) ?? [];
+  if (name === undefined || base64 === undefined) throw malformed('a signature line is not “— <key name> <base64>”');
   requireKeyName(name);
-  const bytes = decodeBase64(line.slice(space + 1), 'signature line');
+  const bytes = decodeBase64(base64, 'signature line');
   if (bytes.length <= KEY_ID_SIZE) throw malformed('a signature line has only a key ID');
   return { name, keyId: readUint32(bytes), signature: bytes.slice(KEY_ID_SIZE) };
 }

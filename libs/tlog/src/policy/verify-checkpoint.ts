@@ -16,6 +16,8 @@ export interface Cosignature {
 /** A checkpoint that is valid under a policy, with the signatures that make it valid. */
 export interface VerifiedCheckpoint {
   readonly checkpoint: Checkpoint;
+  /** Those of the log and of the witnesses, in the order of the note. */
+  readonly signatures: readonly VerifiedSignature[];
   /** One for each of the log's keys in the policy that signed; at least one. */
   readonly logSignatures: readonly VerifiedSignature[];
   /** One for each witness of the policy that cosigned. */
@@ -62,5 +64,5 @@ export async function verifyCheckpoint(
       `The policy requires ${policy.quorum ?? 'none'}; cosigned by: ${cosigners.join(', ') || 'none'}. Retry.`,
     );
   }
-  return { checkpoint, logSignatures, cosignatures };
+  return { checkpoint, signatures: verified, logSignatures, cosignatures };
 }

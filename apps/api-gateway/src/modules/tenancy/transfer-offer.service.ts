@@ -7,6 +7,7 @@ import {
   OWNER,
   requireAccess,
   requireExpiry,
+  rolesFrom,
   RULES,
 } from '@iss/domain';
 import {
@@ -63,7 +64,8 @@ export class TransferOfferService {
    * for others.
    */
   async list(actor: Actor, request: PageRequest): Promise<Page<TransferOfferRecord>> {
-    const { facts, isOffered, page } = await this.offers.list(actor, request);
+    const admins = rolesFrom(RULES.readTransferOffers.role);
+    const { facts, isOffered, page } = await this.offers.list(actor, request, admins);
     if (!isOffered) requireAccess(facts, RULES.readTransferOffers);
     return page;
   }

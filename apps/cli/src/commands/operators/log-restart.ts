@@ -1,4 +1,5 @@
 import { asOwner, LogRestartStore, LogTileStore, type TransactionSql } from '@iss/persistence';
+import { requireCheckpoint, withoutQuorum } from '@iss/proof';
 import {
   type Checkpoint,
   decodeUtf8,
@@ -13,8 +14,7 @@ import { Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { readWhole } from '../../files';
 import { DATABASE_OPTION } from '../../log-keys';
-import { requireCheckpoint } from '../../trust/checkpoint';
-import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../../trust/policy';
+import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../../trust/policy';
 import { visible } from '../../visible';
 
 /** In characters. The reason stays in the log forever. */

@@ -3,7 +3,7 @@ import { canonicalize, hashText, parseJson } from '@iss/domain';
 import { type CommandContext, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { readWhole } from '../../files';
-import { Members } from '@identity-state/client/bundle';
+import { Members } from '@iss/proof';
 import { JSON_OPTION, showOne } from '../../output';
 import { asCaller, CALLER_OPTIONS } from '../../service/caller';
 import { isEnvelope } from '../../service/envelopes';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseStoredJson } from '@iss/domain/pure';
+import { proveContent } from '@iss/proof';
 import { serve } from '../../app/worker-side.ts';
-import { content } from '../../views/proof/steps.ts';
 import { type Comparison, comparisonOf } from './comparison.ts';
 
 /** Two versions of a subject as JSON, as the service returned them. */
@@ -19,7 +19,7 @@ serve<CompareJob, never, Compared>(async (job) => {
   const envelopes: JsonObject[] = [];
   for (const { version, json } of [job.from, job.to]) {
     const snapshot = parseStoredJson(json);
-    const { state, why } = content({ ...job, snapshot, version });
+    const { state, why } = proveContent({ ...job, snapshot, version });
     const envelope = isJsonObject(snapshot) ? snapshot['envelope'] : undefined;
     if (state !== 'holds' || !isJsonObject(envelope)) return { is: 'refused', why };
     envelopes.push(envelope);

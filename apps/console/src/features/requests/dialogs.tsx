@@ -1,59 +1,77 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { type ApiCall, apiCall, pathOf, tenantPath, useList } from '../../app/api.ts';
-import { ConfirmCall } from '../../forms/form.tsx';
+import { pathOf, tenantPath, useAction, useList } from '../../app/api.ts';
+import { TEXT } from './words.ts';
+import { Confirm } from '../../ui/dialog.tsx';
 import { Select, TextArea } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { More } from '../../ui/table/table.tsx';
-import { TEXT } from './words.ts';
 
-type Request = api.RefreshRequest;
+export interface Answering {
+  readonly kind: 'fulfil' | 'decline' | 'cancel';
+  readonly request: api.RefreshRequest;
+}
 
 interface AnswerProps {
-  request: Request;
+  request: api.RefreshRequest;
   tenantId: string;
   onClose: () => void;
 }
 
 const MAX_REASON = 500;
-const OF_REQUEST = '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}';
 
-/** Returns the part of each dialog that sends an answer and closes it. A failure keeps the typed input. */
-function answering({ request, tenantId, onClose }: AnswerProps, call: ApiCall | null) {
-  const requests = pathOf('v1', 'subjects', request.subject_type, request.subject_id, 'refresh-requests');
-  return { call, changes: [requests, tenantPath(tenantId, 'refresh-requests')], onClose };
+/** Answers a request. A failure keeps the typed input. */
+export function AnswerDialog({ answering, ...rest }: Omit<AnswerProps, 'request'> & { answering: Answering }) {
+  const { kind, request } = answering;
+  switch (kind) {
+    case 'fulfil':
+      return <Fulfil request={request} {...rest} />;
+    case 'decline':
+      return <Decline request={request} {...rest} />;
+    case 'cancel':
+      return <Cancel request={request} {...rest} />;
+  }
 }
 
-const pathTo = ({ subject_type, subject_id, refresh_request_id }: Request) => ({
-  path: { subject_type, subject_id, refresh_request_id },
-});
+function useAnswer({ request, tenantId, onClose }: AnswerProps) {
+  const subject = pathOf('v1', 'subjects', request.subject_type, request.subject_id);
+  const requests = `${subject}/refresh-requests`;
+  const action = useAction(requests, tenantPath(tenantId, 'refresh-requests'));
+  const path = `${requests}${pathOf(request.refresh_request_id)}`;
+  return {
+    isPending: action.isPending,
+    error: action.error,
+    answer: (how: 'fulfill' | 'decline' | 'cancel', body?: unknown): void =>
+      action.mutate(
+        { method: 'POST', path: `${path}/${how}`, ...(body === undefined ? {} : { body }) },
+        { onSuccess: onClose },
+      ),
+  };
+}
 
 /** Fulfils a request with a version of its subject: the suggested one by default, else the latest. */
-export function Fulfil(props: AnswerProps) {
-  const { request, tenantId } = props;
+function Fulfil(props: AnswerProps) {
+  const { request, tenantId, onClose } = props;
   const { subject_type: subjectType, subject_id: subjectId, suggested_fulfilment: suggested } = request;
-  const versions = useList(
-    apiCall('GET', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/snapshots', {
-      path: { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId },
-      query: { view: 'header', limit: 100 },
-    }),
-  );
+  const { answer, ...state } = useAnswer(props);
+  const versions = useList<api.SnapshotHeader>(tenantPath(tenantId, 'subjects', subjectType, subjectId, 'snapshots'), {
+    view: 'header',
+    limit: 100,
+  });
   const newest = versions.items.toSorted((one, other) => other.snapshot_version - one.snapshot_version);
   const [chosen, setChosen] = useState<string | null>(null);
   const snapshotId = chosen ?? suggested?.snapshot_id ?? newest[0]?.snapshot_id;
-  const [path] = request.requested_paths;
-  const call =
-    snapshotId === undefined
-      ? null
-      : apiCall('POST', `${OF_REQUEST}/fulfill`, { ...pathTo(request), body: { resolved_snapshot_id: snapshotId } });
   return (
-    <ConfirmCall
-      {...answering(props, call)}
+    <Confirm
       title={TEXT.fulfilTitle(request.requesting_tenant_id)}
       confirm={TEXT.fulfil}
       kind="primary"
+      isOpen
+      onClose={onClose}
+      {...state}
+      onConfirm={() => snapshotId !== undefined && answer('fulfill', { resolved_snapshot_id: snapshotId })}
     >
       {suggested !== null && suggested !== undefined && (
         <Notice tone="good">{TEXT.suggested(suggested.snapshot_version)}</Notice>
@@ -63,7 +81,7 @@ export function Fulfil(props: AnswerProps) {
         <Link
           to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
           params={{ tenantId, subjectType, subjectId }}
-          search={path === undefined ? {} : { path }}
+          search={request.requested_paths[0] === undefined ? {} : { path: request.requested_paths[0] }}
         >
           {TEXT.changeFirst}
         </Link>
@@ -79,17 +97,21 @@ export function Fulfil(props: AnswerProps) {
         onChange={(event) => setChosen(event.target.value)}
       />
       <More list={versions} />
-    </ConfirmCall>
+    </Confirm>
   );
 }
 
-export function Decline(props: AnswerProps) {
+function Decline(props: AnswerProps) {
+  const { answer, ...state } = useAnswer(props);
   const [reason, setReason] = useState('');
   return (
-    <ConfirmCall
-      {...answering(props, apiCall('POST', `${OF_REQUEST}/decline`, { ...pathTo(props.request), body: { reason } }))}
+    <Confirm
       title={TEXT.declineTitle(props.request.requesting_tenant_id)}
       confirm={TEXT.decline}
+      isOpen
+      onClose={props.onClose}
+      {...state}
+      onConfirm={() => answer('decline', { reason })}
     >
       <TextArea
         label={TEXT.declineReason}
@@ -100,21 +122,25 @@ export function Decline(props: AnswerProps) {
         autoFocus
         onChange={(event) => setReason(event.target.value)}
       />
-    </ConfirmCall>
+    </Confirm>
   );
 }
 
-export function Cancel(props: AnswerProps) {
+function Cancel(props: AnswerProps) {
+  const { answer, ...state } = useAnswer(props);
   const { status, every } = props.request;
   const isPending = status === 'pending';
   return (
-    <ConfirmCall
-      {...answering(props, apiCall('POST', `${OF_REQUEST}/cancel`, pathTo(props.request)))}
+    <Confirm
       title={isPending ? TEXT.cancelTitle : TEXT.stopTitle}
       confirm={isPending ? TEXT.cancel : TEXT.stop}
+      isOpen
+      onClose={props.onClose}
+      {...state}
+      onConfirm={() => answer('cancel')}
     >
       {isPending && <p>{TEXT.cancelText}</p>}
       {every !== null && <p>{TEXT.cancelSeriesText}</p>}
-    </ConfirmCall>
+    </Confirm>
   );
 }

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import ui from '../../ui/ui.module.css';
-import { FactProof, WAIT_S } from '../../views/verify/fact-proof.tsx';
+import { FactProof, WAIT_S } from '../verify/fact-proof.tsx';
 
 const WORDS = TEXT.proving;
 

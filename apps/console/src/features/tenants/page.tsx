@@ -1,18 +1,19 @@
+import { type FormEvent, useState } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { apiCall, useAction, useList, useTenants } from '../../app/api.ts';
+import { tenantPath, useAction, useList, useTenants } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { ConfirmCall, Form } from '../../forms/form.tsx';
-import { useRowActions } from '../../forms/row-actions.tsx';
-import { useForm } from '../../forms/use-form.ts';
+import { TEXT } from './words.ts';
+import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
-import Invitations, { MEMBERSHIP, OF_MEMBERSHIPS } from './invitations.tsx';
-import { TEXT } from './words.ts';
+import ui from '../../ui/ui.module.css';
+import Invitations, { OF_MEMBERSHIPS } from './invitations.tsx';
 
 /** Shows the caller's tenants, its invitations and the tenants that it blocks. */
 export function TenantsView() {
@@ -36,30 +37,20 @@ function OwnId({ id }: { id: string }) {
 }
 
 function Memberships() {
-  const [actions, dialog] = useRowActions<api.TenantItem>(TEXT.actions, [
-    {
-      label: TEXT.leave,
-      nameOf: ({ name }) => TEXT.leaveOf(name),
-      dialog: ({ tenant_id, name }, close) => (
-        <ConfirmCall
-          title={TEXT.leaveTitle(name)}
-          confirm={TEXT.leave}
-          call={apiCall('POST', `${MEMBERSHIP}/leave`, { path: { tenant_id } })}
-          changes={OF_MEMBERSHIPS}
-          onClose={close}
-        >
-          <p>{TEXT.leaveText}</p>
-        </ConfirmCall>
-      ),
-    },
-  ]);
+  const list = useTenants();
+  const action = useAction(...OF_MEMBERSHIPS);
+  const [leaving, setLeaving] = useState<api.TenantItem | null>(null);
   return (
     <Section title={TEXT.tenants}>
       <ListTable
         caption={TEXT.tenants}
-        list={useTenants()}
+        list={list}
         keyOf={({ tenant_id: id }) => id}
-        empty={<Empty title={TEXT.none} text={TEXT.noneText} />}
+        empty={
+          <Empty title={TEXT.none}>
+            <p>{TEXT.noneText}</p>
+          </Empty>
+        }
         columns={[
           {
             title: TEXT.name,
@@ -73,25 +64,41 @@ function Memberships() {
           },
           { title: TEXT.id, value: ({ tenant_id: id }) => id },
           { title: TEXT.role, value: ({ role }) => role },
-          actions,
+          {
+            title: TEXT.actions,
+            cell: (tenant) => (
+              <Button small aria-label={TEXT.leaveOf(tenant.name)} onClick={() => setLeaving(tenant)}>
+                {TEXT.leave}
+              </Button>
+            ),
+          },
         ]}
       />
-      {dialog}
+      {leaving !== null && (
+        <Confirm
+          title={TEXT.leaveTitle(leaving.name)}
+          confirm={TEXT.leave}
+          isOpen
+          isPending={action.isPending}
+          error={action.error}
+          onConfirm={() =>
+            action.mutate(
+              { method: 'POST', path: tenantPath(leaving.tenant_id, 'membership', 'leave') },
+              { onSuccess: () => setLeaving(null) },
+            )
+          }
+          onClose={() => setLeaving(null)}
+        >
+          <p>{TEXT.leaveText}</p>
+        </Confirm>
+      )}
     </Section>
   );
 }
 
 function Blocked() {
-  const list = useList(apiCall('GET', '/v1/blocked-tenants'));
+  const list = useList<api.BlockedTenant>('/v1/blocked-tenants');
   const action = useAction(...OF_MEMBERSHIPS);
-  const [actions] = useRowActions<api.BlockedTenant>(TEXT.actions, [
-    {
-      label: TEXT.unblock,
-      nameOf: ({ tenant_id: id }) => TEXT.unblockOf(id),
-      isPending: action.isPending,
-      run: ({ tenant_id }) => action.mutate(apiCall('DELETE', `${MEMBERSHIP}/block`, { path: { tenant_id } })),
-    },
-  ]);
   if (list.items.length === 0) return null;
   return (
     <Section title={TEXT.blocked}>
@@ -104,7 +111,19 @@ function Blocked() {
         columns={[
           { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
           { title: TEXT.since, at: ({ blocked_at: at }) => at },
-          actions,
+          {
+            title: TEXT.actions,
+            cell: ({ tenant_id: id }) => (
+              <Button
+                small
+                aria-label={TEXT.unblockOf(id)}
+                isPending={action.isPending}
+                onClick={() => action.mutate({ method: 'DELETE', path: tenantPath(id, 'membership', 'block') })}
+              >
+                {TEXT.unblock}
+              </Button>
+            ),
+          },
         ]}
       />
     </Section>
@@ -112,19 +131,27 @@ function Blocked() {
 }
 
 function NewTenant() {
+  const create = useAction('/v1/tenants');
   const navigate = useNavigate();
-  const form = useForm({
-    start: { tenantId: '', name: '' },
-    action: useAction('/v1/tenants'),
-    callOf: ({ tenantId, name }) => apiCall('POST', '/v1/tenants', { body: { tenant_id: tenantId, name } }),
-    onDone: (_, { tenantId }) => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId } }),
-  });
+  const [tenantId, setTenantId] = useState('');
+  const [name, setName] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate(
+      { method: 'POST', path: '/v1/tenants', body: { tenant_id: tenantId, name } },
+      { onSuccess: () => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId } }) },
+    );
+  };
   return (
     <Section title={TEXT.create}>
-      <Form form={form} submit={TEXT.make} hasCurl={false}>
-        <TextField label={TEXT.newId} required {...form.text('tenantId')} />
-        <TextField label={TEXT.newName} required {...form.text('name')} />
-      </Form>
+      <form className={ui.form} onSubmit={submit}>
+        <TextField label={TEXT.newId} value={tenantId} required onChange={(event) => setTenantId(event.target.value)} />
+        <TextField label={TEXT.newName} value={name} required onChange={(event) => setName(event.target.value)} />
+        {create.error !== null && <Problem error={create.error} />}
+        <Button type="submit" kind="primary" isPending={create.isPending}>
+          {TEXT.make}
+        </Button>
+      </form>
     </Section>
   );
 }

@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { api } from '@identity-state/client';
-import { type ApiCall, pathOf, useInvalidate, useSend } from '../../app/api.ts';
+import { type ApiCall, pathOf, useInvalidate } from '../../app/api.ts';
+import { useClient } from '../../app/context.tsx';
 import type { Tone } from '../../ui/state.tsx';
 
 export type Subscription = api.WebhookSubscription;
@@ -8,8 +9,6 @@ export type Delivery = api.Delivery;
 export type Attempt = Delivery['attempts'][number];
 
 export const SUBSCRIPTIONS = '/v1/webhook-subscriptions';
-/** The path of a subscription in calls. */
-export const OF_SUBSCRIPTION = '/v1/webhook-subscriptions/{subscription_id}';
 export const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
   pending: 'accent',
   succeeded: 'good',
@@ -34,30 +33,30 @@ export function lastAttempt({ attempts }: Delivery): Attempt | undefined {
   return attempts[attempts.length - 1];
 }
 
-interface WithSecret {
-  readonly secret: string;
-}
-
-/**
- * Sends a call whose response contains a signing secret. It bypasses the query cache, so that only the component that shows
- * the secret has it in memory, until it is closed.
- */
-export function useSecret(): {
-  /** The secret, once the call was answered. */
+interface Secrets {
+  /** The secret, until `forget` is called. */
   readonly secret: string | null;
   readonly error: Error | null;
   readonly isPending: boolean;
-  mutate(call: ApiCall<WithSecret>): void;
-} {
-  const send = useSend();
+  ask(call: ApiCall): void;
+  forget(): void;
+}
+
+/**
+ * Sends a request whose response contains a signing secret. It bypasses the query cache, so that only the component that
+ * shows the secret has it in memory, until it is closed.
+ */
+export function useSecret(): Secrets {
+  const client = useClient();
   const invalidate = useInvalidate();
   const [secret, setSecret] = useState<string | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [isPending, setPending] = useState(false);
-  const mutate = (call: ApiCall<WithSecret>): void => {
+  const ask = ({ method, path, body }: ApiCall): void => {
     setPending(true);
     setError(null);
-    send(call)
+    client
+      .request<{ secret: string }>(method, path, { body })
       .then(
         async (answer) => {
           setSecret(answer.secret);
@@ -67,5 +66,6 @@ export function useSecret(): {
       )
       .finally(() => setPending(false));
   };
-  return { secret, error, isPending, mutate };
+  const forget = useCallback(() => setSecret(null), []);
+  return { secret, error, isPending, ask, forget };
 }

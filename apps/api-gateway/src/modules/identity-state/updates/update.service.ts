@@ -3,6 +3,7 @@ import {
   type Actor,
   DomainError,
   requireAccess,
+  rolesFrom,
   RULES,
   sameUuid,
   type SubjectRef,
@@ -121,7 +122,9 @@ export class UpdateService {
    * `conflict`.
    */
   async withdraw(ref: UpdateRef, trace: RequestTrace): Promise<UpdateRecord> {
-    const outcome = await this.updates.withdraw(ref, trace);
+    const proposers = rolesFrom(RULES.withdrawUpdate.role);
+    const editors = rolesFrom(RULES.applyUpdate.role);
+    const outcome = await this.updates.withdraw(ref, proposers, editors, trace);
     this.announce(outcome.eventId);
     const update = requireUpdate(outcome, ref.subject, RULES.withdrawUpdate);
     if (outcome.isWithdrawn) return update;

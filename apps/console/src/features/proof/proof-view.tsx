@@ -1,0 +1,157 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type SubjectAddress, useSubject } from '../../app/address.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
+import { TEXT } from './words.ts';
+import { Button } from '../../ui/button.tsx';
+import { download } from '../../ui/download.ts';
+import { Hash } from '../../ui/hash.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Badge, Loading, type Tone } from '../../ui/state.tsx';
+import { Trust } from '../../entities/trust.tsx';
+import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
+import type { Step, StepState } from '@iss/proof';
+import { Erased } from '../subject/erased.tsx';
+import { type Proven, useProof } from './ask.ts';
+import { Bundle } from './bundle.tsx';
+import styles from './proof.module.css';
+
+/** Recomputes everything that the service states about a version. */
+export function ProofView() {
+  const subject = useSubject();
+  const { version: named } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proof' });
+  const navigate = useNavigate();
+  const { list, latest, first, access, isKnown, receiptOf } = useVersions();
+  const { keys, served } = useTrustedKeys();
+  const version = versionOf(named) ?? first;
+  const proof = useProof(subject, isKnown ? version : null, { keys, access, receiptOf });
+  const choose = (next: number): void =>
+    void navigate({
+      to: '/t/$tenantId/subjects/$subjectType/$subjectId/proof',
+      params: subject.params,
+      search: { version: String(next) },
+    });
+  return (
+    <Page
+      title={TEXT.title(version ?? 1)}
+      note={TEXT.note}
+      call={{ method: 'GET', path: `${subject.path}/snapshots/${version ?? 'latest'}` }}
+      actions={proof.data?.proof !== undefined && <TakeProof proven={proof.data} subject={subject} version={version} />}
+    >
+      {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
+      {version !== null && (
+        <VersionChoice label={TEXT.version} versions={list.items} latest={latest} value={version} onChange={choose} />
+      )}
+      <Trust />
+      {keys === null && served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />}
+      {proof.isFetching && proof.data === undefined && <p role="status">{TEXT.working}</p>}
+      {proof.isEnabled && !(proof.isFetching && proof.data === undefined) && (
+        <Answer query={proof}>
+          {({ steps, receipt }) => (
+            <>
+              {receipt !== null && <Erased receipt={receipt} />}
+              <Steps steps={steps} />
+            </>
+          )}
+        </Answer>
+      )}
+      {version === null && list.error === null && <Loading />}
+      {access?.may('read_lineage') === true && <Bundle subject={subject} keys={keys} />}
+    </Page>
+  );
+}
+
+function TakeProof({
+  proven: { proof },
+  subject,
+  version,
+}: {
+  proven: Proven;
+  subject: SubjectAddress;
+  version: number | null;
+}) {
+  if (proof === null || version === null) return null;
+  return (
+    <Button
+      onClick={() =>
+        download(TEXT.proofName(subject.subjectId, version), 'application/json', [JSON.stringify(proof, null, 2), '\n'])
+      }
+    >
+      {TEXT.takeProof}
+    </Button>
+  );
+}
+
+const SIGNS: Readonly<Record<StepState, { sign: string; tone: Tone }>> = {
+  holds: { sign: '✓', tone: 'good' },
+  fails: { sign: '✗', tone: 'bad' },
+  open: { sign: '–', tone: 'warn' },
+};
+
+function Steps({ steps }: { steps: readonly Step[] }) {
+  const count = (state: StepState): number => steps.filter((step) => step.state === state).length;
+  const failed = count('fails');
+  const left = count('open');
+  const overall = failed > 0 ? 'fails' : left > 0 ? 'open' : 'holds';
+  return (
+    <>
+      <p className={styles.summary} data-state={overall} role="status">
+        <span aria-hidden="true">{SIGNS[overall].sign}</span>
+        {failed > 0 ? TEXT.fails(failed) : left > 0 ? TEXT.someOpen(left) : TEXT.allHold}
+      </p>
+      <ol className={styles.steps}>
+        {steps.map((step) => (
+          <StepItem key={step.name} step={step} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function StepItem({ step: { name, state, why, inputs } }: { step: Step }) {
+  const { title, proves } = TEXT.steps[name];
+  const { sign, tone } = SIGNS[state];
+  return (
+    <li className={styles.step} data-state={state} data-step={name}>
+      <span className={styles.sign} aria-hidden="true">
+        {sign}
+      </span>
+      <div className={styles.body}>
+        <h2>
+          {title} <Badge tone={tone}>{TEXT.states[state]}</Badge>
+        </h2>
+        <p className={styles.proves}>{proves}</p>
+        <p className={styles.why}>{why}</p>
+        {inputs.length > 0 && (
+          <details>
+            <summary>{TEXT.inputs}</summary>
+            <dl className={styles.inputs}>
+              {inputs.map(([input, value]) => (
+                <div key={input}>
+                  <dt>{TEXT.inputNames[input]}</dt>
+                  <dd>
+                    <Input value={value} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const SHOWN_CHARACTERS = 4_000;
+const HASH = /^[0-9a-f]{64}$/;
+
+function Input({ value }: { value: string }) {
+  if (HASH.test(value)) return <Hash value={value} length={64} />;
+  return (
+    <div className={styles.text}>
+      <pre tabIndex={0}>{value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)} …` : value}</pre>
+      <Copy text={value} />
+    </div>
+  );
+}

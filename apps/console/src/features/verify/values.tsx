@@ -1,0 +1,69 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { ProvedVersion } from '@iss/proof';
+import { TEXT } from './words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { FramedTable } from '../../ui/table/framed-table.tsx';
+import { Json } from '../../ui/text/json.tsx';
+import { textOfValue } from '../../ui/text/place.tsx';
+import type { Column } from '../../ui/table/sortable.tsx';
+import { Answer, Notice } from '../../ui/state.tsx';
+import ui from '../../ui/ui.module.css';
+import { type Leaf, leavesOf, namesOf } from '../../features/subject/leaves.ts';
+import type { VersionValues } from './job.ts';
+import styles from './verify.module.css';
+
+const ROW_HEIGHT = 40;
+const MAX_SHOWN = 600;
+
+export type ReadValues = (version: ProvedVersion) => Promise<VersionValues>;
+
+/** Shows the values of a verified version, and the members of its line that no hash covers. */
+export function ValuesDialog({
+  version,
+  read,
+  onClose,
+}: {
+  version: ProvedVersion;
+  read: ReadValues;
+  onClose: () => void;
+}) {
+  const [data, setData] = useState<VersionValues>();
+  const [error, setError] = useState<Error | null>(null);
+  const load = (): void => void read(version).then(setData, setError);
+  useEffect(load, [version]);
+  return (
+    <Dialog title={TEXT.valuesOf(version.version)} isOpen onClose={onClose}>
+      <Answer query={{ data, error, refetch: load }}>{(values) => <Values values={values} />}</Answer>
+      <div className={ui.dialogFoot}>
+        <Button onClick={onClose}>{TEXT.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+const COLUMNS: readonly Column<Leaf>[] = [
+  { title: TEXT.attribute, value: ({ path }) => namesOf(path).slice(1).join(' / ') },
+  {
+    title: TEXT.value,
+    value: ({ value }) => textOfValue(value),
+    cell: ({ value }) => textOfValue(value).slice(0, MAX_SHOWN),
+  },
+];
+
+function Values({ values: { attributes, unhashed } }: { values: VersionValues }) {
+  const leaves = useMemo(() => leavesOf(attributes), [attributes]);
+  return (
+    <>
+      <FramedTable
+        label={TEXT.values}
+        columns={COLUMNS}
+        items={leaves}
+        rowHeight={ROW_HEIGHT}
+        styles={{ frame: styles.lines, head: styles.pair, space: styles.pairs, row: styles.pair }}
+      />
+      <Notice tone="warn">{TEXT.unhashed}</Notice>
+      <Json label={TEXT.unhashedLabel} value={unhashed} />
+    </>
+  );
+}

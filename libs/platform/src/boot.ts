@@ -1,0 +1,34 @@
+import { DomainError } from '@iss/domain';
+import { EnvError } from './env';
+
+/** Returns the message for a port in use. `variable` is the environment variable that changes the port. */
+export function portTaken(variable: string): string {
+  return `${variable} is taken by another process: stop it, or set ${variable} to a free port`;
+}
+
+/** Returns the messages of a failed start, written for the operator where the operator can fix the cause. */
+function explain(error: unknown, portVariable: string): readonly string[] {
+  if (error instanceof EnvError) return error.lines;
+  if (error instanceof DomainError) return [`${error.message} (DATABASE_URL)`];
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    return [portTaken(portVariable)];
+  }
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}
+
+/** pino's number for the level of fatal log lines. */
+const FATAL = 60;
+
+/**
+ * Runs the `main` function of the process `name`. If it fails, writes one JSON line to standard error, in the format of
+ * log lines (one for each faulty variable), and exits with 1. `portVariable` is the variable of the port that the
+ * process listens on.
+ */
+export function boot(name: string, main: () => Promise<void>, portVariable: string): void {
+  main().catch((error: unknown) => {
+    const time = new Date().toISOString();
+    for (const msg of explain(error, portVariable))
+      process.stderr.write(`${JSON.stringify({ level: FATAL, time, name, msg })}\n`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,543 @@
+import { isDateTime } from '@iss/domain';
+import { IsOptional } from 'class-validator';
+import { isNetwork } from './address';
+import { replicaUrls, serverUrls } from './database-url';
+import { CAPS, CONNECTION_LIMITS, LIMITS, MAX_LIMIT_VALUE, WORK_LIMITS } from './limits';
+import { isPlainQueueUrl, readQueueUrl } from './queue-url';
+import { SecretBox } from './secret-box';
+import { type SamplerName, SAMPLERS } from './telemetry';
+import {
+  CheckedText,
+  Flag,
+  Parsed,
+  type Rule,
+  Text,
+  type Unchecked,
+  Url,
+  WholeNumber,
+  withBounds,
+  Word,
+} from './variables';
+
+const DAY_MS = 86_400_000;
+const MAX_TIMEOUT_MS = 600_000;
+
+/** The variables of PostgreSQL and of the queue, which the operator's commands read too. */
+class StoreVariables {
+  @Text('must be a URL starting with postgres:// or postgresql://', (text) => serverUrls(text).length > 0)
+  DATABASE_URL!: string;
+
+  @IsOptional()
+  @CheckedText(queueUrlFault)
+  QUEUE_URL?: string;
+}
+
+/** The variables of every process. */
+export class SharedVariables extends StoreVariables {
+  @Word(['local', 'development', 'staging', 'production'])
+  APP_ENV: 'local' | 'development' | 'staging' | 'production' = 'local';
+
+  @WholeNumber(1, 500)
+  DATABASE_POOL_SIZE = 10;
+
+  @IsOptional()
+  @WholeNumber(0, 9_999)
+  MAX_GATEWAYS?: number;
+
+  @IsOptional()
+  @WholeNumber(0, 9_999)
+  MAX_WORKERS?: number;
+
+  @Word(['required', 'off'])
+  DATABASE_TLS: 'required' | 'off' = 'required';
+
+  @IsOptional()
+  @Word(['redis', 'postgresql'])
+  QUEUE_BACKEND?: 'redis' | 'postgresql';
+
+  @Word(['required', 'off'])
+  QUEUE_TLS: 'required' | 'off' = 'required';
+
+  @Text('must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)', isKeyRing)
+  SECRETS_KEYS!: string;
+
+  @Word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+  LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' = 'info';
+
+  @WholeNumber(100, MAX_TIMEOUT_MS)
+  SHUTDOWN_TIMEOUT_MS = 10_000;
+
+  @Flag()
+  WEBHOOK_ALLOW_PRIVATE_TARGETS = false;
+
+  @Parsed('must be 1 to 32 delays in milliseconds, each up to 7 days, separated by commas', readDelays)
+  WEBHOOK_RETRY_SCHEDULE_MS: readonly number[] = [
+    1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000,
+  ];
+
+  @IsOptional()
+  @Url(['http:', 'https:'])
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @IsOptional()
+  @Text('must be name=value,…, percent-encoded', areHeaders)
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @Word(['http/protobuf'])
+  OTEL_EXPORTER_OTLP_PROTOCOL = 'http/protobuf' as const;
+
+  @Flag()
+  OTEL_SDK_DISABLED = false;
+
+  @IsOptional()
+  @Text()
+  OTEL_SERVICE_NAME?: string;
+
+  @IsOptional()
+  @Text()
+  OTEL_RESOURCE_ATTRIBUTES?: string;
+
+  @Word(['otlp', 'none'])
+  OTEL_TRACES_EXPORTER: 'otlp' | 'none' = 'otlp';
+
+  @Word(['otlp', 'none'])
+  OTEL_METRICS_EXPORTER: 'otlp' | 'none' = 'otlp';
+
+  @Word(SAMPLERS)
+  OTEL_TRACES_SAMPLER: SamplerName = 'parentbased_always_on';
+
+  @Parsed('must be a number from 0 to 1', readRatio)
+  OTEL_TRACES_SAMPLER_ARG: number = 1;
+
+  @WholeNumber(1, 100_000)
+  OTEL_BSP_MAX_QUEUE_SIZE = 2048;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  OTEL_BSP_SCHEDULE_DELAY = 5000;
+
+  @WholeNumber(100, MAX_TIMEOUT_MS)
+  OTEL_METRIC_EXPORT_INTERVAL = 60_000;
+
+  @IsOptional()
+  @Text()
+  BUILD_GIT_SHA?: string;
+
+  @IsOptional()
+  @Text('must be an RFC 3339 date-time', isDateTime)
+  BUILD_AT?: string;
+}
+
+/** The variables of the gateway. */
+export class GatewayVariables extends withBounds(SharedVariables, {
+  ...LIMITS,
+  ...CONNECTION_LIMITS,
+  ...CAPS,
+  ...WORK_LIMITS,
+}) {
+  @WholeNumber(0, 65_535)
+  PORT = 3000;
+
+  @IsOptional()
+  @WholeNumber(0, MAX_TIMEOUT_MS)
+  DRAIN_DELAY_MS?: number;
+
+  @WholeNumber(0, 65_535)
+  METRICS_PORT = 3001;
+
+  @IsOptional()
+  @Text(
+    'must be a URL starting with postgres:// or postgresql://, of servers that need take no writes',
+    (text) => replicaUrls(text).length > 0,
+  )
+  DATABASE_REPLICA_URL?: string;
+
+  @Word(['oidc', 'disabled'])
+  AUTH_MODE: 'oidc' | 'disabled' = 'oidc';
+
+  @IsOptional()
+  @Url(['https:', 'http:'])
+  OIDC_ISSUER?: string;
+
+  @IsOptional()
+  @Text('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text))
+  OIDC_PROJECT_ID?: string;
+
+  @IsOptional()
+  @Text()
+  OIDC_AUDIENCE?: string;
+
+  @IsOptional()
+  @Url(['https:', 'http:'])
+  OIDC_JWKS_URI?: string;
+
+  @Text()
+  OIDC_PRINCIPAL_TYPE_CLAIM = 'principal_type';
+
+  @WholeNumber(0, 60)
+  OIDC_CLOCK_SKEW_SECONDS = 60;
+
+  @Word(['on', 'off'])
+  DOCS: 'on' | 'off' = 'on';
+
+  @Text()
+  DOCS_OIDC_CLIENT_ID = 'swagger-ui';
+
+  @Word(['on', 'off'])
+  CONSOLE: 'on' | 'off' = 'on';
+
+  @Text()
+  CONSOLE_OIDC_CLIENT_ID = 'console';
+
+  @Text('must be scopes separated by spaces, openid among them', (text) => text.split(' ').includes('openid'))
+  CONSOLE_OIDC_SCOPE = 'openid profile';
+
+  @Flag()
+  META_REQUIRES_AUTH = false;
+
+  @Word(['authorized', 'public', 'off'])
+  GLOBAL_READS: 'authorized' | 'public' | 'off' = 'authorized';
+
+  @IsOptional()
+  @Word(['required', 'trusted'])
+  MEMBERSHIP_CONSENT?: 'required' | 'trusted';
+
+  @IsOptional()
+  @Word(['enabled', 'disabled'])
+  LEGACY_ENTITY_STATES?: 'enabled' | 'disabled';
+
+  @Text('must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric', (text) =>
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+  )
+  LEGACY_TENANT_ID = 'legacy';
+
+  @IsOptional()
+  @Text('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
+    /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
+  )
+  LEGACY_TENANT_OWNER?: string;
+
+  @IsOptional()
+  @Text('must be an origin, as https://identity.example.com', isOrigin)
+  PUBLIC_ORIGIN?: string;
+
+  @Parsed('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
+    readList(text, isOrigin),
+  )
+  CORS_ORIGINS: readonly string[] = [];
+
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE?: number;
+
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE_ANONYMOUS?: number;
+
+  @Parsed('must be IP addresses or networks, as 10.0.0.0/8, separated by commas', (text) => readList(text, isNetwork))
+  TRUSTED_PROXIES: readonly string[] = [];
+
+  @IsOptional()
+  @Text('must be a secret of at least 32 characters', (text) => text.length >= 32)
+  SNAPSHOT_ID_SECRET?: string;
+}
+
+/** The variables of the worker. */
+export class WorkerVariables extends SharedVariables {
+  @WholeNumber(0, 65_535)
+  WORKER_PORT = 3010;
+
+  @WholeNumber(0, 65_535)
+  METRICS_PORT = 3011;
+
+  @WholeNumber(3, 1000)
+  WORKER_CONCURRENCY = 512;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_CONNECT_TIMEOUT_MS = 5000;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_HEADERS_TIMEOUT_MS = 10_000;
+
+  @WholeNumber(1, MAX_TIMEOUT_MS)
+  WEBHOOK_TOTAL_TIMEOUT_MS = 15_000;
+
+  @WholeNumber(1000, 365 * DAY_MS)
+  WEBHOOK_DISABLE_AFTER_MS = 5 * DAY_MS;
+
+  @IsOptional()
+  @Text('must be http://[user:password@]host:port, or https://…, of a proxy that takes CONNECT', isProxyUrl)
+  WEBHOOK_EGRESS_PROXY?: string;
+
+  @IsOptional()
+  @Word(['system', 'direct'])
+  WEBHOOK_DNS?: 'system' | 'direct';
+
+  @WholeNumber(0, 36_500)
+  WEBHOOK_RETENTION_DAYS = 30;
+
+  @WholeNumber(10, MAX_TIMEOUT_MS)
+  SWEEP_INTERVAL_MS = 1000;
+
+  @Word(['on', 'off'])
+  LOG: 'on' | 'off' = 'on';
+
+  @IsOptional()
+  @Text('must be a name without spaces and "+", the same for ever', (text) => /^[^\s+]{1,255}$/.test(text))
+  LOG_ORIGIN?: string;
+
+  @IsOptional()
+  @Text('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
+    text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
+  )
+  LOG_SIGNING_KEY?: string;
+
+  @IsOptional()
+  @Text('must be a C2SP signing key of ML-DSA-44, PRIVATE+KEY+<LOG_ORIGIN>+…', (text) =>
+    text.startsWith('PRIVATE+KEY+'),
+  )
+  LOG_PQ_SIGNING_KEY?: string;
+
+  @WholeNumber(10, MAX_TIMEOUT_MS)
+  LOG_CHECKPOINT_INTERVAL_MS = 1000;
+
+  @WholeNumber(1000, 365 * DAY_MS)
+  LOG_CHECKPOINT_MAX_AGE_MS = DAY_MS;
+
+  @IsOptional()
+  @Text()
+  LOG_CHECKPOINT_FILE?: string;
+
+  @IsOptional()
+  @Text()
+  LOG_POLICY_FILE?: string;
+}
+
+/** The variables of the operator's commands. */
+export class OperatorVariables extends withBounds(StoreVariables, CAPS) {
+  @IsOptional()
+  @WholeNumber(0, MAX_LIMIT_VALUE)
+  RATE_LIMIT_PER_MINUTE?: number;
+}
+
+/** Checks whether anyone other than developers depends on the deployment. */
+export const isDeployed = ({ APP_ENV: env }: { readonly APP_ENV?: unknown }): boolean =>
+  env === 'staging' || env === 'production';
+const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
+const isSecureOutside = (variable: string): Rule => ({
+  variable,
+  expectation: 'must be an https:// URL in staging and production',
+  holds: (env) => !isDeployed(env) || !isPlainHttp(String(env[variable])),
+});
+
+export const sharedRules: readonly Rule[] = [
+  {
+    variable: 'WEBHOOK_ALLOW_PRIVATE_TARGETS',
+    expectation: 'may be true only where APP_ENV is local or development',
+    holds: (env) => env['WEBHOOK_ALLOW_PRIVATE_TARGETS'] !== true || !isDeployed(env),
+  },
+  {
+    variable: 'SECRETS_KEYS',
+    expectation: 'must have random keys in staging and production (make one with: openssl rand -base64 32)',
+    holds: (env) => !isDeployed(env) || !hasPatternedKey(String(env['SECRETS_KEYS'])),
+  },
+];
+
+/** For the apps, but not for tools that need no queue. */
+const queueRules: readonly Rule[] = [
+  {
+    variable: 'QUEUE_URL',
+    expectation:
+      'must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
+    holds: (env) => env['QUEUE_URL'] !== undefined || env['QUEUE_BACKEND'] === 'postgresql' || !isDeployed(env),
+  },
+  {
+    variable: 'QUEUE_URL',
+    expectation:
+      'must be a rediss:// URL in staging and production (or set QUEUE_TLS=off where nobody else is on that network)',
+    holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainQueueUrl(String(env['QUEUE_URL'])),
+  },
+  {
+    variable: 'QUEUE_URL',
+    expectation: 'must be the URL of Redis where DATABASE_URL names several hosts',
+    holds: (env) => env['QUEUE_URL'] !== undefined || serverUrls(String(env['DATABASE_URL'])).length < 2,
+  },
+  {
+    variable: 'QUEUE_BACKEND',
+    expectation: 'must be redis with a QUEUE_URL, and postgresql without one',
+    holds: ({ QUEUE_BACKEND: backend, QUEUE_URL: queueUrl }) =>
+      backend === undefined || (backend === 'redis') === (queueUrl !== undefined),
+  },
+];
+
+export const gatewayRules: readonly Rule[] = [
+  ...sharedRules,
+  isEncrypted('DATABASE_URL', serverUrls),
+  isEncrypted('DATABASE_REPLICA_URL', replicaUrls),
+  ...queueRules,
+  {
+    variable: 'AUTH_MODE',
+    expectation: 'may be disabled only where APP_ENV is local or development',
+    holds: (env) => isOidc(env) || !isDeployed(env),
+  },
+  {
+    variable: 'OIDC_ISSUER',
+    expectation: 'must be the URL of the identity provider (or set AUTH_MODE=disabled for local development)',
+    holds: (env) => !isOidc(env) || env['OIDC_ISSUER'] !== undefined,
+  },
+  {
+    variable: 'OIDC_PROJECT_ID',
+    expectation: 'must be the project id that follows the issuer in the "iss" of tokens',
+    holds: (env) => !isOidc(env) || env['OIDC_PROJECT_ID'] !== undefined,
+  },
+  isSecureOutside('OIDC_ISSUER'),
+  isSecureOutside('OIDC_JWKS_URI'),
+  isSecureOutside('PUBLIC_ORIGIN'),
+  {
+    variable: 'GLOBAL_READS',
+    expectation: 'must be authorized or off in staging and production',
+    holds: (env) => env['GLOBAL_READS'] !== 'public' || !isDeployed(env),
+  },
+  {
+    variable: 'SNAPSHOT_ID_SECRET',
+    expectation: 'must be a secret of at least 32 characters in staging and production, the same for ever',
+    holds: (env) => env['SNAPSHOT_ID_SECRET'] !== undefined || !isDeployed(env),
+  },
+  {
+    variable: 'SNAPSHOT_ID_SECRET',
+    expectation: 'must be random in staging and production (make one with: openssl rand -base64 48)',
+    holds: (env) =>
+      !isDeployed(env) ||
+      !(isPlaceholder(String(env['SNAPSHOT_ID_SECRET'])) || isPatterned([...String(env['SNAPSHOT_ID_SECRET'])])),
+  },
+];
+
+export const workerRules: readonly Rule[] = [
+  ...sharedRules,
+  isEncrypted('DATABASE_URL', serverUrls),
+  ...queueRules,
+  {
+    variable: 'LOG_ORIGIN',
+    expectation: 'must be the name in LOG_SIGNING_KEY, and in LOG_PQ_SIGNING_KEY where that is set',
+    holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys, LOG_PQ_SIGNING_KEY: pqKey }) =>
+      [keys, pqKey]
+        .filter((text) => typeof text === 'string')
+        .flatMap((text) => text.split(','))
+        .every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+  },
+  {
+    variable: 'LOG_SIGNING_KEY',
+    expectation:
+      'must be a key of the transparency log in staging and production (make one with: iss log-key --origin NAME --out FILE; or set LOG=off to prove nothing)',
+    holds: (env) => !isDeployed(env) || env['LOG'] === 'off' || env['LOG_SIGNING_KEY'] !== undefined,
+  },
+  {
+    variable: 'LOG',
+    expectation: 'may be off only where LOG_SIGNING_KEY is not set',
+    holds: (env) => env['LOG'] !== 'off' || env['LOG_SIGNING_KEY'] === undefined,
+  },
+  {
+    variable: 'LOG_SIGNING_KEY',
+    expectation: 'must be set where LOG_PQ_SIGNING_KEY or LOG_POLICY_FILE is',
+    holds: (env) =>
+      env['LOG_SIGNING_KEY'] !== undefined ||
+      (env['LOG_PQ_SIGNING_KEY'] === undefined && env['LOG_POLICY_FILE'] === undefined),
+  },
+];
+
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search + url.hash !== '')
+    return false;
+  try {
+    decodeURIComponent(url.username + url.password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readRatio(text: string): number | undefined {
+  return /^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(text) ? Number(text) : undefined;
+}
+
+function areHeaders(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return text.split(',').every((pair) => /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*=/.test(pair));
+  } catch {
+    return false;
+  }
+}
+
+function isPlainHttp(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'http:';
+}
+
+function hasPatternedKey(ring: string): boolean {
+  return ring.split(',').some((entry) => isPatterned([...Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]));
+}
+
+/**
+ * Checks whether a secret is too regular. A random key has fewer than 16 different bytes once in 10^13 keys, and any
+ * random text has at least 8 different characters.
+ */
+function isPatterned(parts: readonly (number | string)[]): boolean {
+  return new Set(parts).size < (typeof parts[0] === 'number' ? 16 : 8);
+}
+
+/** libpq's modes that never send a password or a row without TLS. */
+const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
+
+/** Requires TLS for PostgreSQL on another host. */
+function isEncrypted(variable: string, urlsOf: (text: string) => string[]): Rule {
+  const isSafe = (text: string): boolean => {
+    const { hostname, searchParams } = new URL(text);
+    const host = hostname === '' ? (searchParams.get('host') ?? '') : hostname;
+    return (
+      /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|\/.*|)$/i.test(host) ||
+      TLS_MODES.includes(searchParams.get('sslmode') ?? '')
+    );
+  };
+  return {
+    variable,
+    expectation:
+      'must have sslmode=verify-full in staging and production where PostgreSQL is on another host (or set DATABASE_TLS=off where nobody else is on that network)',
+    holds: (env) => !isDeployed(env) || env['DATABASE_TLS'] === 'off' || urlsOf(String(env[variable])).every(isSafe),
+  };
+}
+
+/** Checks for zeros and words from examples. */
+function isPlaceholder(text: string): boolean {
+  return /^0+$|change.?me|placeholder|replace.?(me|this|by)|example/i.test(text);
+}
+
+function isKeyRing(text: string): boolean {
+  try {
+    SecretBox.fromKeyRing(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks for an origin as browsers send it: in lower case, without a default port, a path or a final slash. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
+/** Reads a list whose parts are separated by commas; undefined if a part is not valid. */
+function readList(text: string, isValid: (part: string) => boolean): readonly string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every(isValid) ? parts : undefined;
+}
+
+function readDelays(text: string): readonly number[] | undefined {
+  const delays = readList(text, (part) => /^\d{1,12}$/.test(part))?.map(Number);
+  return delays === undefined || delays.length > 32 || delays.some((delay) => delay > 7 * DAY_MS) ? undefined : delays;
+}
+
+/** Returns the fault of a queue's URL, or undefined. */
+function queueUrlFault(text: string): string | undefined {
+  const address = readQueueUrl(text);
+  return typeof address === 'string' ? address : undefined;
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CAPS, type CapName, DEFAULT_CAPS, limitReached, OVERRIDABLE, RATES } from './limits';
+
+const read = (page: string): string => readFileSync(join(__dirname, '../../../docs', page), 'utf8');
+const cellsOf = (page: string, name: string): string[] =>
+  (page.split('\n').find((line) => line.startsWith(`| \`${name}\` `)) ?? '').split('|').map((cell) => cell.trim());
+
+const page = read('limits.md');
+const limits = Object.entries({ ...CAPS, ...RATES });
+
+test.each(limits)('docs/limits.md names %s as it is', (name, { variable, default: value, scope, counts }) => {
+  expect(cellsOf(page, name).slice(1, 6)).toEqual([
+    `\`${name}\``,
+    value.toLocaleString('en'),
+    `\`${variable}\``,
+    scope,
+    counts,
+  ]);
+});
+
+test.each(Object.entries(CAPS))('docs/limits.md says what a caller can do about %s', (name, { remedy }) => {
+  expect(cellsOf(page, name)[6]?.toLowerCase()).toBe(remedy.toLowerCase());
+});
+
+test('docs/limits.md names no limit that is none', () => {
+  const named = [...page.matchAll(/^\| `([a-z_]+)` /gm)].map(([, name]) => name);
+  expect(named).toEqual(limits.map(([name]) => name));
+});
+
+test('docs/errors.md names every cap', () => {
+  for (const name of Object.keys(CAPS)) expect(read('errors.md')).toContain(`\`${name}\``);
+});
+
+test('every cap has the default of its row', () => {
+  expect(DEFAULT_CAPS).toEqual(Object.fromEntries(Object.entries(CAPS).map(([name, cap]) => [name, cap.default])));
+});
+
+test('a refusal names the limit, its value and whom to ask', () => {
+  const names = Object.keys(OVERRIDABLE).filter((name): name is CapName => Object.hasOwn(CAPS, name));
+  for (const name of names) {
+    const { code, message } = limitReached(name, 1234);
+    expect(code).toBe('limit_reached');
+    expect(message).toContain(`The limit ${name} is reached: 1,234 ${CAPS[name].counts}. ${CAPS[name].remedy}`);
+    expect(message).toContain(`or ask the operator of this service to raise it for the ${CAPS[name].scope}.`);
+  }
+});

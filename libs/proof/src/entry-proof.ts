@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonValue, parseJsonText } from '@iss/domain/pure';
+import { decodeUtf8, encodeBase64, leafHash, type LogProof, parseLogProof, type Policy, toHex } from '@iss/tlog';
+import { requireMembers } from './content';
+import { judged, UnreadableError } from './errors';
+import { decodeHashes, requireIncluded } from './inclusion';
+import type { Members } from './members';
+import type { Proved } from './report';
+import { type Floor, requireCheckpoint, requireNotBackdated } from './trust';
+
+/** Parses a `.tlog-proof` file. @throws UnreadableError */
+export function readProofFile(bytes: Uint8Array): LogProof {
+  return judged('The proof', () => parseLogProof(decodeUtf8(bytes)));
+}
+
+/** Reads the JSON answer of `…/log-proof`. @throws UnreadableError */
+export function readProofAnswer(answer: Members): LogProof & { readonly claims: Members } {
+  const checkpoint = answer.textOrNull('checkpoint');
+  if (checkpoint === null) {
+    throw new UnreadableError(
+      'not_in_log',
+      'The proof has no checkpoint, so it is not signed. Request a proof without tree_size.',
+    );
+  }
+  return {
+    extra: new TextEncoder().encode(answer.text('entry')),
+    index: answer.count('log_index'),
+    inclusion: judged('The proof', () => decodeHashes(answer.texts('inclusion'))),
+    checkpoint,
+    claims: answer,
+  };
+}
+
+/**
+ * Verifies that an entry is in the log.
+ *
+ * @param entry the entry, if the proof does not contain it
+ * @param since an earlier checkpoint. A later entry must not have an earlier time
+ * @throws VerificationError
+ */
+export async function verifyEntryProof(
+  proof: LogProof & { readonly claims?: Members },
+  entry: Uint8Array | null,
+  policy: Policy,
+  since: Floor | null = null,
+): Promise<Proved> {
+  const logged = entry ?? proof.extra;
+  if (logged === null) {
+    throw new UnreadableError(
+      'not_in_log',
+      'The proof does not contain its entry. Name the file of the entry with --entry FILE.',
+    );
+  }
+  const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint');
+  const { checkpoint } = verified;
+  const leaf = leafHash(logged);
+  const inclusion = proof.inclusion.map(encodeBase64);
+  requireIncluded('The entry', leaf, { log_index: proof.index, inclusion }, checkpoint);
+  if (proof.claims !== undefined) requireClaims(proof.claims, { leaf, ...checkpoint });
+  const text = judged('The entry', () => decodeUtf8(logged));
+  const members = membersOf(text);
+  const moments = members.filter(([name]) => MOMENT.test(name));
+  for (const [, time] of moments) requireNotBackdated('The entry:', proof.index, time, since);
+  return {
+    verified,
+    shown: [['Entry', `${proof.index} of the log:`], ...members],
+    json: { kind: 'entry', log_index: proof.index, leaf_hash: toHex(leaf), entry: text },
+  };
+}
+
+/** Checks the other members of an answer. The proof does not need them, but a reader could trust them. */
+function requireClaims(
+  claims: Members,
+  { leaf, origin, size }: { leaf: Uint8Array; origin: string; size: number },
+): void {
+  const found = {
+    log_origin: claims.text('log_origin'),
+    tree_size: claims.count('tree_size'),
+    leaf_hash: claims.text('leaf_hash'),
+  };
+  requireMembers('The proof', found, { log_origin: origin, tree_size: size, leaf_hash: toHex(leaf) });
+}
+
+/** Members with a past time. `expires_at` can be in the future. */
+const MOMENT = /^ {2}(?:created|changed|revoked|erased)_at$/;
+
+function membersOf(text: string): [string, string][] {
+  let value: JsonValue;
+  try {
+    value = parseJsonText(text);
+  } catch {
+    return [['  (no JSON)', JSON.stringify(text.slice(0, 200))]];
+  }
+  if (!isJsonObject(value)) return [['  (no object)', JSON.stringify(value).slice(0, 200)]];
+  return Object.entries(value)
+    .filter(([name]) => name !== 'salt')
+    .map(([name, member]) => [`  ${name}`, typeof member === 'string' ? member : JSON.stringify(member)]);
+}

@@ -1,0 +1,371 @@
+import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
+import {
+  type Checkpoint,
+  encodeBase64,
+  encodeUtf8,
+  equalBytes,
+  formatVerifierKey,
+  leafHash,
+  parseCheckpoint,
+  parseNote,
+  type Policy,
+  sha256,
+  toHex,
+} from '@iss/tlog';
+import { requireContinued } from './consistency';
+import { type LoggedVersion, requireContent, requireMembers, textOf } from './content';
+import { VerificationError } from './errors';
+import {
+  bytesOfHex,
+  requireErasedVersion,
+  requireErasureEntry,
+  requireIncluded,
+  requireVersionEntry,
+} from './inclusion';
+import { Members } from './members';
+import { shownCheckpoint } from './report';
+import { readPolicy, requireCheckpoint, withoutQuorum } from './trust';
+
+export type StepName = 'content' | 'chain' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses' | 'consistency';
+/** `open`: neither proved nor refused. */
+export type StepState = 'holds' | 'fails' | 'open';
+
+/** The values that a step compares or recomputes. */
+export type InputName =
+  | 'canonical'
+  | 'computed'
+  | 'claimed'
+  | 'previousHash'
+  | 'prevHash'
+  | 'entry'
+  | 'leaf'
+  | 'index'
+  | 'path'
+  | 'root'
+  | 'size'
+  | 'note'
+  | 'keys'
+  | 'signedBy'
+  | 'witnessKeys'
+  | 'cosignedBy'
+  | 'kept'
+  | 'consistency';
+
+/** The result of a step of a proof. */
+export interface Step {
+  readonly name: StepName;
+  readonly state: StepState;
+  readonly why: string;
+  readonly inputs: readonly (readonly [name: InputName, value: string])[];
+}
+
+/** A response, or the reason why there is none. */
+export type Answer<T> = { readonly got: T } | { readonly not: string };
+
+/** The inputs of a version's proof, as the service returned them. None of them is trusted. */
+export interface VersionEvidence {
+  readonly subjectType: string;
+  readonly subjectId: string;
+  readonly version: number;
+  /** The snapshot; of an erased version, the members of its receipt. */
+  readonly snapshot: JsonValue;
+  /** Null for the first version. */
+  readonly previous: Answer<JsonValue> | null;
+  /** The response of `…/log-proof`; of an erased version, the proof in its receipt. */
+  readonly proof: Answer<JsonValue>;
+  /** A policy or a key. */
+  readonly trusted: string;
+  readonly isTrustOfService: boolean;
+  /** The checkpoint that the reader kept of the log, or null. */
+  readonly kept: string | null;
+  /** The consistency proof between the kept checkpoint and the proof's, in either order; null if none is needed. */
+  readonly consistency: Answer<readonly string[]> | null;
+}
+
+export type ContentEvidence = Pick<VersionEvidence, 'subjectType' | 'subjectId' | 'version' | 'snapshot'>;
+type Done = Omit<Step, 'name'>;
+type Inputs = [InputName, string][];
+
+/** Recomputes the proof of a version. Each step runs on its own, so that all failures are shown. */
+export async function* prove(evidence: VersionEvidence): AsyncGenerator<Step, void, undefined> {
+  const steps: readonly (readonly [StepName, (evidence: VersionEvidence, inputs: Inputs) => Promise<Done> | Done])[] = [
+    ['content', proveContent],
+    ['chain', proveChain],
+    ['entry', proveEntry],
+    ['inclusion', proveInclusion],
+    ['checkpoint', proveSignature],
+    ['witnesses', proveWitnesses],
+    ['consistency', proveConsistency],
+  ];
+  for (const [name, step] of steps) {
+    const inputs: Inputs = [];
+    try {
+      yield { name, ...(await step(evidence, inputs)) };
+    } catch (error) {
+      yield { name, ...fails(error instanceof Error ? error.message : String(error), inputs) };
+    }
+  }
+}
+
+const holds = (why: string, inputs: Inputs): Done => ({ state: 'holds', why, inputs });
+const fails = (why: string, inputs: Inputs): Done => ({ state: 'fails', why, inputs });
+const open = (why: string, inputs: Inputs): Done => ({ state: 'open', why, inputs });
+/** Returns the result of a step that rests on keys of the service: its own keys prove nothing to others. */
+const holdsBy = ({ isTrustOfService }: VersionEvidence, why: string, inputs: Inputs): Done =>
+  isTrustOfService
+    ? open(`${why} These keys come from the service being checked. Use independent keys to close this step.`, inputs)
+    : holds(why, inputs);
+
+const hashOf = (value: JsonValue): string => toHex(sha256(encodeUtf8(canonicalize(value))));
+const whereOf = ({ version }: ContentEvidence): string => `Version ${version}:`;
+
+/** Checks that the content of a snapshot has its hash, and that it is the requested version. @throws VerificationError */
+export function proveContent(evidence: ContentEvidence, inputs: Inputs = []): Done {
+  const snapshot = Members.of('The snapshot', evidence.snapshot);
+  if (!snapshot.has('envelope')) {
+    return open(
+      'The content was erased on purpose. The bundle proves its place in the chain. The content itself can no longer be proved.',
+      inputs,
+    );
+  }
+  const envelope = snapshot.value('envelope');
+  const claimed = snapshot.textOrNull('envelope_hash');
+  const computed = hashOf(envelope);
+  inputs.push(['canonical', canonicalize(envelope)], ['computed', computed], ['claimed', claimed ?? '']);
+  if (claimed === null) {
+    return open('This version was imported without a hash, so nothing about it can be verified.', inputs);
+  }
+  if (computed !== claimed) {
+    const why =
+      'The hash computed here is not the hash that the service states: the content was changed after it was written.';
+    return fails(why, inputs);
+  }
+  requireContent(whereOf(evidence), headerOf(evidence), envelope, computed);
+  return holds('The hash computed here equals the hash that the service states.', inputs);
+}
+
+/** Returns the header members that the service states, of the requested subject. */
+function headerOf(evidence: ContentEvidence): LoggedVersion {
+  const snapshot = Members.of('The snapshot', evidence.snapshot);
+  const { subjectType, subjectId, version } = evidence;
+  const timeOf = (name: string): string | undefined => (snapshot.has(name) ? snapshot.text(name) : undefined);
+  const textOrNullOf = (name: string): string | null => (snapshot.has(name) ? snapshot.textOrNull(name) : null);
+  const stated = { snapshot_version: snapshot.count('snapshot_version') };
+  requireMembers('The snapshot', stated, { snapshot_version: version }, 'other_version');
+  return {
+    subject: { subject_type: subjectType, subject_id: subjectId },
+    snapshot_id: snapshot.text('snapshot_id'),
+    snapshot_version: version,
+    envelope_hash: snapshot.textOrNull('envelope_hash'),
+    prev_hash: snapshot.textOrNull('prev_hash'),
+    created_at: timeOf('created_at'),
+    generated_at: timeOf('generated_at'),
+    written_by: textOrNullOf('written_by'),
+    write_request_id: textOrNullOf('write_request_id'),
+  };
+}
+
+function proveChain({ snapshot, version, previous }: VersionEvidence, inputs: Inputs): Done {
+  const { all } = Members.of('The snapshot', snapshot);
+  const before = version - 1;
+  if (all['envelope'] === undefined) {
+    return open('Without the content, this compares two claims of the service.', inputs);
+  }
+  const named = all['prev_hash'] ?? null;
+  if (previous === null) {
+    requireMembers('The snapshot', { prev_hash: named }, { prev_hash: null }, 'chain');
+    return holds('This is the first version. It names no previous version.', inputs);
+  }
+  if ('not' in previous) return open(`Version ${before} could not be read: ${previous.not}`, inputs);
+  const { envelope, envelope_hash: stated } = Members.of('The previous snapshot', previous.got).all;
+  const hash = envelope === undefined ? stated : hashOf(envelope);
+  inputs.push(['previousHash', textOf(hash)], ['prevHash', textOf(named)]);
+  if (hash !== named) {
+    return fails(
+      `The content that the service shows for version ${before} does not have the hash that this version names.`,
+      inputs,
+    );
+  }
+  if (envelope === undefined) {
+    const why = `Version ${before} was erased. The service states the hash that this version names, and nobody can recompute it.`;
+    return open(why, inputs);
+  }
+  return holds(`The content of version ${before} has the hash that this version names.`, inputs);
+}
+
+/** The proof of a version, or of an erased version with that of its erasure. */
+interface LogAnswer {
+  readonly answer: Members;
+  readonly erasure: Members | null;
+  /** The signed checkpoint; null if the log no longer signs that size. */
+  readonly note: string | null;
+}
+
+/** Reads the answer of the log. A missing answer leaves the step open. */
+function logAnswer(proof: Answer<JsonValue>): LogAnswer | string {
+  if ('not' in proof) return `There is no proof from the log: ${proof.not}`;
+  const answer = Members.of('The proof', proof.got);
+  const erasure = answer.has('erasure') ? answer.object('erasure') : null;
+  return { answer, erasure, note: noteOf(proof.got) };
+}
+
+/** Returns the checkpoint of a proof or of an erasure's proof, or null. */
+export function noteOf(proof: JsonValue): string | null {
+  const erasure = isJsonObject(proof) ? proof['erasure'] : undefined;
+  const signed = erasure ?? proof;
+  const note = isJsonObject(signed) ? signed['checkpoint'] : undefined;
+  return typeof note === 'string' ? note : null;
+}
+
+const NO_CHECKPOINT = 'The response has no checkpoint: the log no longer signs that size.';
+
+function proveEntry(evidence: VersionEvidence, inputs: Inputs): Done {
+  const log = logAnswer(evidence.proof);
+  if (typeof log === 'string') return open(log, inputs);
+  const { answer, erasure } = log;
+  if (erasure !== null) return proveErasure(evidence, answer, erasure, inputs);
+  const text = answer.text('entry');
+  const leaf = toHex(leafHash(text));
+  inputs.push(['entry', text], ['leaf', leaf]);
+  const entry = requireVersionEntry(whereOf(evidence), text, headerOf(evidence));
+  requireMembers('The proof', { leaf_hash: answer.text('leaf_hash') }, { leaf_hash: leaf });
+  const { tenant_id: tenant, created_at: at } = entry;
+  return holds(`The service stored it for the tenant ${tenant} at ${textOf(at)}, by its own clock.`, inputs);
+}
+
+/**
+ * Compares an erased version with the entry of the erasure, which names its log index. Entries from earlier releases do not name the
+ * version there.
+ */
+function proveErasure(evidence: VersionEvidence, answer: Members, erasure: Members, inputs: Inputs): Done {
+  const text = erasure.text('entry');
+  const index = answer.count('log_index');
+  inputs.push(['entry', text], ['index', String(index)]);
+  const snapshot = headerOf(evidence);
+  const entry = requireErasureEntry(whereOf(evidence), text, snapshot.subject);
+  const named = requireErasedVersion(whereOf(evidence), entry, { log_index: index, snapshot });
+  const at = textOf(entry['erased_at']);
+  const shown = index.toLocaleString();
+  if (named === null) {
+    const why = `The log states that entry ${shown} of this subject was erased at ${at}. Only the service states that it was this version.`;
+    return open(why, inputs);
+  }
+  const written = textOf(named['created_at']);
+  return holds(`The log names this version: entry ${shown}, stored at ${written} and erased at ${at}.`, inputs);
+}
+
+function proveInclusion(evidence: VersionEvidence, inputs: Inputs): Done {
+  const log = logAnswer(evidence.proof);
+  if (typeof log === 'string') return open(log, inputs);
+  const { answer, erasure, note } = log;
+  if (note === null) return open(NO_CHECKPOINT, inputs);
+  const checkpoint = checkpointOf(note);
+  const size = checkpoint.size.toLocaleString();
+  const index = answer.count('log_index').toLocaleString();
+  if (erasure === null) {
+    included(answer, leafHash(answer.text('entry')), checkpoint, inputs);
+    return holds(`The hashes lead from entry ${index} to the root of ${size} entries.`, inputs);
+  }
+  included(erasure, leafHash(erasure.text('entry')), checkpoint, inputs);
+  included(answer, bytesOfHex(answer.text('leaf_hash')), checkpoint, inputs);
+  const why = `The hash of entry ${index} and the entry of its erasure are both in the tree of ${size} entries.`;
+  return holds(why, inputs);
+}
+
+/** Verifies that a leaf is in the tree. */
+function included(proof: Members, leaf: Uint8Array, checkpoint: Checkpoint, inputs: Inputs): void {
+  const index = proof.count('log_index');
+  const inclusion = proof.texts('inclusion');
+  inputs.push(
+    ['leaf', toHex(leaf)],
+    ['index', String(index)],
+    ['path', inclusion.join('\n')],
+    ['size', String(checkpoint.size)],
+    ['root', encodeBase64(checkpoint.root)],
+  );
+  requireIncluded('The proof', leaf, { log_index: index, inclusion }, checkpoint);
+}
+
+async function proveSignature(evidence: VersionEvidence, inputs: Inputs): Promise<Done> {
+  const log = logAnswer(evidence.proof);
+  if (typeof log === 'string') return open(log, inputs);
+  if (log.note === null) return open(NO_CHECKPOINT, inputs);
+  const policy = await readPolicy(evidence.trusted);
+  inputs.push(['note', log.note], ['keys', keysText(policy.logs)]);
+  const verified = await requireCheckpoint(log.note, ofLogAlone(policy), 'The checkpoint');
+  inputs.push(['signedBy', signersText(shownCheckpoint(verified).signed_by)]);
+  return holdsBy(evidence, `${verified.checkpoint.origin} signed it.`, inputs);
+}
+
+async function proveWitnesses(evidence: VersionEvidence, inputs: Inputs): Promise<Done> {
+  const log = logAnswer(evidence.proof);
+  if (typeof log === 'string') return open(log, inputs);
+  if (log.note === null) return open(NO_CHECKPOINT, inputs);
+  const policy = await readPolicy(evidence.trusted);
+  inputs.push(['witnessKeys', keysText(policy.witnesses)]);
+  if (policy.quorum === null) {
+    return open('The keys that you trust name no witness. Only the log vouches for it.', inputs);
+  }
+  const { cosigned_by: cosigned } = shownCheckpoint(await requireCheckpoint(log.note, policy, 'The checkpoint'));
+  inputs.push(['cosignedBy', signersText(cosigned)]);
+  const { length } = cosigned;
+  const who = length === 1 ? 'One witness' : `${length} witnesses`;
+  return holdsBy(evidence, `${who} that you trust cosigned it.`, inputs);
+}
+
+async function proveConsistency(evidence: VersionEvidence, inputs: Inputs): Promise<Done> {
+  const { proof, trusted, kept, consistency } = evidence;
+  const log = logAnswer(proof);
+  if (typeof log === 'string') return open(log, inputs);
+  if (log.note === null) return open(NO_CHECKPOINT, inputs);
+  if (kept === null) {
+    const why =
+      'This browser had kept no checkpoint of this log. It now keeps this one, and compares the next one with it.';
+    return open(why, inputs);
+  }
+  inputs.push(['kept', kept], ['note', log.note]);
+  const shown = checkpointOf(log.note);
+  const policy = ofLogAlone(await readPolicy(trusted));
+  let known: Checkpoint;
+  try {
+    known = (await requireCheckpoint(kept, policy, 'The checkpoint')).checkpoint;
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const why = `The keys that you trust cannot verify the checkpoint that this browser kept: ${error.message}`;
+    return open(why, inputs);
+  }
+  const size = shown.size.toLocaleString();
+  if (known.size === shown.size) {
+    return equalBytes(known.root, shown.root)
+      ? holds(`It is the same tree of ${size} entries that this browser kept.`, inputs)
+      : fails(
+          `The log shows two different trees of ${size} entries. Keep both checkpoints: together they prove it.`,
+          inputs,
+        );
+  }
+  if (consistency !== null && 'not' in consistency) {
+    return fails(`The log did not prove that it extends the kept checkpoint: ${consistency.not}`, inputs);
+  }
+  const hashes = consistency?.got ?? [];
+  inputs.push(['consistency', hashes.join('\n')]);
+  await requireContinued('The log', known, shown, async () => hashes);
+  const [older, newer] = [known.size, shown.size].sort((one, other) => one - other).map((one) => one.toLocaleString());
+  return holds(`The tree of ${newer} entries extends the tree of ${older} entries.`, inputs);
+}
+
+/** Parses a checkpoint without verifying its signatures. */
+function checkpointOf(note: string): Checkpoint {
+  return parseCheckpoint(parseNote(note).text);
+}
+
+function ofLogAlone(policy: Policy): Policy {
+  return { ...withoutQuorum(policy), witnesses: [], groups: [] };
+}
+
+function keysText(keys: Policy['logs']): string {
+  return keys.map(({ key }) => formatVerifierKey(key)).join('\n');
+}
+
+function signersText(signers: readonly { readonly key: string; readonly at: string | null }[]): string {
+  return signers.map(({ key, at }) => (at === null ? key : `${key}, at ${at}`)).join('\n');
+}
