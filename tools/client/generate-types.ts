@@ -43,8 +43,10 @@ export async function generateTypes(): Promise<string> {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
     const [status] = await once(child, 'close');
     if (status !== 0) throw new Error(`The client's types could not be generated: ${printed}`);
-    // Writes each comment of one line on one line.
-    return readFileSync(join(output, 'types.gen.ts'), 'utf8').replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */');
+    // Writes each comment of one sentence on one line.
+    return readFileSync(join(output, 'types.gen.ts'), 'utf8')
+      .replace(/\/\*\*\n *\* (.*)\n *\*\n *\* @deprecated\n *\*\//g, '/** @deprecated $1 */')
+      .replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

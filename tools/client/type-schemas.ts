@@ -16,6 +16,12 @@ interface Operation {
   responses: Record<string, { content?: Content }>;
 }
 
+/** The members of a schema that others extend by reference. */
+const MIN_BASE = 4;
+
+/** The keywords of schemas that can be split. */
+const PLAIN_KEYWORDS = ['type', 'title', 'description', 'deprecated', 'example', 'examples', 'properties', 'required'];
+
 const JSON_TYPE = 'application/json';
 
 /** Members that many schemas have. Each group gets a schema of its own. */
@@ -24,6 +30,17 @@ const GROUPS = {
   PageQuery: ['limit', 'cursor'],
   EventHead: ['id', 'created_at', 'tenant_id'],
 } satisfies Record<string, readonly string[]>;
+
+/** Lists of values that many schemas have, by their last value. Each gets a schema of its own. */
+const VALUES: Readonly<Record<string, string>> = {
+  'limit.changed': 'AuditAction',
+  'webhook.test': 'DeliveredEventType',
+  name: 'DisclosureVia',
+  unavailable: 'ErrorCode',
+  'grant.expired': 'EventType',
+  tenant_owner: 'Role',
+  read_diff: 'Scope',
+};
 
 /**
  * Returns the schemas for the client's types: those of the document, the parameters in paths, and each operation whose answer is JSON, with its
@@ -44,7 +61,7 @@ export function typeSchemas({ paths, components }: Document): Record<string, Sch
     }
   }
   const operations = Object.entries(methods).map(([method, byPath]) => [method, objectOf(byPath)]);
-  return extractGroups({
+  return extractShared({
     ...components.schemas,
     ...queries.shared,
     Operations: { ...objectOf(Object.fromEntries(operations)), description: 'The operations by method and path.' },
@@ -122,34 +139,77 @@ function objectOf(properties: Record<string, Schema>, required = Object.keys(pro
   return { type: 'object', properties, required };
 }
 
-/** Replaces the members of each group by a reference to the group, wherever they are the same as where the group occurs first. */
-function extractGroups(schemas: Record<string, Schema>): Record<string, Schema> {
-  const groups: Record<string, Schema> = {};
-  const extract = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(extract);
+/** Replaces what repeats by references: the members of other schemas and of groups, and named lists of values. */
+function extractShared(schemas: Record<string, Schema>): Record<string, Schema> {
+  const shared: Record<string, Schema> = {};
+  const bases = Object.entries(schemas).sort(([, one], [, other]) => sizeOf(other) - sizeOf(one));
+  const extract = (value: unknown, ownName = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => extract(item));
     if (typeof value !== 'object' || value === null) return value;
-    const schema: Schema = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, extract(member)]));
-    const { properties, required = [] } = schema;
-    if (schema['type'] !== 'object' || properties === undefined) return schema;
-    for (const [name, members] of Object.entries(GROUPS)) {
-      if (!members.every((member) => Object.hasOwn(properties, member))) continue;
-      const isIn = ([member]: [string, unknown]): boolean => members.includes(member);
-      const isOut = (entry: [string, unknown]): boolean => !isIn(entry);
-      const group = objectOf(
-        Object.fromEntries(Object.entries(properties).filter(isIn)),
-        required.filter((member) => members.includes(member)),
-      );
-      groups[name] ??= group;
-      if (JSON.stringify(groups[name]) !== JSON.stringify(group)) continue;
-      const rest = Object.fromEntries(Object.entries(properties).filter(isOut));
-      const others = objectOf(
-        rest,
-        required.filter((member) => !members.includes(member)),
-      );
-      return { allOf: [{ $ref: `#/components/schemas/${name}` }, ...(Object.keys(rest).length === 0 ? [] : [others])] };
+    const schema: Schema = { ...value };
+    const { description, deprecated, enum: values, properties } = schema;
+    const words = {
+      ...(description === undefined ? {} : { description }),
+      ...(deprecated === true ? { deprecated } : {}),
+    };
+    const valuesName = VALUES[String(Array.isArray(values) ? values.at(-1) : '')];
+    if (valuesName !== undefined) {
+      shared[valuesName] = { type: 'string', enum: values };
+      return { ...referTo(valuesName), ...words };
     }
-    return schema;
+    const isBase = ([name, base]: [string, Schema]): boolean =>
+      sizeOf(base) >= MIN_BASE &&
+      contains(base, base) &&
+      (sizeOf(base) < sizeOf(schema) || ownName === '') &&
+      name !== ownName &&
+      contains(schema, base);
+    const [name, base] = (properties === undefined ? undefined : bases.find(isBase)) ?? groupIn(schema, shared) ?? [];
+    if (name === undefined || base === undefined) {
+      return Object.fromEntries(Object.entries(schema).map(([key, member]) => [key, extract(member)]));
+    }
+    const rest = without(schema, base);
+    return sizeOf(rest) === 0 ? { ...referTo(name), ...words } : { allOf: [referTo(name), extract(rest)], ...words };
   };
-  const rest = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, extract(schema) as Schema]));
-  return { ...rest, ...groups };
+  const named = Object.entries(schemas).map(([name, schema]) => [name, extract(schema, name)]);
+  return { ...Object.fromEntries(named), ...shared };
+}
+
+/** Returns the group whose members the schema has, as where the group occurs first. */
+function groupIn(schema: Schema, shared: Record<string, Schema>): [string, Schema] | undefined {
+  for (const [name, members] of Object.entries(GROUPS)) {
+    if (!members.every((member) => Object.hasOwn(schema.properties ?? {}, member))) continue;
+    const group = (shared[name] ??= without(
+      schema,
+      without(schema, objectOf(Object.fromEntries(members.map((member) => [member, {}])))),
+    ));
+    if (contains(schema, group)) return [name, group];
+  }
+  return undefined;
+}
+
+const referTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+function sizeOf({ properties = {} }: Schema): number {
+  return Object.keys(properties).length;
+}
+
+/** Returns whether a plain object schema has all members of another one, with the same words. */
+function contains(schema: Schema, base: Schema): boolean {
+  const { properties = {}, required = [] } = schema;
+  const others = Object.keys(schema).filter((keyword) => !PLAIN_KEYWORDS.includes(keyword));
+  if (others.length > 0 || schema['type'] !== 'object' || base['type'] !== 'object') return false;
+  return Object.entries(base.properties ?? {}).every(
+    ([name, member]) =>
+      JSON.stringify(properties[name]) === JSON.stringify(member) &&
+      required.includes(name) === (base.required ?? []).includes(name),
+  );
+}
+
+/** Returns an object schema without the members of another one. */
+function without({ properties = {}, required = [] }: Schema, base: Schema): Schema {
+  const isOther = (name: string): boolean => !Object.hasOwn(base.properties ?? {}, name);
+  return objectOf(
+    Object.fromEntries(Object.entries(properties).filter(([name]) => isOther(name))),
+    required.filter(isOther),
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * The limits of this library, so that no document can take more than its share of a process. `docs/limits.md` describes
- * them for callers. `libs/platform/src/limits.ts` has the limits that a deployment sets.
+ * them for callers. `libs/platform/src/env/limits.ts` has the limits that a deployment sets.
  */
 
 /** The default for the nesting depth of arrays and objects (contract, "Numbers"). */

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Level, type Logger } from 'pino';
-import { failureOf } from './failure';
+import { failureOf } from './process/failure';
 
 export type { Logger } from 'pino';
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { EnvError } from './env';
+import { EnvError } from './env/env';
 import { createRegistry, watchFigure } from './metrics';
 import { type MetricsServer, startMetricsServer } from './metrics-server';
 

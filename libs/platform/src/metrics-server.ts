@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { portTaken } from './boot';
-import { EnvError } from './env';
+import { portTaken } from './process/boot';
+import { EnvError } from './env/env';
 
 /** Prometheus sends one short request and reads the response immediately. */
 const LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000 };

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Check, Readiness } from './readiness';
+import type { Check, Readiness } from './process/readiness';
 import { within } from './within';
 
 /** Histogram buckets for requests and deliveries, in seconds: from a cached read to a receiver that times out. */

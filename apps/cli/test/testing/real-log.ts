@@ -143,7 +143,7 @@ export class RealLog {
   async changeGrant(grantId: string, scopes: readonly Scope[]): Promise<void> {
     const change = { scopes, expiresAt: undefined, purpose: undefined, reason: null };
     const owner = { tenantId: 'acme', principalId: 'oidc:p#alice', requestId: 'r' };
-    await new GrantStore(this.database.sql).change(owner, grantId, change, ['tenant_owner']);
+    await new GrantStore(this.database.sql).change(owner, grantId, change);
   }
 
   /** What no trigger stops. */

@@ -151,6 +151,12 @@ async function sendCall<T>(client: IdentityState, call: ApiCall<T>, options: Cal
   });
 }
 
+/** Returns a function that sends a call outside of the query cache. */
+export function useSend(): <T>(call: ApiCall<T>) => Promise<T> {
+  const client = useClient();
+  return async (call) => sendCall(client, call);
+}
+
 /** Returns a function that reloads the visible queries below a path. */
 export function useInvalidate(): (path: string) => Promise<void> {
   const queries = useQueryClient();

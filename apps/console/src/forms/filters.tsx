@@ -6,13 +6,21 @@ import styles from '../ui/ui.module.css';
 /** The query parameters of all views, as texts. */
 type Search = Readonly<Record<string, string | undefined>>;
 
-/** Returns the query parameters of the address, and a function that changes some of them. */
-export function useFilters(): { search: Search; set: (change: Search) => void } {
+interface FiltersOfAddress {
+  readonly search: Search;
+  /** Changes parameters in place. */
+  set(change: Search): void;
+  /** Changes parameters as a new entry of the browser's history. */
+  push(change: Search): void;
+}
+
+/** Returns the query parameters of the address, and functions that change some of them. */
+export function useFilters(): FiltersOfAddress {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const set = (change: Search): void =>
-    void navigate({ to: '.', search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  return { search, set };
+  const go = (change: Search, replace: boolean): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...change }), replace, resetScroll: false });
+  return { search, set: (change) => go(change, true), push: (change) => go(change, false) };
 }
 
 /** Groups the filters of a list. */
@@ -94,4 +102,13 @@ export function ChoiceFilter({ name, label, options }: NamedProps & { options: R
       onChange={({ target: { value } }) => set({ [name]: value === first ? '' : value })}
     />
   );
+}
+
+/** Returns a text of the address if it is the key of one of these words. */
+export function keyIn<T extends object>(words: T, text: string | undefined): (keyof T & string) | undefined {
+  return text !== undefined && isKey(words, text) ? text : undefined;
+}
+
+function isKey<T extends object>(words: T, text: string): text is keyof T & string {
+  return Object.hasOwn(words, text);
 }

@@ -13,34 +13,39 @@ interface FormProps {
   /** The label of the button that sends the form. */
   submit: string;
   children: ReactNode;
-  /** Further buttons, before the one that sends. */
+  /** Further buttons. */
   buttons?: ReactNode;
-  className?: string | undefined;
   /** The form offers its call as a curl command. */
   hasCurl?: boolean;
   /** The form shows its own errors instead of the browser's. */
   noValidate?: boolean;
+  /** The button that sends comes last, at the end of a dialog. */
+  isInDialog?: boolean;
 }
 
 /** Shows the fields of a form, the error of its call, and the button that sends it. */
-export function Form({ form, submit, children, buttons, className = ui.actions, ...rest }: FormProps) {
-  const { hasCurl = true, noValidate = false } = rest;
+export function Form({ form, submit, children, buttons, ...rest }: FormProps) {
+  const { hasCurl = true, noValidate = false, isInDialog = false } = rest;
+  const send = (
+    <Button type="submit" kind="primary" isPending={form.isPending} disabled={form.isDisabled}>
+      {submit}
+    </Button>
+  );
   return (
     <form className={ui.form} onSubmit={form.submit} noValidate={noValidate}>
       {children}
       {form.error !== null && <Problem error={form.error} />}
-      <div className={className}>
+      <div className={isInDialog ? ui.dialogFoot : ui.actions}>
+        {!isInDialog && send}
         {hasCurl && form.call !== null && <CopyCurl call={form.call} />}
         {buttons}
-        <Button type="submit" kind="primary" isPending={form.isPending} disabled={form.isDisabled}>
-          {submit}
-        </Button>
+        {isInDialog && send}
       </div>
     </form>
   );
 }
 
-interface FormDialogProps extends Omit<FormProps, 'className'> {
+interface FormDialogProps extends Omit<FormProps, 'isInDialog'> {
   title: string;
   /** A sentence above the fields. */
   note?: string;
@@ -56,7 +61,7 @@ export function FormDialog({ title, note, cancel = TEXT.cancel, buttons, onClose
       {note !== undefined && <p>{note}</p>}
       <Form
         {...form}
-        className={ui.dialogFoot}
+        isInDialog
         buttons={
           <>
             <Button onClick={onClose}>{cancel}</Button>

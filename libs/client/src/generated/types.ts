@@ -12,7 +12,7 @@ export type AccessPeriod = {
   /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
   subject_id: string;
   /** The reads that the grant permits. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** The start: when the grant was created or changed. */
   from: string;
   /** The end; null: none. */
@@ -48,7 +48,7 @@ export type AccessibleSubject = {
   /** The id of the grant. If there is a grant on this subject and one on all subjects, the id of the former. */
   grant_id: string;
   /** The reads that the grants permit. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When that grant expires; null: never. */
   expires_at: string | null;
   /** The principal that created the grant; null for grants from before this was recorded. */
@@ -96,36 +96,7 @@ export type AuditRecord = {
   /** When the change was made. */
   at: string;
   /** The kind of change. */
-  action:
-    | 'tenant.founded'
-    | 'tenant.changed'
-    | 'member.invited'
-    | 'member.added'
-    | 'member.changed'
-    | 'member.removed'
-    | 'webhook_subscription.created'
-    | 'webhook_subscription.changed'
-    | 'webhook_subscription.disabled'
-    | 'webhook_subscription.enabled'
-    | 'webhook_subscription.secret_rotated'
-    | 'webhook_subscription.deleted'
-    | 'transfer_offer.made'
-    | 'transfer_offer.accepted'
-    | 'transfer_offer.declined'
-    | 'transfer_offer.cancelled'
-    | 'grant.requested'
-    | 'grant.confirmed'
-    | 'grant.cancelled'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expired'
-    | 'grant.accepted'
-    | 'erasure.requested'
-    | 'erasure.confirmed'
-    | 'erasure.done'
-    | 'erasure.cancelled'
-    | 'limit.changed';
+  action: AuditAction;
   /** The principal that made the change; null: the service itself, or its operator. */
   principal_id: string | null;
   /** The request that made the change; null: there was no request. */
@@ -198,24 +169,7 @@ export type BatchResult = {
   /** The error and how to fix it. */
   error?: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'unavailable';
+    code: ErrorCode;
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -256,15 +210,7 @@ export type BlockedTenantPage = PageEnd & {
   items: Array<BlockedTenant>;
 };
 
-export type ChainItem = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
-  envelope_hash: string | null;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
+export type ChainItem = AppliedUpdate & {
   /** True if the version’s envelope and its parent’s match their stored hashes, and `prev_hash` is the parent’s hash. For an erased version, only the links are verified. */
   chain_valid: boolean | null;
   /** When the writer made the snapshot. */
@@ -289,11 +235,7 @@ export type ChainProof = {
   complete: boolean;
   /** The items of the page. */
   items: Array<ChainItem>;
-  /**
-   * Alias of items.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of items. */
   chain: Array<ChainItem>;
   /** Null on the last page. */
   next_cursor: string | null;
@@ -305,18 +247,14 @@ export type ChainProof = {
     order: 'asc' | 'desc';
     /** The maximum number of items on the page. */
     limit: number;
-    /**
-     * Alias of the outer next_cursor.
-     *
-     * @deprecated
-     */
+    /** @deprecated Alias of the outer next_cursor. */
     next_cursor: string | null;
   };
 };
 
 export type ChangeGrantBody = {
   /** The reads that the grant permits from now on. */
-  scopes?: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'> | null;
+  scopes?: Array<Scope> | null;
   /** When the grant expires; must be in the future. Null: never. */
   expires_at?: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -384,7 +322,7 @@ export type CreateGrantBody = (
   /** The subject’s id, compared byte for byte. Leave it out with the type `*`. */
   subject_id?: string | null;
   /** The reads that the grant permits. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires; must be in the future. Null or absent: never. */
   expires_at?: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -446,91 +384,17 @@ export type CreateWebhookSubscriptionBody = (
     }
 ) & {
   /** The types of events that the subscription gets. */
-  event_types?: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  > | null;
-  /**
-   * Alias of event_types.
-   *
-   * @deprecated
-   */
-  subscribed_event_types?: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  > | null;
+  event_types?: Array<EventType> | null;
+  /** @deprecated Alias of event_types. */
+  subscribed_event_types?: Array<EventType> | null;
   /** The id of a tenant. */
   tenant_id: string;
   /** The URL that receives the events. */
   target_url: string;
 };
 
-export type CreatedGrant = {
-  /** The id of the grant. */
-  grant_id: string;
-  /** The tenant that issued the grant. */
-  grantor_tenant_id: string;
-  /** The tenant that received the grant. */
-  grantee_tenant_id: string;
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
-  /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
-  name?: string;
-  /** The reads that the grant permits. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
-  /** When the grant was created. */
-  created_at: string;
-  /** When the grant was revoked; null if it was not. */
-  revoked_at: string | null;
-  /** `active`, or the reason why the grant is no longer live. */
-  status: 'active' | 'revoked' | 'expired';
-  /** The principal that created the grant; null for grants from before this was recorded. */
-  granted_by: string | null;
-  /** The purpose, in the grantor’s words. It appears in no event and no log. */
-  purpose: string | null;
-  /** When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that. */
-  accepted_at: string | null;
-  /**
-   * The same fields, wrapped.
-   *
-   * @deprecated
-   */
+export type CreatedGrant = Grant & {
+  /** @deprecated The same fields, wrapped. */
   grant: Grant;
 };
 
@@ -545,26 +409,7 @@ export type Delivery = {
   /** The same id as in `webhook-id` of every attempt. */
   event_id: string;
   /** The type of the event. */
-  event_type:
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-    | 'webhook.test';
+  event_type: DeliveredEventType;
   /** The subscription that gets the delivery. */
   subscription_id: string;
   /** `dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why. */
@@ -605,87 +450,11 @@ export type DeliveryPage = PageEnd & {
   items: Array<Delivery>;
 };
 
-export type DeliveryWithPayload = {
-  /** The id of the delivery. */
-  delivery_id: string;
-  /** The same id as in `webhook-id` of every attempt. */
-  event_id: string;
-  /** The type of the event. */
-  event_type:
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-    | 'webhook.test';
-  /** The subscription that gets the delivery. */
-  subscription_id: string;
-  /** `dead`: retries ran out, or the receiver returned 410. `skipped`: it was not sent; `skipped_reason` says why. */
-  status: 'pending' | 'succeeded' | 'dead' | 'skipped';
-  /** The number of attempts, including those before a redelivery. */
-  attempt_count: number;
-  /** When the next attempt is due; null unless `pending`. */
-  next_attempt_at: string | null;
-  /** When the delivery was created. */
-  created_at: string;
-  /** When the delivery finished; null while it is `pending`. */
-  finished_at: string | null;
-  /** `subscription_inactive`: the subscription was disabled or deleted; `no_grant`: the tenant may no longer read the subject. Null unless `skipped`. */
-  skipped_reason: 'subscription_inactive' | 'no_grant' | null;
-  /** The request that caused the event. */
-  request_id: string | null;
-  /** The trace of that request (W3C Trace Context). */
-  traceparent: string | null;
-  /** The last 50 attempts, oldest first. */
-  attempts: Array<{
-    /** The number of the attempt, from 1. */
-    attempt: number;
-    /** When the attempt began. */
-    started_at: string;
-    /** The duration in milliseconds. */
-    latency_ms: number;
-    /** The HTTP status of the response; null if there was none. */
-    status_code: number | null;
-    /** The phase that failed: one of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success. */
-    error_phase: string | null;
-    /** The problem; null after a success. */
-    error: string | null;
-  }>;
+export type DeliveryWithPayload = Delivery & {
+  /** The body of the request to the receiver, character for character. */
   payload: EventHead & {
     /** The type of the event. */
-    type:
-      | 'identity.snapshot.created'
-      | 'update.proposed'
-      | 'update.applied'
-      | 'update.withdrawn'
-      | 'refresh_request.created'
-      | 'refresh_request.fulfilled'
-      | 'refresh_request.declined'
-      | 'refresh_request.cancelled'
-      | 'refresh_request.overdue'
-      | 'refresh_request.expired'
-      | 'erasure.requested'
-      | 'subject.erased'
-      | 'shared.snapshot.created'
-      | 'grant.created'
-      | 'grant.changed'
-      | 'grant.revoked'
-      | 'grant.expiring'
-      | 'grant.expired'
-      | 'webhook.test';
+    type: DeliveredEventType;
     /** The data of the event. The webhooks section of this document has a schema for each type. */
     data: { [key: string]: unknown };
   };
@@ -854,18 +623,7 @@ export type Disclosure = {
   /** The principal that read the versions. */
   principal_id: string;
   /** The kind of read. `headers` and `proof` show hashes and times, but no content. `search` reveals that the version has the name or identifier of the search, and `name` shows its name in a list. */
-  via:
-    | 'summary'
-    | 'snapshot'
-    | 'diff'
-    | 'provenance'
-    | 'history'
-    | 'export'
-    | 'bundle'
-    | 'headers'
-    | 'proof'
-    | 'search'
-    | 'name';
+  via: DisclosureVia;
   /** When the disclosure was recorded: the first read on that day. */
   first_at: string;
   /** The id of the first request. */
@@ -959,43 +717,7 @@ export type ErasurePage = PageEnd & {
   items: Array<Erasure>;
 };
 
-export type ErasureReceipt = {
-  /** The id of the erasure. */
-  erasure_id: string;
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** The versions to erase, ascending, as they existed at the request. */
-  versions: Array<number>;
-  /** The state of the erasure. */
-  status: 'pending' | 'erased' | 'cancelled' | 'expired';
-  /** `required` if a second human had to confirm the erasure: the tenant’s setting at the request. */
-  confirmation: 'required' | 'off';
-  /** The reason, for the human who confirms. Null once the erasure is no longer pending, because the service deletes it then. */
-  reason: string | null;
-  /** A reference to the request, such as a file number. Never put a name here. */
-  reference: string | null;
-  /** The principal that requested the erasure. */
-  requested_by: string;
-  /** When the erasure was requested. */
-  requested_at: string;
-  /** The deadline for the confirmation. After it, the erasure is `expired`. */
-  confirm_by: string;
-  /** The principal that confirmed the erasure; null if nobody did or had to. */
-  confirmed_by: string | null;
-  /** When the erasure was confirmed. */
-  confirmed_at: string | null;
-  /** The principal that cancelled the erasure; null if nobody did. */
-  cancelled_by: string | null;
-  /** When the erasure was cancelled. */
-  cancelled_at: string | null;
-  /** When the content was destroyed; null if it was not. */
-  erased_at: string | null;
-  /** The index of the erasure’s entry in the log; null until the log has it. */
-  log_index: number | null;
+export type ErasureReceipt = Erasure & {
   /** The remains of each erased version. Empty until the erasure is done. */
   erased_versions: Array<{
     /** The number of the snapshot in the subject’s chain. */
@@ -1049,24 +771,7 @@ export type Error = {
   /** The error and how to fix it. */
   error: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'unavailable';
+    code: ErrorCode;
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -1160,11 +865,7 @@ export type FulfilRefreshRequestBody = (
 ) & {
   /** A snapshot of the subject in the path. The latest one confirms the current state. */
   resolved_snapshot_id?: string | null;
-  /**
-   * Alias of resolved_snapshot_id.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of resolved_snapshot_id. */
   snapshot_id?: string | null;
 };
 
@@ -1182,7 +883,7 @@ export type Grant = {
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
   name?: string;
   /** The reads that the grant permits. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** When the grant was created. */
@@ -1222,7 +923,7 @@ export type GrantChangedChange = {
   /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
   subject_id: string;
   /** The reads that the grant permits after the change; sorted. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** When the grant changed. */
@@ -1264,7 +965,7 @@ export type GrantCreatedChange = {
   /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
   subject_id: string;
   /** The reads that the grant permitted when it was created; sorted. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires, as set at its creation; null: never. */
   expires_at: string | null;
   /** When the grant was created. */
@@ -1293,7 +994,7 @@ export type GrantData = {
   grantee_tenant_id: string;
   subject: SubjectRef;
   /** The reads that the grant permits; sorted. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires; null: never. */
   expires_at: string | null;
 };
@@ -1339,24 +1040,7 @@ export type GrantResult = {
   /** The error and how to fix it. */
   error?: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'unavailable';
+    code: ErrorCode;
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -1437,7 +1121,7 @@ export type Invitation = {
   /** The name that the tenant gave itself. */
   name: string;
   /** The caller’s role after acceptance. */
-  api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
+  api_functional_role: Role;
   /** `account_admin` if the member administers the account, otherwise `member`. */
   tenancy_role: 'account_admin' | 'member';
   /** The principal that sent the invitation; null: the service, or its operator. */
@@ -1503,7 +1187,7 @@ export type Member = {
   /** A principal, as its access token names it: `oidc:{project_id}#{user_id}`. */
   principal_id: string;
   /** The member’s role in the tenant. */
-  api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
+  api_functional_role: Role;
   /** `pending`: invited, without any right until it accepts. `removed`: no longer a member; its token is refused. */
   status: 'pending' | 'active' | 'removed';
 };
@@ -1611,7 +1295,7 @@ export type PendingGrant = {
   /** Always `*`. */
   subject_id: '*';
   /** The reads that the grant permits. */
-  scopes: Array<'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff'>;
+  scopes: Array<Scope>;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -1639,15 +1323,7 @@ export type PendingGrantPage = PageEnd & {
   items: Array<PendingGrant>;
 };
 
-export type Principal = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** A principal, as its access token names it: `oidc:{project_id}#{user_id}`. */
-  principal_id: string;
-  /** The member’s role in the tenant. */
-  api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
-  /** `pending`: invited, without any right until it accepts. `removed`: no longer a member; its token is refused. */
-  status: 'pending' | 'active' | 'removed';
+export type Principal = Member & {
   /** `account_admin` if the member administers the account, otherwise `member`. */
   tenancy_role: 'account_admin' | 'member';
   /** The kind of caller. */
@@ -1698,27 +1374,15 @@ export type ProposeUpdateBody = (
   base_snapshot_version: number;
   /** RFC 6902 operations; all six are allowed. */
   patch_ops?: Array<PatchOperation> | null;
-  /**
-   * Alias of patch_ops.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of patch_ops. */
   operations?: Array<PatchOperation> | null;
-  /**
-   * Alias of patch_ops.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of patch_ops. */
   ops?: Array<PatchOperation> | null;
   /** Sending the same id again returns the first proposal. */
   request_id?: string | null;
   /** The initiator of the change, in the proposer’s words. */
   initiated_by?: string | null;
-  /**
-   * Alias of initiated_by.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of initiated_by. */
   initiator?: string | null;
 };
 
@@ -1765,38 +1429,15 @@ export type ProvedLeaf = {
   unresolved: Array<EvidenceRef>;
 };
 
-export type Provenance = PageEnd & {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** When the writer made the snapshot. */
-  generated_at: string;
-  /** When the service stored the version. */
-  created_at: string;
-  /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
-  envelope_hash: string | null;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
-  /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */
-  written_by: string | null;
-  /** The `X-Request-Id` of the request that wrote the version. */
-  write_request_id: string | null;
-  subject: SubjectRef;
-  /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
+export type Provenance = SnapshotHeader &
+  PageEnd & {
+    /** The items of the page. */
+    items: Array<ProvedLeaf>;
   };
-  /** The items of the page. */
-  items: Array<ProvedLeaf>;
-};
 
 export type PutMemberBody = {
   /** Only a human can be made `tenant_owner`. */
-  role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
+  role: Role;
   /** Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself. */
   principal_type?: 'human' | 'service_account' | 'ai_agent' | null;
 };
@@ -1842,78 +1483,7 @@ export type Readiness = {
   };
 };
 
-export type RefreshRequest = {
-  /** The id of the refresh request. */
-  refresh_request_id: string;
-  /**
-   * Alias of refresh_request_id.
-   *
-   * @deprecated
-   */
-  request_id: string;
-  subject: SubjectRef;
-  /**
-   * Alias of subject.subject_type.
-   *
-   * @deprecated
-   */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /**
-   * Alias of subject.subject_id.
-   *
-   * @deprecated
-   */
-  subject_id: string;
-  /** The requesting tenant. */
-  requesting_tenant_id: string;
-  /** Set by the server: `owner` if the requesting tenant owns the subject, otherwise `counterparty`. */
-  origin_type: 'owner' | 'counterparty';
-  /** The state of the request. */
-  status: 'pending' | 'fulfilled' | 'declined' | 'cancelled' | 'expired';
-  /** The reason, as a code that the requesting tenant chooses. */
-  reason_code: string | null;
-  /** The requested parts: JSON Pointers (RFC 6901). */
-  requested_paths: Array<string>;
-  /** When the request was made. */
-  created_at: string;
-  /** When the request expires if it is still `pending`; null: never. */
-  expires_at: string | null;
-  /** When the request was fulfilled; null unless it is `fulfilled`. */
-  resolved_at: string | null;
-  /**
-   * Alias of resolved_at.
-   *
-   * @deprecated
-   */
-  fulfilled_at: string | null;
-  /** The snapshot that fulfilled the request; null unless it is `fulfilled`. */
-  resolved_snapshot_id: string | null;
-  /**
-   * Alias of resolved_snapshot_id.
-   *
-   * @deprecated
-   */
-  fulfilled_snapshot_id: string | null;
-  /** The version of that snapshot. */
-  resolved_snapshot_version: number | null;
-  /** When the response is due; null: no time is set. */
-  due_at: string | null;
-  /** The `due_at`, if it passed while the request was `pending`; otherwise null. */
-  overdue_at: string | null;
-  /** When the request was declined or cancelled, or expired; null while it is `pending` or `fulfilled`. */
-  closed_at: string | null;
-  /** The interval at which the request recurs: an ISO 8601 duration; null: it does not recur. */
-  every: string | null;
-  /** The first request of the series; null: the request does not recur. */
-  series_id: string | null;
-  /** The previous request of the series; null: this is the first. */
-  previous_request_id: string | null;
-  /** The next request of the series; null: none is open yet. */
-  next_request_id: string | null;
-  /** When the next request of the series opens; null if this one is `pending`, or if none follows. */
-  next_at: string | null;
-  /** The reason why no request follows: the requesting tenant cancelled the series, or neither owns the subject nor holds a live grant on it any more. Null: the series has not ended here. */
-  series_end_reason: 'cancelled' | 'access_lost' | null;
+export type RefreshRequest = RefreshRequestData & {
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
   name?: string;
   /** A message to the owner. */
@@ -1957,24 +1527,12 @@ export type RefreshRequestCreatedEvent = {
 export type RefreshRequestData = {
   /** The id of the refresh request. */
   refresh_request_id: string;
-  /**
-   * Alias of refresh_request_id.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of refresh_request_id. */
   request_id: string;
   subject: SubjectRef;
-  /**
-   * Alias of subject.subject_type.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of subject.subject_type. */
   subject_type: 'individual' | 'organization' | 'entity';
-  /**
-   * Alias of subject.subject_id.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of subject.subject_id. */
   subject_id: string;
   /** The requesting tenant. */
   requesting_tenant_id: string;
@@ -1992,19 +1550,11 @@ export type RefreshRequestData = {
   expires_at: string | null;
   /** When the request was fulfilled; null unless it is `fulfilled`. */
   resolved_at: string | null;
-  /**
-   * Alias of resolved_at.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of resolved_at. */
   fulfilled_at: string | null;
   /** The snapshot that fulfilled the request; null unless it is `fulfilled`. */
   resolved_snapshot_id: string | null;
-  /**
-   * Alias of resolved_snapshot_id.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of resolved_snapshot_id. */
   fulfilled_snapshot_id: string | null;
   /** The version of that snapshot. */
   resolved_snapshot_version: number | null;
@@ -2105,18 +1655,9 @@ export type RotateSecretBody = {
 };
 
 /** The new snapshot, without its attributes, and the tenant that owns it. */
-export type SharedSnapshotCreatedData = {
+export type SharedSnapshotCreatedData = SnapshotCreatedData & {
   /** The tenant that owns the subject. */
   owner_tenant_id: string;
-  subject: SubjectRef;
-  /** The new snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** The envelope hash of the snapshot. */
-  envelope_hash: string;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
 };
 
 export type SharedSnapshotCreatedEvent = {
@@ -2131,57 +1672,24 @@ export type SharedSnapshotCreatedEvent = {
   data: SharedSnapshotCreatedData;
 };
 
-export type Snapshot = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** When the writer made the snapshot. */
-  generated_at: string;
-  /** When the service stored the version. */
-  created_at: string;
-  /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
-  envelope_hash: string | null;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
-  /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */
-  written_by: string | null;
-  /** The `X-Request-Id` of the request that wrote the version. */
-  write_request_id: string | null;
-  subject: SubjectRef;
-  /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
-  };
+export type Snapshot = SnapshotHeader & {
   /** The envelope as it is stored. Absent with `view=header`, and for an erased version. */
   envelope?: Envelope;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: Verification;
 };
 
-export type SnapshotCreatedChange = {
+export type SnapshotCreatedChange = SnapshotCreatedData & {
   /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
   log_index: number;
   /** A subject has a new snapshot. */
   type: 'snapshot.created';
   /** The owner of the subject. */
   tenant_id: string;
-  subject: SubjectRef;
   /** The namespace of the subject’s id. */
   subject_type: 'individual' | 'organization' | 'entity';
   /** The subject’s id. */
   subject_id: string;
-  /** The new snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** The envelope hash of the snapshot. */
-  envelope_hash: string;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
   /** When the snapshot was stored. */
   created_at: string;
   /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */
@@ -2215,19 +1723,11 @@ export type SnapshotCreatedEvent = {
   data: SnapshotCreatedData;
 };
 
-export type SnapshotHeader = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
+export type SnapshotHeader = AppliedUpdate & {
   /** When the writer made the snapshot. */
   generated_at: string;
   /** When the service stored the version. */
   created_at: string;
-  /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
-  envelope_hash: string | null;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
   /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */
   written_by: string | null;
   /** The `X-Request-Id` of the request that wrote the version. */
@@ -2255,28 +1755,16 @@ export type SnapshotPage = {
     order: 'asc' | 'desc';
     /** The maximum number of items on the page. */
     limit: number;
-    /**
-     * Alias of the outer next_cursor.
-     *
-     * @deprecated
-     */
+    /** @deprecated Alias of the outer next_cursor. */
     next_cursor: string | null;
   };
 };
 
-export type SnapshotProof = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
+export type SnapshotProof = AppliedUpdate & {
   /** The namespace of the subject’s id. */
   subject_type: 'individual' | 'organization' | 'entity';
   /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
   subject_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
-  /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
-  envelope_hash: string | null;
-  /** The envelope hash of the previous version; null for version 1. */
-  prev_hash: string | null;
   /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
   erased?: {
     /** The erasure. */
@@ -2425,11 +1913,7 @@ export type Tenant = {
     /** When the change takes effect, unless another human confirms it earlier. */
     effective_at: string;
   }>;
-  /**
-   * The same fields, wrapped.
-   *
-   * @deprecated
-   */
+  /** @deprecated The same fields, wrapped. */
   tenant: {
     /** The id of a tenant. */
     tenant_id: string;
@@ -2472,11 +1956,7 @@ export type TenantChainProof = {
   complete: boolean;
   /** The items of the page. */
   chain: Array<ChainItem>;
-  /**
-   * Alias of chain.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of chain. */
   items: Array<ChainItem>;
   /** Null on the last page. */
   next_cursor: string | null;
@@ -2488,11 +1968,7 @@ export type TenantChainProof = {
     order: 'asc' | 'desc';
     /** The maximum number of items on the page. */
     limit: number;
-    /**
-     * Alias of the outer next_cursor.
-     *
-     * @deprecated
-     */
+    /** @deprecated Alias of the outer next_cursor. */
     next_cursor: string | null;
   };
 };
@@ -2526,13 +2002,9 @@ export type TenantItem = {
     effective_at: string;
   }>;
   /** The caller’s role. */
-  api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
-  /**
-   * Alias of api_functional_role.
-   *
-   * @deprecated
-   */
-  role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
+  api_functional_role: Role;
+  /** @deprecated Alias of api_functional_role. */
+  role: Role;
   /** The caller’s role. */
   tenancy_role: 'account_admin' | 'member';
 };
@@ -2542,49 +2014,8 @@ export type TenantItemPage = PageEnd & {
   items: Array<TenantItem>;
 };
 
-export type TenantOfMember = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The name of the tenant. */
-  name: string;
-  /** A short name for URLs; null if there is none. */
-  slug: string | null;
-  /** When the tenant was created. */
-  created_at: string;
-  /** True if an update cannot be applied to a parent without envelope_hash. */
-  chain_enforced: boolean;
-  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-  evidence_policy: 'open' | 'resolved' | 'fresh';
-  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-  erasure_confirmation: 'required' | 'off';
-  /** `required` if a second human must confirm a grant on all subjects. */
-  grant_confirmation: 'required' | 'off';
-  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<{
-    /** The setting that becomes `off`. */
-    setting: 'erasure_confirmation' | 'grant_confirmation';
-    /** The principal that requested the change; null: the operator. */
-    requested_by: string | null;
-    /** When the change was requested. */
-    requested_at: string;
-    /** When the change takes effect, unless another human confirms it earlier. */
-    effective_at: string;
-  }>;
-  /** The caller’s role. */
-  api_functional_role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
-  /**
-   * Alias of api_functional_role.
-   *
-   * @deprecated
-   */
-  role: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
-  /** The caller’s role. */
-  tenancy_role: 'account_admin' | 'member';
-  /**
-   * The same fields, wrapped.
-   *
-   * @deprecated
-   */
+export type TenantOfMember = TenantItem & {
+  /** @deprecated The same fields, wrapped. */
   tenant: {
     /** The id of a tenant. */
     tenant_id: string;
@@ -2619,11 +2050,7 @@ export type TenantOfMember = {
 export type TransferOffer = {
   /** The id of the transfer offer. */
   transfer_offer_id: string;
-  /**
-   * Alias of transfer_offer_id.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of transfer_offer_id. */
   offer_id: string;
   /** The id of a tenant. */
   tenant_id: string;
@@ -2731,51 +2158,9 @@ export type UpdateProposedEvent = {
 
 export type UpdateWebhookSubscriptionBody = {
   /** The types of events that the subscription gets. */
-  event_types?: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  > | null;
-  /**
-   * Alias of event_types.
-   *
-   * @deprecated
-   */
-  subscribed_event_types?: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  > | null;
+  event_types?: Array<EventType> | null;
+  /** @deprecated Alias of event_types. */
+  subscribed_event_types?: Array<EventType> | null;
   /** The URL that receives the events. */
   target_url?: string | null;
   /** A `disabled` subscription gets no events. */
@@ -2844,82 +2229,12 @@ export type Verification = {
   };
 };
 
-export type VersionDiffResult = {
+export type VersionDiffResult = DiffResult & {
   subject: SubjectRef;
-  /**
-   * Alias of from.snapshot_version.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of from.snapshot_version. */
   from_version: number;
-  /**
-   * Alias of to.snapshot_version.
-   *
-   * @deprecated
-   */
+  /** @deprecated Alias of to.snapshot_version. */
   to_version: number;
-  /** RFC 6902 operations. */
-  format: 'rfc6902';
-  /** The "before" state. */
-  from: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
-  /** The "after" state. */
-  to: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
-  /** The roots that were compared. */
-  include: Array<'/' | '/attributes' | '/subject'>;
-  /** The operations that turn `from` into `to`, in order. */
-  ops: Array<DiffOperation>;
-  /** SHA-256 of the RFC 8785 text of `ops`. */
-  ops_hash: string;
-  /** The size of the change. */
-  change_summary: {
-    /** The number of operations. */
-    total_ops: number;
-    /** The number of `add` operations. */
-    adds: number;
-    /** The number of `remove` operations. */
-    removes: number;
-    /** The number of `replace` operations. */
-    replaces: number;
-    /** The number of distinct paths. */
-    paths_changed: number;
-  };
-  /** The evidence for each changed path. Absent with `include_attribution=none`. */
-  attribution?: Array<{
-    /** The path of an operation. */
-    path: string;
-    /** The references at exactly this path before the change; null if there are none. */
-    from: Array<EvidenceRef> | null;
-    /** The references at exactly this path after the change; null if there are none. */
-    to: Array<EvidenceRef> | null;
-    /** True if the value changed but its references did not, so no reference confirms the new value. Otherwise absent. An array element is compared with its previous self and with the previous element at its index. See [/docs/provenance](/docs/provenance). */
-    evidence_unchanged?: boolean;
-    /** The paths whose references cover the value if this path has none: the path of a group around it, or the previous path of its array element. `inherited_evidence` has the references. Absent if there are none. */
-    inherited?: {
-      /** The covering path before the change; null if `from` covers the value, or nothing does. */
-      from: string | null;
-      /** The covering path after the change; null if `to` covers the value, or nothing does. */
-      to: string | null;
-    };
-  }>;
-  /** The references of each path that `inherited` names. Absent if there is none. */
-  inherited_evidence?: {
-    /** The references before the change, by path. */
-    from: { [key: string]: Array<unknown> };
-    /** The references after the change, by path. */
-    to: { [key: string]: Array<unknown> };
-  };
-  /** The result of the verification. Absent with `verify=none`. */
-  verification?: DiffVerification;
 };
 
 export type WebhookSubscription = {
@@ -2930,51 +2245,9 @@ export type WebhookSubscription = {
   /** The URL that receives the events. */
   target_url: string;
   /** The types of events that the subscription gets. */
-  event_types: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  >;
-  /**
-   * Alias of event_types.
-   *
-   * @deprecated
-   */
-  subscribed_event_types: Array<
-    | 'identity.snapshot.created'
-    | 'update.proposed'
-    | 'update.applied'
-    | 'update.withdrawn'
-    | 'refresh_request.created'
-    | 'refresh_request.fulfilled'
-    | 'refresh_request.declined'
-    | 'refresh_request.cancelled'
-    | 'refresh_request.overdue'
-    | 'refresh_request.expired'
-    | 'erasure.requested'
-    | 'subject.erased'
-    | 'shared.snapshot.created'
-    | 'grant.created'
-    | 'grant.changed'
-    | 'grant.revoked'
-    | 'grant.expiring'
-    | 'grant.expired'
-  >;
+  event_types: Array<EventType>;
+  /** @deprecated Alias of event_types. */
+  subscribed_event_types: Array<EventType>;
   /** A `disabled` subscription gets no events. */
   status: 'active' | 'disabled';
   /** When the secret was last replaced. */
@@ -3010,19 +2283,7 @@ export type WebhookTestEvent = {
   data: WebhookTestData;
 };
 
-export type DiffVersionsQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
-  verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
-  depth?: string;
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** RFC 6902 operations. */
-  format?: 'rfc6902';
-  /** Comma-separated roots: `/subject`, `/attributes`, or `/` for the full envelope. */
-  include?: string;
-  /** `changed_only` adds the evidence for each changed path; `none` omits it. */
-  include_attribution?: 'changed_only' | 'none';
+export type DiffVersionsQuery = DiffSnapshotsQuery & {
   /** The "before" state. Send either this or `from_as_of`. */
   from_version?: number;
   /** The "before" state: the newest version at this moment. */
@@ -3127,17 +2388,7 @@ export type GetChainProofQuery = PageQuery & {
   depth?: string;
 };
 
-export type ExportSnapshotsQuery = {
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain';
-  /** Accepted by every snapshot read; has no effect here. */
-  depth?: string;
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
+export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
   /** `log`: the export is a bundle that proves each version’s place in the transparency log. Only as NDJSON. */
   proofs?: 'log';
 };
@@ -3402,26 +2653,7 @@ export type Operations = {
         /** Absent: all states. */
         status?: 'pending' | 'succeeded' | 'dead' | 'skipped';
         /** Only deliveries of events of this type. Absent: all types. */
-        event_type?:
-          | 'identity.snapshot.created'
-          | 'update.proposed'
-          | 'update.applied'
-          | 'update.withdrawn'
-          | 'refresh_request.created'
-          | 'refresh_request.fulfilled'
-          | 'refresh_request.declined'
-          | 'refresh_request.cancelled'
-          | 'refresh_request.overdue'
-          | 'refresh_request.expired'
-          | 'erasure.requested'
-          | 'subject.erased'
-          | 'shared.snapshot.created'
-          | 'grant.created'
-          | 'grant.changed'
-          | 'grant.revoked'
-          | 'grant.expiring'
-          | 'grant.expired'
-          | 'webhook.test';
+        event_type?: DeliveredEventType;
         /** Only deliveries created at or after this time. */
         from?: string;
         /** Only deliveries created at or before this time. */
@@ -3478,18 +2710,7 @@ export type Operations = {
         /** Only disclosures to this principal. */
         principal_id?: string;
         /** Only this kind of read. */
-        via?:
-          | 'summary'
-          | 'snapshot'
-          | 'diff'
-          | 'provenance'
-          | 'history'
-          | 'export'
-          | 'bundle'
-          | 'headers'
-          | 'proof'
-          | 'search'
-          | 'name';
+        via?: DisclosureVia;
         /** Only grants to this tenant. */
         grantee_tenant_id?: string;
       };
@@ -3504,18 +2725,7 @@ export type Operations = {
         /** Only disclosures to this principal. */
         principal_id?: string;
         /** Only this kind of read. */
-        via?:
-          | 'summary'
-          | 'snapshot'
-          | 'diff'
-          | 'provenance'
-          | 'history'
-          | 'export'
-          | 'bundle'
-          | 'headers'
-          | 'proof'
-          | 'search'
-          | 'name';
+        via?: DisclosureVia;
         /** Only disclosures of this subject; send `subject_id` too. */
         subject_type?: 'individual' | 'organization' | 'entity';
         /** The subject’s id, compared byte for byte. */
@@ -3530,36 +2740,7 @@ export type Operations = {
         /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
         to?: string;
         /** Only changes of this kind. */
-        action?:
-          | 'tenant.founded'
-          | 'tenant.changed'
-          | 'member.invited'
-          | 'member.added'
-          | 'member.changed'
-          | 'member.removed'
-          | 'webhook_subscription.created'
-          | 'webhook_subscription.changed'
-          | 'webhook_subscription.disabled'
-          | 'webhook_subscription.enabled'
-          | 'webhook_subscription.secret_rotated'
-          | 'webhook_subscription.deleted'
-          | 'transfer_offer.made'
-          | 'transfer_offer.accepted'
-          | 'transfer_offer.declined'
-          | 'transfer_offer.cancelled'
-          | 'grant.requested'
-          | 'grant.confirmed'
-          | 'grant.cancelled'
-          | 'grant.created'
-          | 'grant.changed'
-          | 'grant.revoked'
-          | 'grant.expired'
-          | 'grant.accepted'
-          | 'erasure.requested'
-          | 'erasure.confirmed'
-          | 'erasure.done'
-          | 'erasure.cancelled'
-          | 'limit.changed';
+        action?: AuditAction;
         /** Only changes by this principal. */
         principal_id?: string;
         /** Only changes to this object: the id of a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit. */
@@ -3754,6 +2935,8 @@ export type PathParameters = {
   log_index: number;
 };
 
+export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff';
+
 export type PageEnd = {
   /** Null on the last page. */
   next_cursor: string | null;
@@ -3763,14 +2946,101 @@ export type PageEnd = {
   page: {
     /** The maximum number of items on the page. */
     limit: number;
-    /**
-     * Alias of the outer next_cursor.
-     *
-     * @deprecated
-     */
+    /** @deprecated Alias of the outer next_cursor. */
     next_cursor: string | null;
   };
 };
+
+export type AuditAction =
+  | 'tenant.founded'
+  | 'tenant.changed'
+  | 'member.invited'
+  | 'member.added'
+  | 'member.changed'
+  | 'member.removed'
+  | 'webhook_subscription.created'
+  | 'webhook_subscription.changed'
+  | 'webhook_subscription.disabled'
+  | 'webhook_subscription.enabled'
+  | 'webhook_subscription.secret_rotated'
+  | 'webhook_subscription.deleted'
+  | 'transfer_offer.made'
+  | 'transfer_offer.accepted'
+  | 'transfer_offer.declined'
+  | 'transfer_offer.cancelled'
+  | 'grant.requested'
+  | 'grant.confirmed'
+  | 'grant.cancelled'
+  | 'grant.created'
+  | 'grant.changed'
+  | 'grant.revoked'
+  | 'grant.expired'
+  | 'grant.accepted'
+  | 'erasure.requested'
+  | 'erasure.confirmed'
+  | 'erasure.done'
+  | 'erasure.cancelled'
+  | 'limit.changed';
+
+export type ErrorCode =
+  | 'validation_error'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'limit_reached'
+  | 'not_found'
+  | 'not_logged_yet'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'erased'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'human_principal_required'
+  | 'rate_limited'
+  | 'request_header_fields_too_large'
+  | 'internal_error'
+  | 'damaged'
+  | 'unavailable';
+
+export type EventType =
+  | 'identity.snapshot.created'
+  | 'update.proposed'
+  | 'update.applied'
+  | 'update.withdrawn'
+  | 'refresh_request.created'
+  | 'refresh_request.fulfilled'
+  | 'refresh_request.declined'
+  | 'refresh_request.cancelled'
+  | 'refresh_request.overdue'
+  | 'refresh_request.expired'
+  | 'erasure.requested'
+  | 'subject.erased'
+  | 'shared.snapshot.created'
+  | 'grant.created'
+  | 'grant.changed'
+  | 'grant.revoked'
+  | 'grant.expiring'
+  | 'grant.expired';
+
+export type DeliveredEventType =
+  | 'identity.snapshot.created'
+  | 'update.proposed'
+  | 'update.applied'
+  | 'update.withdrawn'
+  | 'refresh_request.created'
+  | 'refresh_request.fulfilled'
+  | 'refresh_request.declined'
+  | 'refresh_request.cancelled'
+  | 'refresh_request.overdue'
+  | 'refresh_request.expired'
+  | 'erasure.requested'
+  | 'subject.erased'
+  | 'shared.snapshot.created'
+  | 'grant.created'
+  | 'grant.changed'
+  | 'grant.revoked'
+  | 'grant.expiring'
+  | 'grant.expired'
+  | 'webhook.test';
 
 export type EventHead = {
   /** The id of the event. */
@@ -3780,6 +3050,21 @@ export type EventHead = {
   /** The id of a tenant. */
   tenant_id: string;
 };
+
+export type DisclosureVia =
+  | 'summary'
+  | 'snapshot'
+  | 'diff'
+  | 'provenance'
+  | 'history'
+  | 'export'
+  | 'bundle'
+  | 'headers'
+  | 'proof'
+  | 'search'
+  | 'name';
+
+export type Role = 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
 
 export type PageQuery = {
   /** The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`. */

@@ -56,10 +56,7 @@ const lists: readonly (readonly [string, () => List])[] = [
         request,
       ),
   ],
-  [
-    'transfer offers',
-    () => (request) => new TransferOfferStore(world.database.sql).list(actor, request, ['tenant_owner']),
-  ],
+  ['transfer offers', () => (request) => new TransferOfferStore(world.database.sql).list(actor, request)],
   ['erasures of a subject', () => (request) => new ErasureStore(world.database.sql).list(actor, subject, request)],
   [
     'erasures of a tenant',

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AccessRule, rolesFrom, RULES } from '@iss/domain';
 
@@ -130,11 +130,10 @@ function listOf(list: string, [name = '']: readonly string[]): string {
 let sources: SqlFiles | undefined;
 
 function filesOfSources(): SqlFiles {
-  sources ??= new SqlFiles(
-    Object.fromEntries(
-      globSync('**/*.sql', { cwd: FOLDER }).map((file) => [file, readFileSync(join(FOLDER, file), 'utf8')]),
-    ),
-  );
+  if (sources === undefined) {
+    const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sql'));
+    sources = new SqlFiles(Object.fromEntries(files.map((file) => [file, readFileSync(join(FOLDER, file), 'utf8')])));
+  }
   return sources;
 }
 

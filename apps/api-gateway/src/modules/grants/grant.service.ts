@@ -7,7 +7,6 @@ import {
   DomainError,
   requireAccess,
   requireExpiry,
-  rolesFrom,
   RULES,
   type Scope,
   SCOPES,
@@ -54,8 +53,6 @@ export interface GrantChangeRequest {
 /** The outcome of one of many grants. */
 export type GrantResultRecord = GrantRecord | PendingGrantRecord | DomainError;
 
-const MANAGERS = rolesFrom(RULES.manageGrants.role);
-
 /** Creates, changes, revokes and lists grants. */
 @Injectable()
 export class GrantService {
@@ -73,7 +70,7 @@ export class GrantService {
    */
   async create(actor: Acting, request: GrantRequest): Promise<GrantRecord | PendingGrantRecord> {
     const grant = toCreate(actor, request);
-    const [outcome] = await this.grants.create(actor, [grant], MANAGERS);
+    const [outcome] = await this.grants.create(actor, [grant]);
     return outcome?.kind === 'pending' ? outcome.pending : requireGranted(outcome, grant);
   }
 
@@ -114,7 +111,7 @@ export class GrantService {
       const lot = valid.slice(at, at + GRANTS_AT_ONCE);
       try {
         const grants = lot.map(({ grant }) => grant);
-        const outcomes = await this.grants.create(actor, grants, MANAGERS);
+        const outcomes = await this.grants.create(actor, grants);
         for (const [place, { grant, index }] of lot.entries()) {
           const outcome = outcomes[place];
           const result =
@@ -157,7 +154,7 @@ export class GrantService {
 
   /** Accepts a grant to the tenant. Throws `not_found`, or `conflict` if it is not active. */
   async accept(actor: Acting, grantId: string): Promise<GrantRecord> {
-    const { facts, grant } = await this.grants.accept(actor, grantId, rolesFrom(RULES.acceptGrants.role));
+    const { facts, grant } = await this.grants.accept(actor, grantId);
     requireAccess(facts, RULES.acceptGrants);
     if (grant === null)
       throw new DomainError('not_found', 'No such grant to this tenant. List its received grants for their ids.');
@@ -177,7 +174,7 @@ export class GrantService {
 
   /** Revokes a grant with immediate effect. Throws `not_found`, or `conflict` if it is not active. */
   async revoke(actor: Acting, grantId: string): Promise<GrantRecord> {
-    const revoked = await this.grants.revoke(actor, grantId, MANAGERS);
+    const revoked = await this.grants.revoke(actor, grantId);
     const grant = requireOwn(revoked);
     if (!revoked.isRevoked) throw notActive(grant, 'revoked');
     return grant;
@@ -189,7 +186,7 @@ export class GrantService {
    */
   async change(actor: Acting, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
     const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
-    const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until }, MANAGERS);
+    const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until });
     const grant = requireOwn(changed);
     if (changed.needsConfirmation) {
       throw new DomainError(

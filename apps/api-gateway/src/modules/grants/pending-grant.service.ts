@@ -1,4 +1,4 @@
-import { type Acting, type Actor, ALL_SUBJECTS, DomainError, requireAccess, rolesFrom, RULES } from '@iss/domain';
+import { type Acting, type Actor, ALL_SUBJECTS, DomainError, requireAccess, RULES } from '@iss/domain';
 import {
   type GrantRecord,
   type Page,
@@ -11,8 +11,6 @@ import { Injectable } from '@nestjs/common';
 import { requireHumanPrincipal } from '../../access/human';
 import type { Principal } from '../../auth/principal';
 import { requireGranted } from './grant.service';
-
-const MANAGERS = rolesFrom(RULES.confirmGrants.role);
 
 /** Confirms, cancels and lists grants on all subjects that wait for a second human (docs/membership.md). */
 @Injectable()
@@ -45,9 +43,7 @@ export class PendingGrantService {
       }
       return pending;
     };
-    return this.pending.confirm({ ...actor, grantId }, MANAGERS, decide, (outcome) =>
-      requireGranted(outcome, ALL_SUBJECTS),
-    );
+    return this.pending.confirm({ ...actor, grantId }, decide, (outcome) => requireGranted(outcome, ALL_SUBJECTS));
   }
 
   /** Throws `forbidden`, `not_found`, or `conflict` if it has ended. */

@@ -1,4 +1,4 @@
-import { type Acting, type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
+import { type Acting, type Actor, DomainError, parsePeriod, requireAccess, RULES } from '@iss/domain';
 import {
   confirmationsSetTo,
   type NewTenant,
@@ -6,7 +6,6 @@ import {
   type PageRequest,
   TenancyStore,
   type TenantChange,
-  type TenantChangers,
   type TenantRecord,
   type TenantOfMember,
   type UsageDay,
@@ -25,12 +24,6 @@ const DAY_MS = 86_400_000;
 const DEFAULT_WINDOW_DAYS = 30;
 /** Contract, "Usage": a year, including a leap year. */
 const MAX_WINDOW_DAYS = 366;
-
-const CHANGERS: TenantChangers = {
-  owners: rolesFrom(RULES.liftConfirmation.role),
-  admins: rolesFrom(RULES.changeTenant.role),
-};
-const NOBODY: TenantChangers = { owners: [], admins: [] };
 
 /** Creates, changes and lists tenants, and counts what they wrote. */
 @Injectable()
@@ -73,8 +66,7 @@ export class TenantService {
     const isLifting = confirmationsSetTo('off', change).length > 0;
     const isMachine =
       (isLifting || confirmationsSetTo('required', change).length > 0) && caller.claimedType !== 'human';
-    const changers = isMachine ? NOBODY : CHANGERS;
-    const { facts, tenant } = await this.tenancy.change(acting, change, changers);
+    const { facts, tenant } = await this.tenancy.change(acting, change, isMachine);
     if (tenant !== null) return tenant;
     requireAccess(facts, isLifting ? RULES.liftConfirmation : RULES.changeTenant);
     throw humanRequired('change whether a second human has to confirm');
@@ -89,8 +81,7 @@ export class TenantService {
     bounds: { from: string | undefined; to: string | undefined },
   ): Promise<{ window: UsageWindow; days: UsageDay[] }> {
     const window = requireWindow(bounds.from, bounds.to);
-    const readers = rolesFrom(RULES.readUsage.role);
-    const { facts, days } = await this.tenancy.usage(actor, window, readers);
+    const { facts, days } = await this.tenancy.usage(actor, window);
     requireAccess(facts, RULES.readUsage);
     return { window, days };
   }

@@ -7,7 +7,6 @@ import {
   OWNER,
   requireAccess,
   requireExpiry,
-  rolesFrom,
   RULES,
 } from '@iss/domain';
 import {
@@ -64,8 +63,7 @@ export class TransferOfferService {
    * for others.
    */
   async list(actor: Actor, request: PageRequest): Promise<Page<TransferOfferRecord>> {
-    const admins = rolesFrom(RULES.readTransferOffers.role);
-    const { facts, isOffered, page } = await this.offers.list(actor, request, admins);
+    const { facts, isOffered, page } = await this.offers.list(actor, request);
     if (!isOffered) requireAccess(facts, RULES.readTransferOffers);
     return page;
   }

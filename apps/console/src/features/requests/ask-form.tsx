@@ -1,117 +1,113 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import { ApiError, ForbiddenError } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
-import { tenantPath, useAction } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { useSubjectAccess } from '../../entities/subject-access.ts';
-import { INTERVALS, TEXT } from './words.ts';
+import { Form } from '../../forms/form.tsx';
+import { instantOf, MomentField } from '../../forms/moment.tsx';
+import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Place } from '../../ui/text/place.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading } from '../../ui/state.tsx';
+import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
 import { contentOf, leavesOf } from '../proposals/content.ts';
 import { useVersion } from '../proposals/use-version.ts';
 import styles from './styles.module.css';
+import { INTERVALS, TEXT } from './words.ts';
 
 const MAX_MESSAGE = 2_000;
-const SHOWN_PATHS = 60;
+const MOST_PATHS_AT_ONCE = 60;
 const MAX_PATHS = 2_000;
+
+interface Values extends Record<string, string | readonly string[]> {
+  readonly reason: string;
+  readonly message: string;
+  readonly paths: readonly string[];
+  readonly dueAt: string;
+  readonly expiresAt: string;
+  readonly every: string;
+}
 
 /** Asks the owner for a newer version, with the values, a reason and a due date. */
 export function AskForm({ path, onClose }: { path: string | undefined; onClose: () => void }) {
-  const { tenantId, subjectId, globalPath } = useSubject();
-  const requests = `${globalPath}/refresh-requests`;
-  const action = useAction(requests, tenantPath(tenantId, 'refresh-requests'));
-  const [reason, setReason] = useState('');
-  const [message, setMessage] = useState('');
-  const [chosen, setChosen] = useState<readonly string[]>(path === undefined ? [] : [path]);
-  const [dueAt, setDueAt] = useState('');
-  const [expiresAt, setExpiresAt] = useState('');
-  const [every, setEvery] = useState('');
-  const id = useId();
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  const details = action.error instanceof ApiError ? action.error.details : [];
-  const faultAt = (place: string): string | undefined => details.find((one) => one.path.startsWith(place))?.message;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    action.mutate(
-      {
-        method: 'POST',
-        path: requests,
+  const { tenantId, subjectId, ids, globalPath } = useSubject();
+  const { subject_type, subject_id } = ids;
+  const start: Values = {
+    reason: '',
+    message: '',
+    paths: path === undefined ? [] : [path],
+    dueAt: '',
+    expiresAt: '',
+    every: '',
+  };
+  const form = useForm({
+    start,
+    action: useAction(`${globalPath}/refresh-requests`, tenantPath(tenantId, 'refresh-requests')),
+    callOf: ({ reason, message, paths, dueAt, expiresAt, every }) =>
+      apiCall('POST', '/v1/subjects/{subject_type}/{subject_id}/refresh-requests', {
+        path: { subject_type, subject_id },
         body: {
           requesting_tenant_id: tenantId,
-          reason_code: reason === '' ? null : reason,
-          message: message === '' ? null : message,
-          requested_paths: chosen,
-          due_at: momentOf(dueAt),
-          expires_at: momentOf(expiresAt),
-          every: every === '' ? null : every,
+          reason_code: reason || null,
+          message: message || null,
+          requested_paths: [...paths],
+          due_at: instantOf(dueAt),
+          expires_at: instantOf(expiresAt),
+          every: every || null,
         },
-      },
-      { onSuccess: onClose },
-    );
-  };
+      }),
+    onDone: onClose,
+  });
+  const id = useId();
+  const details = form.error instanceof ApiError ? form.error.details : [];
+  const faultAt = (place: string) => ({ fault: details.find((one) => one.path.startsWith(place))?.message });
   return (
     <Section title={TEXT.askTitle(subjectId)}>
-      <form ref={form} className={ui.form} onSubmit={submit}>
+      <Form
+        form={form}
+        submit={TEXT.send}
+        hasCurl={false}
+        buttons={
+          <Button kind="plain" onClick={onClose}>
+            {TEXT.close}
+          </Button>
+        }
+      >
         <p className={styles.quiet}>{TEXT.askNote}</p>
         <div className={styles.fields}>
           <TextField
             label={TEXT.reason}
             hint={TEXT.reasonHint}
             list={`${id}-reasons`}
-            value={reason}
-            fault={faultAt('/reason_code')}
-            onChange={(event) => setReason(event.target.value)}
+            autoFocus
+            {...form.text('reason')}
+            {...faultAt('/reason_code')}
           />
           <datalist id={`${id}-reasons`}>
             {TEXT.reasons.map((code) => (
               <option key={code} value={code} />
             ))}
           </datalist>
-          <TextField
-            label={TEXT.dueAt}
-            type="datetime-local"
-            value={dueAt}
-            fault={faultAt('/due_at')}
-            onChange={(event) => setDueAt(event.target.value)}
-          />
-          <TextField
-            label={TEXT.expiresAt}
-            type="datetime-local"
-            value={expiresAt}
-            fault={faultAt('/expires_at')}
-            onChange={(event) => setExpiresAt(event.target.value)}
-          />
+          <MomentField label={TEXT.dueAt} {...form.text('dueAt')} {...faultAt('/due_at')} />
+          <MomentField label={TEXT.expiresAt} {...form.text('expiresAt')} {...faultAt('/expires_at')} />
           <Select
             label={TEXT.every}
-            value={every}
             options={[{ value: '', label: TEXT.once }, ...INTERVALS.map(([value, label]) => ({ value, label }))]}
-            onChange={(event) => setEvery(event.target.value)}
+            {...form.text('every')}
           />
         </div>
         <TextArea
           label={TEXT.message}
           rows={3}
           maxLength={MAX_MESSAGE}
-          value={message}
-          fault={faultAt('/message')}
-          onChange={(event) => setMessage(event.target.value)}
+          {...form.text('message')}
+          {...faultAt('/message')}
         />
-        <Paths chosen={chosen} choose={setChosen} fault={faultAt('/requested_paths')} />
-        {action.error !== null && <Problem error={action.error} />}
-        <div className={ui.actions}>
-          <Button type="submit" kind="primary" isPending={action.isPending}>
-            {TEXT.send}
-          </Button>
-          <Button kind="plain" onClick={onClose}>
-            {TEXT.close}
-          </Button>
-        </div>
-      </form>
+        <Paths chosen={form.values.paths} choose={(paths) => form.set({ paths })} {...faultAt('/requested_paths')} />
+      </Form>
     </Section>
   );
 }
@@ -156,11 +152,11 @@ function Paths({ chosen, choose, fault }: PathsProps) {
       <p className={styles.quiet} role="status">
         {TEXT.pathsNote(chosen.length)}
       </p>
-      {all.length > SHOWN_PATHS && (
+      {all.length > MOST_PATHS_AT_ONCE && (
         <TextField label={TEXT.findPath} value={find} onChange={(event) => setFind(event.target.value)} />
       )}
       <div className={styles.checks}>
-        {found.slice(0, SHOWN_PATHS).map((one) => (
+        {found.slice(0, MOST_PATHS_AT_ONCE).map((one) => (
           <Checkbox
             key={one}
             label={<Place pointer={one} />}
@@ -169,14 +165,10 @@ function Paths({ chosen, choose, fault }: PathsProps) {
           />
         ))}
       </div>
-      {found.length > SHOWN_PATHS && <p className={styles.quiet}>{TEXT.morePaths(found.length - SHOWN_PATHS)}</p>}
+      {found.length > MOST_PATHS_AT_ONCE && (
+        <p className={styles.quiet}>{TEXT.morePaths(found.length - MOST_PATHS_AT_ONCE)}</p>
+      )}
       {fault !== undefined && <span className={ui.fault}>{fault}</span>}
     </fieldset>
   );
-}
-
-/** Converts a `datetime-local` value in the reader's time zone to a moment; null if it is empty. */
-function momentOf(local: string): string | null {
-  const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { TEXT } from './words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -14,12 +13,14 @@ import styles from './styles.module.css';
 export function ChooseSubject({ tenantId, onClose }: { tenantId: string; onClose: () => void }) {
   const [find, setFind] = useState('');
   const wanted = find.trim();
-  const list = useList<api.AccessibleSubject>(
-    tenantPath(tenantId, 'accessible-subjects'),
-    wanted === '' ? {} : { q: wanted },
+  const list = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', {
+      path: { tenant_id: tenantId },
+      query: { q: wanted === '' ? undefined : wanted },
+    }),
   );
   return (
-    <Dialog title={TEXT.chooseSubject} isOpen onClose={onClose}>
+    <Dialog title={TEXT.chooseSubject} onClose={onClose}>
       <p>{TEXT.chooseSubjectNote}</p>
       <TextField
         label={TEXT.findShared}
@@ -31,9 +32,7 @@ export function ChooseSubject({ tenantId, onClose }: { tenantId: string; onClose
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && list.error === null && <Loading />}
       {list.data !== undefined && list.items.length === 0 && (
-        <Empty title={TEXT.noneShared}>
-          <p>{TEXT.noneSharedText}</p>
-        </Empty>
+        <Empty title={TEXT.noneShared} text={TEXT.noneSharedText} />
       )}
       <ul className={styles.choices}>
         {list.items.map(({ subject_type: subjectType, subject_id: subjectId, granted_by_tenant_id: by }) => (

@@ -1,77 +1,59 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { pathOf, tenantPath, useAction, useList } from '../../app/api.ts';
-import { TEXT } from './words.ts';
-import { Confirm } from '../../ui/dialog.tsx';
+import { type ApiCall, apiCall, pathOf, tenantPath, useList } from '../../app/api.ts';
+import { ConfirmCall } from '../../forms/form.tsx';
 import { Select, TextArea } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { More } from '../../ui/table/table.tsx';
+import { TEXT } from './words.ts';
 
-export interface Answering {
-  readonly kind: 'fulfil' | 'decline' | 'cancel';
-  readonly request: api.RefreshRequest;
-}
+type Request = api.RefreshRequest;
 
 interface AnswerProps {
-  request: api.RefreshRequest;
+  request: Request;
   tenantId: string;
   onClose: () => void;
 }
 
 const MAX_REASON = 500;
+const OF_REQUEST = '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}';
 
-/** Answers a request. A failure keeps the typed input. */
-export function AnswerDialog({ answering, ...rest }: Omit<AnswerProps, 'request'> & { answering: Answering }) {
-  const { kind, request } = answering;
-  switch (kind) {
-    case 'fulfil':
-      return <Fulfil request={request} {...rest} />;
-    case 'decline':
-      return <Decline request={request} {...rest} />;
-    case 'cancel':
-      return <Cancel request={request} {...rest} />;
-  }
+/** Returns the part of each dialog that sends an answer and closes it. A failure keeps the typed input. */
+function answering({ request, tenantId, onClose }: AnswerProps, call: ApiCall | null) {
+  const requests = pathOf('v1', 'subjects', request.subject_type, request.subject_id, 'refresh-requests');
+  return { call, changes: [requests, tenantPath(tenantId, 'refresh-requests')], onClose };
 }
 
-function useAnswer({ request, tenantId, onClose }: AnswerProps) {
-  const subject = pathOf('v1', 'subjects', request.subject_type, request.subject_id);
-  const requests = `${subject}/refresh-requests`;
-  const action = useAction(requests, tenantPath(tenantId, 'refresh-requests'));
-  const path = `${requests}${pathOf(request.refresh_request_id)}`;
-  return {
-    isPending: action.isPending,
-    error: action.error,
-    answer: (how: 'fulfill' | 'decline' | 'cancel', body?: unknown): void =>
-      action.mutate(
-        { method: 'POST', path: `${path}/${how}`, ...(body === undefined ? {} : { body }) },
-        { onSuccess: onClose },
-      ),
-  };
-}
+const pathTo = ({ subject_type, subject_id, refresh_request_id }: Request) => ({
+  path: { subject_type, subject_id, refresh_request_id },
+});
 
 /** Fulfils a request with a version of its subject: the suggested one by default, else the latest. */
-function Fulfil(props: AnswerProps) {
-  const { request, tenantId, onClose } = props;
+export function Fulfil(props: AnswerProps) {
+  const { request, tenantId } = props;
   const { subject_type: subjectType, subject_id: subjectId, suggested_fulfilment: suggested } = request;
-  const { answer, ...state } = useAnswer(props);
-  const versions = useList<api.SnapshotHeader>(tenantPath(tenantId, 'subjects', subjectType, subjectId, 'snapshots'), {
-    view: 'header',
-    limit: 100,
-  });
+  const versions = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/snapshots', {
+      path: { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId },
+      query: { view: 'header', limit: 100 },
+    }),
+  );
   const newest = versions.items.toSorted((one, other) => other.snapshot_version - one.snapshot_version);
   const [chosen, setChosen] = useState<string | null>(null);
   const snapshotId = chosen ?? suggested?.snapshot_id ?? newest[0]?.snapshot_id;
+  const [path] = request.requested_paths;
+  const call =
+    snapshotId === undefined
+      ? null
+      : apiCall('POST', `${OF_REQUEST}/fulfill`, { ...pathTo(request), body: { resolved_snapshot_id: snapshotId } });
   return (
-    <Confirm
+    <ConfirmCall
+      {...answering(props, call)}
       title={TEXT.fulfilTitle(request.requesting_tenant_id)}
       confirm={TEXT.fulfil}
       kind="primary"
-      isOpen
-      onClose={onClose}
-      {...state}
-      onConfirm={() => snapshotId !== undefined && answer('fulfill', { resolved_snapshot_id: snapshotId })}
     >
       {suggested !== null && suggested !== undefined && (
         <Notice tone="good">{TEXT.suggested(suggested.snapshot_version)}</Notice>
@@ -81,7 +63,7 @@ function Fulfil(props: AnswerProps) {
         <Link
           to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
           params={{ tenantId, subjectType, subjectId }}
-          search={request.requested_paths[0] === undefined ? {} : { path: request.requested_paths[0] }}
+          search={path === undefined ? {} : { path }}
         >
           {TEXT.changeFirst}
         </Link>
@@ -97,21 +79,17 @@ function Fulfil(props: AnswerProps) {
         onChange={(event) => setChosen(event.target.value)}
       />
       <More list={versions} />
-    </Confirm>
+    </ConfirmCall>
   );
 }
 
-function Decline(props: AnswerProps) {
-  const { answer, ...state } = useAnswer(props);
+export function Decline(props: AnswerProps) {
   const [reason, setReason] = useState('');
   return (
-    <Confirm
+    <ConfirmCall
+      {...answering(props, apiCall('POST', `${OF_REQUEST}/decline`, { ...pathTo(props.request), body: { reason } }))}
       title={TEXT.declineTitle(props.request.requesting_tenant_id)}
       confirm={TEXT.decline}
-      isOpen
-      onClose={props.onClose}
-      {...state}
-      onConfirm={() => answer('decline', { reason })}
     >
       <TextArea
         label={TEXT.declineReason}
@@ -122,25 +100,21 @@ function Decline(props: AnswerProps) {
         autoFocus
         onChange={(event) => setReason(event.target.value)}
       />
-    </Confirm>
+    </ConfirmCall>
   );
 }
 
-function Cancel(props: AnswerProps) {
-  const { answer, ...state } = useAnswer(props);
+export function Cancel(props: AnswerProps) {
   const { status, every } = props.request;
   const isPending = status === 'pending';
   return (
-    <Confirm
+    <ConfirmCall
+      {...answering(props, apiCall('POST', `${OF_REQUEST}/cancel`, pathTo(props.request)))}
       title={isPending ? TEXT.cancelTitle : TEXT.stopTitle}
       confirm={isPending ? TEXT.cancel : TEXT.stop}
-      isOpen
-      onClose={props.onClose}
-      {...state}
-      onConfirm={() => answer('cancel')}
     >
       {isPending && <p>{TEXT.cancelText}</p>}
       {every !== null && <p>{TEXT.cancelSeriesText}</p>}
-    </Confirm>
+    </ConfirmCall>
   );
 }

@@ -1,20 +1,32 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useList } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { namesOf } from '../../entities/grant.tsx';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
+import { useRowActions } from '../../forms/row-actions.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Table } from '../../ui/table/table.tsx';
+import { TEXT } from './words.ts';
 
 /** Shows received grants on all subjects that this tenant has not accepted. An admin can accept them. */
 export function OfferedGrants({ tenantId }: { tenantId: string }) {
-  const may = useMay(tenantId)('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept');
-  const { items: offered } = useList<api.Grant>(tenantPath(tenantId, 'grants'), {
-    direction: 'offered',
-    status: 'active',
-  });
+  const may = useMay(tenantId);
+  const path = { tenant_id: tenantId };
+  const query = { direction: 'offered', status: 'active' } as const;
+  const { items: offered } = useList(apiCall('GET', '/v1/tenants/{tenant_id}/grants', { path, query }));
   const action = useAction(tenantPath(tenantId));
+  const [actions] = useRowActions<api.Grant>(TEXT.actions, [
+    {
+      label: TEXT.accept,
+      kind: 'primary',
+      nameOf: ({ grantor_tenant_id: from }) => TEXT.acceptGrantOf(from),
+      isOffered: () => may('POST /v1/tenants/{tenant_id}/grants/{grant_id}/accept'),
+      isPending: action.isPending,
+      run: ({ grant_id }) =>
+        action.mutate(
+          apiCall('POST', '/v1/tenants/{tenant_id}/grants/{grant_id}/accept', { path: { ...path, grant_id } }),
+        ),
+    },
+  ]);
   if (offered.length === 0) return null;
   return (
     <>
@@ -28,21 +40,7 @@ export function OfferedGrants({ tenantId }: { tenantId: string }) {
           { title: TEXT.id, isHeader: true, value: ({ grantor_tenant_id: id }) => id },
           { title: TEXT.scopes, value: ({ scopes }) => namesOf(scopes) },
           { title: TEXT.purpose, value: ({ purpose }) => purpose },
-          {
-            title: TEXT.actions,
-            cell: ({ grant_id: id, grantor_tenant_id: from }) =>
-              may && (
-                <Button
-                  small
-                  kind="primary"
-                  aria-label={TEXT.acceptGrantOf(from)}
-                  isPending={action.isPending}
-                  onClick={() => action.mutate({ method: 'POST', path: tenantPath(tenantId, 'grants', id, 'accept') })}
-                >
-                  {TEXT.accept}
-                </Button>
-              ),
-          },
+          actions,
         ]}
       />
     </>

@@ -1,19 +1,18 @@
-import { type FormEvent, useState } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useList, useTenants } from '../../app/api.ts';
+import { apiCall, useAction, useList, useTenants } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
+import { ConfirmCall, Form } from '../../forms/form.tsx';
+import { useRowActions } from '../../forms/row-actions.tsx';
+import { useForm } from '../../forms/use-form.ts';
 import { Copy } from '../../ui/copy.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
-import ui from '../../ui/ui.module.css';
-import Invitations, { OF_MEMBERSHIPS } from './invitations.tsx';
+import Invitations, { MEMBERSHIP, OF_MEMBERSHIPS } from './invitations.tsx';
+import { TEXT } from './words.ts';
 
 /** Shows the caller's tenants, its invitations and the tenants that it blocks. */
 export function TenantsView() {
@@ -37,20 +36,30 @@ function OwnId({ id }: { id: string }) {
 }
 
 function Memberships() {
-  const list = useTenants();
-  const action = useAction(...OF_MEMBERSHIPS);
-  const [leaving, setLeaving] = useState<api.TenantItem | null>(null);
+  const [actions, dialog] = useRowActions<api.TenantItem>(TEXT.actions, [
+    {
+      label: TEXT.leave,
+      nameOf: ({ name }) => TEXT.leaveOf(name),
+      dialog: ({ tenant_id, name }, close) => (
+        <ConfirmCall
+          title={TEXT.leaveTitle(name)}
+          confirm={TEXT.leave}
+          call={apiCall('POST', `${MEMBERSHIP}/leave`, { path: { tenant_id } })}
+          changes={OF_MEMBERSHIPS}
+          onClose={close}
+        >
+          <p>{TEXT.leaveText}</p>
+        </ConfirmCall>
+      ),
+    },
+  ]);
   return (
     <Section title={TEXT.tenants}>
       <ListTable
         caption={TEXT.tenants}
-        list={list}
+        list={useTenants()}
         keyOf={({ tenant_id: id }) => id}
-        empty={
-          <Empty title={TEXT.none}>
-            <p>{TEXT.noneText}</p>
-          </Empty>
-        }
+        empty={<Empty title={TEXT.none} text={TEXT.noneText} />}
         columns={[
           {
             title: TEXT.name,
@@ -64,41 +73,25 @@ function Memberships() {
           },
           { title: TEXT.id, value: ({ tenant_id: id }) => id },
           { title: TEXT.role, value: ({ role }) => role },
-          {
-            title: TEXT.actions,
-            cell: (tenant) => (
-              <Button small aria-label={TEXT.leaveOf(tenant.name)} onClick={() => setLeaving(tenant)}>
-                {TEXT.leave}
-              </Button>
-            ),
-          },
+          actions,
         ]}
       />
-      {leaving !== null && (
-        <Confirm
-          title={TEXT.leaveTitle(leaving.name)}
-          confirm={TEXT.leave}
-          isOpen
-          isPending={action.isPending}
-          error={action.error}
-          onConfirm={() =>
-            action.mutate(
-              { method: 'POST', path: tenantPath(leaving.tenant_id, 'membership', 'leave') },
-              { onSuccess: () => setLeaving(null) },
-            )
-          }
-          onClose={() => setLeaving(null)}
-        >
-          <p>{TEXT.leaveText}</p>
-        </Confirm>
-      )}
+      {dialog}
     </Section>
   );
 }
 
 function Blocked() {
-  const list = useList<api.BlockedTenant>('/v1/blocked-tenants');
+  const list = useList(apiCall('GET', '/v1/blocked-tenants'));
   const action = useAction(...OF_MEMBERSHIPS);
+  const [actions] = useRowActions<api.BlockedTenant>(TEXT.actions, [
+    {
+      label: TEXT.unblock,
+      nameOf: ({ tenant_id: id }) => TEXT.unblockOf(id),
+      isPending: action.isPending,
+      run: ({ tenant_id }) => action.mutate(apiCall('DELETE', `${MEMBERSHIP}/block`, { path: { tenant_id } })),
+    },
+  ]);
   if (list.items.length === 0) return null;
   return (
     <Section title={TEXT.blocked}>
@@ -111,19 +104,7 @@ function Blocked() {
         columns={[
           { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
           { title: TEXT.since, at: ({ blocked_at: at }) => at },
-          {
-            title: TEXT.actions,
-            cell: ({ tenant_id: id }) => (
-              <Button
-                small
-                aria-label={TEXT.unblockOf(id)}
-                isPending={action.isPending}
-                onClick={() => action.mutate({ method: 'DELETE', path: tenantPath(id, 'membership', 'block') })}
-              >
-                {TEXT.unblock}
-              </Button>
-            ),
-          },
+          actions,
         ]}
       />
     </Section>
@@ -131,27 +112,19 @@ function Blocked() {
 }
 
 function NewTenant() {
-  const create = useAction('/v1/tenants');
   const navigate = useNavigate();
-  const [tenantId, setTenantId] = useState('');
-  const [name, setName] = useState('');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    create.mutate(
-      { method: 'POST', path: '/v1/tenants', body: { tenant_id: tenantId, name } },
-      { onSuccess: () => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId } }) },
-    );
-  };
+  const form = useForm({
+    start: { tenantId: '', name: '' },
+    action: useAction('/v1/tenants'),
+    callOf: ({ tenantId, name }) => apiCall('POST', '/v1/tenants', { body: { tenant_id: tenantId, name } }),
+    onDone: (_, { tenantId }) => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId } }),
+  });
   return (
     <Section title={TEXT.create}>
-      <form className={ui.form} onSubmit={submit}>
-        <TextField label={TEXT.newId} value={tenantId} required onChange={(event) => setTenantId(event.target.value)} />
-        <TextField label={TEXT.newName} value={name} required onChange={(event) => setName(event.target.value)} />
-        {create.error !== null && <Problem error={create.error} />}
-        <Button type="submit" kind="primary" isPending={create.isPending}>
-          {TEXT.make}
-        </Button>
-      </form>
+      <Form form={form} submit={TEXT.make} hasCurl={false}>
+        <TextField label={TEXT.newId} required {...form.text('tenantId')} />
+        <TextField label={TEXT.newName} required {...form.text('name')} />
+      </Form>
     </Section>
   );
 }

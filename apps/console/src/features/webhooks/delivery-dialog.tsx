@@ -1,76 +1,64 @@
-import type { api } from '@identity-state/client';
-import { useAction, useGet } from '../../app/api.ts';
+import { apiCall, useAction, useGet } from '../../app/api.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Json } from '../../ui/text/json.tsx';
+import { Facts } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { DeliveryStatus } from './page.tsx';
-import { isSuccess, subscriptionPath } from './webhooks.ts';
-import styles from './styles.module.css';
+import { DeliveryStatus } from './status.tsx';
+import { isSuccess, OF_SUBSCRIPTION, subscriptionPath } from './webhooks.ts';
 
-/** Shows a delivery with its payload and attempts, and can send it again. */
-export function DeliveryDialog({
-  subscriptionId,
-  deliveryId,
-  mayRedeliver,
-  onClose,
-}: {
+const OF_DELIVERY = `${OF_SUBSCRIPTION}/deliveries/{delivery_id}` as const;
+
+interface DeliveryDialogProps {
   subscriptionId: string;
   deliveryId: string;
   mayRedeliver: boolean;
   onClose: () => void;
-}) {
+}
+
+/** Shows a delivery with its payload and attempts, and can send it again. */
+export function DeliveryDialog({ subscriptionId, deliveryId, mayRedeliver, onClose }: DeliveryDialogProps) {
   const words = TEXT.delivery;
-  const path = `${subscriptionPath(subscriptionId)}/deliveries/${encodeURIComponent(deliveryId)}`;
-  const delivery = useGet<api.DeliveryWithPayload>(path);
+  const path = { subscription_id: subscriptionId, delivery_id: deliveryId };
+  const call = apiCall('GET', OF_DELIVERY, { path });
+  const delivery = useGet(call);
   const action = useAction(subscriptionPath(subscriptionId));
   const isFinished = delivery.data !== undefined && delivery.data.status !== 'pending';
   return (
-    <Dialog title={words.title} isOpen onClose={onClose}>
-      <div className={styles.stack}>
+    <Dialog title={words.title} onClose={onClose}>
+      <div className={ui.stack}>
         <Answer query={delivery}>
           {(data) => (
             <>
-              <dl className={styles.facts}>
-                <dt>{TEXT.type}</dt>
-                <dd>
-                  <code>{data.event_type}</code> <Hash value={data.event_id} length={16} />
-                </dd>
-                <dt>{TEXT.status}</dt>
-                <dd>
-                  <DeliveryStatus of={data} /> {data.skipped_reason !== null && TEXT.skipped[data.skipped_reason]}
-                </dd>
-                <dt>{TEXT.made}</dt>
-                <dd>
-                  <Time at={data.created_at} />
-                </dd>
-                {data.next_attempt_at !== null && (
-                  <>
-                    <dt>{words.next}</dt>
-                    <dd>
-                      <Time at={data.next_attempt_at} />
-                    </dd>
-                  </>
-                )}
-                {data.request_id !== null && (
-                  <>
-                    <dt>{words.request}</dt>
-                    <dd>
-                      <Hash value={data.request_id} length={36} />
-                    </dd>
-                  </>
-                )}
-              </dl>
+              <Facts
+                of={[
+                  [
+                    TEXT.type,
+                    <>
+                      <code>{data.event_type}</code> <Hash value={data.event_id} length={16} />
+                    </>,
+                  ],
+                  [
+                    TEXT.status,
+                    <>
+                      <DeliveryStatus of={data} /> {data.skipped_reason !== null && TEXT.skipped[data.skipped_reason]}
+                    </>,
+                  ],
+                  [TEXT.made, <Time at={data.created_at} />],
+                  data.next_attempt_at !== null && [words.next, <Time at={data.next_attempt_at} />],
+                  data.request_id !== null && [words.request, <Hash value={data.request_id} length={36} />],
+                ]}
+              />
               <h3>{words.attempts}</h3>
               {data.attempts.length === 0 ? (
-                <p className={styles.quiet}>{words.none}</p>
+                <p className={ui.quiet}>{words.none}</p>
               ) : (
                 <Table
                   caption={words.attempts}
@@ -96,14 +84,14 @@ export function DeliveryDialog({
                       value: ({ error }) => error,
                       cell: ({ error, error_phase: phase }) => (
                         <>
-                          {error} {phase !== null && <span className={styles.quiet}>{words.phase(phase)}</span>}
+                          {error} {phase !== null && <span className={ui.quiet}>{words.phase(phase)}</span>}
                         </>
                       ),
                     },
                   ]}
                 />
               )}
-              <p className={styles.quiet}>{words.bodyNote}</p>
+              <p className={ui.quiet}>{words.bodyNote}</p>
               <h3>{words.payload}</h3>
               <Json label={words.payload} value={data.payload} />
             </>
@@ -112,11 +100,11 @@ export function DeliveryDialog({
         {action.error !== null && <Problem error={action.error} />}
       </div>
       <div className={ui.dialogFoot}>
-        <CopyCurl call={{ method: 'GET', path }} />
+        <CopyCurl call={call} />
         {mayRedeliver && isFinished && (
           <Button
             isPending={action.isPending}
-            onClick={() => action.mutate({ method: 'POST', path: `${path}/redeliver` })}
+            onClick={() => action.mutate(apiCall('POST', `${OF_DELIVERY}/redeliver`, { path }))}
           >
             {words.redeliver}
           </Button>

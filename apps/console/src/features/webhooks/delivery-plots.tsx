@@ -3,7 +3,6 @@ import { TEXT } from './words.ts';
 import { Plot } from '../../ui/plot/plot.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Attempt, type Delivery, isSuccess } from './webhooks.ts';
-import styles from './styles.module.css';
 
 const MINUTE_MS = 60_000;
 /** The possible periods of a bar. The shortest one is used that needs no more than the maximum number of bars. */
@@ -43,7 +42,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
             { label: TEXT.failed, colour: '--bad', values: bars.failed, kind: 'bars' },
           ]}
         >
-          <p className={styles.quiet}>
+          <p className={ui.quiet}>
             {TEXT.successSaid(attempts.filter(isSuccess).length, attempts.length)}{' '}
             {!isWhole && TEXT.ofNewest(deliveries.length)}
           </p>
@@ -56,7 +55,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
           times={latency.times}
           series={[{ label: TEXT.milliseconds, colour: '--accent', values: latency.values, kind: 'points' }]}
         >
-          <p className={styles.quiet}>{TEXT.latencySaid(quantile(0.5), quantile(0.95), quantile(1))}</p>
+          <p className={ui.quiet}>{TEXT.latencySaid(quantile(0.5), quantile(0.95), quantile(1))}</p>
         </Plot>
       </div>
     </div>

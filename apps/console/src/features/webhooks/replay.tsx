@@ -1,93 +1,80 @@
-import { type FormEvent, useState } from 'react';
-import { useAction } from '../../app/api.ts';
-import { TEXT } from './words.ts';
+import { useState } from 'react';
+import { apiCall, useAction } from '../../app/api.ts';
+import { FormDialog } from '../../forms/form.tsx';
+import { instantOf, MomentField } from '../../forms/moment.tsx';
+import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/state.tsx';
-import ui from '../../ui/ui.module.css';
-import { subscriptionPath } from './webhooks.ts';
+import { OF_SUBSCRIPTION, subscriptionPath } from './webhooks.ts';
+import { TEXT } from './words.ts';
 
-interface Replayed {
-  readonly count: number;
-  readonly has_more: boolean;
-  readonly next_from: string | null;
+const WORDS = TEXT.replaying;
+const STATUSES = ['', 'dead', 'skipped', 'succeeded'] as const;
+
+interface Values extends Record<string, string> {
+  readonly from: string;
+  readonly to: string;
+  readonly status: (typeof STATUSES)[number];
 }
 
 /** Sends the finished deliveries of a period again, with further requests for a long period. */
 export function Replay({ subscriptionId, onClose }: { subscriptionId: string; onClose: () => void }) {
-  const words = TEXT.replaying;
-  const action = useAction<Replayed>(subscriptionPath(subscriptionId));
-  const [from, setFrom] = useState('');
-  const [to, setTo] = useState('');
-  const [status, setStatus] = useState('');
-  const [isTried, setTried] = useState(false);
+  const action = useAction<{ count: number; next_from: string | null }>(subscriptionPath(subscriptionId));
   const [count, setCount] = useState(0);
-  const send = (start: string): void =>
-    action.mutate(
-      {
-        method: 'POST',
-        path: `${subscriptionPath(subscriptionId)}/deliveries/replay`,
-        body: {
-          from: start,
-          ...(to === '' ? {} : { to: new Date(to).toISOString() }),
-          ...(status === '' ? {} : { status }),
-        },
-      },
-      { onSuccess: (answer) => setCount((before) => before + answer.count) },
-    );
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setTried(true);
-    setCount(0);
-    if (from !== '') send(new Date(from).toISOString());
+  const callOf = (start: string, { to: end, status }: Values) => {
+    const to = instantOf(end);
+    return apiCall('POST', `${OF_SUBSCRIPTION}/deliveries/replay`, {
+      path: { subscription_id: subscriptionId },
+      body: { from: start, ...(to === null ? {} : { to }), ...(status === '' ? {} : { status }) },
+    });
   };
+  const start: Values = { from: '', to: '', status: '' };
+  const form = useForm({
+    start,
+    action,
+    callOf: (values) => callOf(instantOf(values.from) ?? '', values),
+    faultsOf: ({ from }) => ({ from: from === '' ? WORDS.noFrom : undefined }),
+    onDone: (answer) => setCount(answer.count),
+  });
   const rest = action.data?.next_from ?? null;
   return (
-    <Dialog title={words.title} isOpen onClose={onClose}>
-      <p>{words.text}</p>
-      <form className={ui.form} onSubmit={submit} noValidate>
-        <TextField
-          label={words.from}
-          type="datetime-local"
-          value={from}
-          fault={isTried && from === '' ? words.noFrom : undefined}
-          onChange={(event) => setFrom(event.target.value)}
-        />
-        <TextField
-          label={words.to}
-          hint={words.toHint}
-          type="datetime-local"
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-        />
-        <Select
-          label={words.which}
-          value={status}
-          options={Object.entries(words.statuses).map(([value, label]) => ({ value, label }))}
-          onChange={(event) => setStatus(event.target.value)}
-        />
-        <div role="status">
-          {action.data !== undefined && (
-            <Notice tone="good">
-              {words.done(count)} {rest !== null && words.more}
-            </Notice>
-          )}
-        </div>
-        {action.error !== null && <Problem error={action.error} />}
-        <div className={ui.dialogFoot}>
-          <Button onClick={onClose}>{words.close}</Button>
-          {rest !== null && (
-            <Button isPending={action.isPending} onClick={() => send(rest)}>
-              {words.goOn}
-            </Button>
-          )}
-          <Button type="submit" kind="primary" isPending={action.isPending}>
-            {words.confirm}
+    <FormDialog
+      title={WORDS.title}
+      note={WORDS.text}
+      form={form}
+      submit={WORDS.confirm}
+      cancel={WORDS.close}
+      hasCurl={false}
+      noValidate
+      onClose={onClose}
+      buttons={
+        rest !== null && (
+          <Button
+            isPending={action.isPending}
+            onClick={() =>
+              action.mutate(callOf(rest, form.values), { onSuccess: (answer) => setCount(count + answer.count) })
+            }
+          >
+            {WORDS.goOn}
           </Button>
-        </div>
-      </form>
-    </Dialog>
+        )
+      }
+    >
+      <MomentField label={WORDS.from} {...form.text('from')} />
+      <MomentField label={WORDS.to} hint={WORDS.toHint} {...form.text('to')} />
+      <Select
+        label={WORDS.which}
+        options={STATUSES.map((value) => ({ value, label: WORDS.statuses[value] }))}
+        {...form.choice('status', STATUSES)}
+      />
+      <div role="status">
+        {action.data !== undefined && (
+          <Notice tone="good">
+            {WORDS.done(count)} {rest !== null && WORDS.more}
+          </Notice>
+        )}
+      </div>
+    </FormDialog>
   );
 }

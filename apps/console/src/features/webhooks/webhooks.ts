@@ -1,7 +1,6 @@
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { type ApiCall, pathOf, useInvalidate } from '../../app/api.ts';
-import { useClient } from '../../app/context.tsx';
+import { type ApiCall, pathOf, useInvalidate, useSend } from '../../app/api.ts';
 import type { Tone } from '../../ui/state.tsx';
 
 export type Subscription = api.WebhookSubscription;
@@ -9,6 +8,8 @@ export type Delivery = api.Delivery;
 export type Attempt = Delivery['attempts'][number];
 
 export const SUBSCRIPTIONS = '/v1/webhook-subscriptions';
+/** The path of a subscription in calls. */
+export const OF_SUBSCRIPTION = '/v1/webhook-subscriptions/{subscription_id}';
 export const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
   pending: 'accent',
   succeeded: 'good',
@@ -33,30 +34,30 @@ export function lastAttempt({ attempts }: Delivery): Attempt | undefined {
   return attempts[attempts.length - 1];
 }
 
-interface Secrets {
-  /** The secret, until `forget` is called. */
-  readonly secret: string | null;
-  readonly error: Error | null;
-  readonly isPending: boolean;
-  ask(call: ApiCall): void;
-  forget(): void;
+interface WithSecret {
+  readonly secret: string;
 }
 
 /**
- * Sends a request whose response contains a signing secret. It bypasses the query cache, so that only the component that
- * shows the secret has it in memory, until it is closed.
+ * Sends a call whose response contains a signing secret. It bypasses the query cache, so that only the component that shows
+ * the secret has it in memory, until it is closed.
  */
-export function useSecret(): Secrets {
-  const client = useClient();
+export function useSecret(): {
+  /** The secret, once the call was answered. */
+  readonly secret: string | null;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  mutate(call: ApiCall<WithSecret>): void;
+} {
+  const send = useSend();
   const invalidate = useInvalidate();
   const [secret, setSecret] = useState<string | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [isPending, setPending] = useState(false);
-  const ask = ({ method, path, body }: ApiCall): void => {
+  const mutate = (call: ApiCall<WithSecret>): void => {
     setPending(true);
     setError(null);
-    client
-      .request<{ secret: string }>(method, path, { body })
+    send(call)
       .then(
         async (answer) => {
           setSecret(answer.secret);
@@ -66,6 +67,5 @@ export function useSecret(): Secrets {
       )
       .finally(() => setPending(false));
   };
-  const forget = useCallback(() => setSecret(null), []);
-  return { secret, error, isPending, ask, forget };
+  return { secret, error, isPending, mutate };
 }

@@ -3,7 +3,7 @@ import type { api } from '@identity-state/client';
 const COUNT = new Intl.NumberFormat('en');
 export const MILLISECONDS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-type EventType = api.WebhookSubscription['event_types'][number];
+export type EventType = api.WebhookSubscription['event_types'][number];
 
 /** Event types, in groups. */
 export const EVENTS: readonly (readonly [group: string, types: readonly (readonly [EventType, string])[]])[] = [
@@ -44,6 +44,8 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
     ],
   ],
 ];
+
+export const EVENT_TYPES: readonly EventType[] = EVENTS.flatMap(([, types]) => types.map(([type]) => type));
 
 export const TEXT = {
   title: 'Webhooks',

@@ -15,7 +15,6 @@ let admin: Client;
 let grants: GrantStore;
 let ends: GrantEndStore;
 
-const OWNERS = ['tenant_owner'] as const;
 const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner', requestId: 'r' });
 
 beforeAll(async () => {
@@ -59,7 +58,7 @@ async function grant(
   { scopes = ['read_latest'], expiresAt = null }: { scopes?: Scope[]; expiresAt?: Date | null } = {},
 ): Promise<string> {
   const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt, purpose: null };
-  expect(await grants.create(owner('acme'), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
+  expect(await grants.create(owner('acme'), [given])).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
 
@@ -120,7 +119,7 @@ it('notifies subscribed readers once, and both parties of a grant', async () => 
       prev_hash: first.envelopeHash,
     },
   });
-  await grants.revoke(owner('acme'), grantId, OWNERS);
+  await grants.revoke(owner('acme'), grantId);
   await write('acme', second);
   await feed();
   expect((await briefs()).filter((brief) => /revoked|shared/.test(brief))).toEqual([
@@ -184,7 +183,7 @@ it('checks the tenant’s right before each attempt', async () => {
       `UPDATE deliveries SET status = 'pending', lease_until = NULL, skipped_reason = NULL, finished_at = NULL, next_at = now()`,
     );
   expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 1, eventType: 'shared.snapshot.created' });
-  await grants.revoke(owner('acme'), grantId, OWNERS);
+  await grants.revoke(owner('acme'), grantId);
   await again();
   expect(await deliveries.claim(deliveryId)).toBeNull();
   expect(await row()).toEqual({ status: 'skipped', skipped_reason: 'no_grant', attempt: 1 });
@@ -207,7 +206,7 @@ it('notifies both parties once per expiry of a grant, again after a change, and 
   const soon = await grant(await write(), 'bank', { expiresAt: inDays(6) });
   const late = await grant(await write(), 'bank', { expiresAt: inDays(8) });
   const gone = await grant(await write(), 'bank', { expiresAt: inDays(1) });
-  await grants.revoke(owner('acme'), gone, OWNERS);
+  await grants.revoke(owner('acme'), gone);
   // Expired before the worker looked, and before the subscription.
   await grant(await write(), 'bank', { expiresAt: inDays(1) });
   await admin.query(`UPDATE grants SET expires_at = now() - interval '1 day' WHERE grant_id NOT IN ($1, $2, $3)`, [

@@ -17,7 +17,6 @@ let grants: GrantStore;
 let writes: SnapshotWriteStore;
 
 const TENANTS = ['acme', 'bank', 'corp', 'dock'] as const;
-const OWNERS = ['tenant_owner'] as const;
 const reader = (tenantId: string) => ({ tenantId, principalId: 'tenant_reader' });
 const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner', requestId: 'r' });
 const ALL: ChangesRequest = {
@@ -93,7 +92,7 @@ async function grant(
     expiresAt: null,
     purpose: null,
   };
-  expect(await grants.create(owner(tenantId), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
+  expect(await grants.create(owner(tenantId), [given])).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
 
@@ -101,11 +100,11 @@ async function grant(
 async function offerAll(tenantId: string, granteeTenantId: string): Promise<string> {
   const scopes: Scope[] = ['read_lineage'];
   const given = { grantId: randomUUID(), granteeTenantId, ...ALL_SUBJECTS, scopes, expiresAt: null, purpose: null };
-  expect(await grants.create(owner(tenantId), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
+  expect(await grants.create(owner(tenantId), [given])).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
 
-const accept = (tenantId: string, grantId: string) => grants.accept(owner(tenantId), grantId, OWNERS);
+const accept = (tenantId: string, grantId: string) => grants.accept(owner(tenantId), grantId);
 
 /** Creates an accepted grant on all subjects. */
 async function grantAll(tenantId: string, granteeTenantId: string): Promise<string> {
@@ -114,7 +113,7 @@ async function grantAll(tenantId: string, granteeTenantId: string): Promise<stri
   return grantId;
 }
 
-const revoke = (tenantId: string, grantId: string) => grants.revoke(owner(tenantId), grantId, OWNERS);
+const revoke = (tenantId: string, grantId: string) => grants.revoke(owner(tenantId), grantId);
 
 /** Reads every page from a place on. */
 async function read(tenantId: string, limit = 1_000, request: Partial<ChangesRequest> = {}): Promise<Change[]> {

@@ -61,7 +61,6 @@ let store: GrantStore;
 let subjects: AccessibleSubjectStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin', requestId: 'r' };
-const MANAGERS = ['tenant_admin'] as const;
 /** Adds a tenant with subjects, each with a snapshot, and its grant to beta on all of them. */
 const ADD_OWNER = statement<{ tenantId: string; count: number }>(
   'spec_add_owner_of_all',
@@ -250,15 +249,15 @@ describe('GrantStore.revoke', () => {
     const { page } = await subjects.list({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 1, after: null });
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {
-      const refused = await store.revoke({ tenantId: 'acme', principalId, requestId: 'r' }, grantId, MANAGERS);
+      const refused = await store.revoke({ tenantId: 'acme', principalId, requestId: 'r' }, grantId);
       expect(refused).toMatchObject({ isRevoked: false, grant: { status: 'active', revokedAt: null } });
     }
-    expect(await store.revoke(grantor, randomUUID(), MANAGERS)).toMatchObject({ isRevoked: false, grant: null });
-    const byEditor = { tenantId: 'acme', principalId: 'tenant_editor', requestId: 'r', grantId, managers: MANAGERS };
+    expect(await store.revoke(grantor, randomUUID())).toMatchObject({ isRevoked: false, grant: null });
+    const byEditor = { tenantId: 'acme', principalId: 'tenant_editor', requestId: 'r', grantId };
     expect(await rowsRead(world, 'grant_revoke', byEditor)).toBeLessThanOrEqual(4);
-    const revoked = await store.revoke(grantor, grantId, MANAGERS);
+    const revoked = await store.revoke(grantor, grantId);
     expect(revoked).toMatchObject({ isRevoked: true, grant: { grantId, status: 'revoked' } });
-    expect(await store.revoke(grantor, grantId, MANAGERS)).toMatchObject({
+    expect(await store.revoke(grantor, grantId)).toMatchObject({
       isRevoked: false,
       grant: { status: 'revoked', revokedAt: revoked.grant?.revokedAt },
     });

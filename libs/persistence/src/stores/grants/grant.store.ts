@@ -1,12 +1,4 @@
-import {
-  type AccessFacts,
-  type Acting,
-  type Actor,
-  type GrantStatus,
-  type Role,
-  type Scope,
-  type SubjectRef,
-} from '@iss/domain';
+import { type AccessFacts, type Acting, type Actor, type GrantStatus, type Scope, type SubjectRef } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
@@ -74,35 +66,30 @@ interface GrantInput extends SubjectRef {
 }
 
 const CREATE = statement<
-  Actor & { inputs: readonly GrantInput[]; managers: readonly Role[] } & Pick<
-      Caps,
-      'live_grants_per_subject' | 'live_grants_per_tenant_to_all'
-    >,
+  Actor & { inputs: readonly GrantInput[] } & Pick<Caps, 'live_grants_per_subject' | 'live_grants_per_tenant_to_all'>,
   {
     facts: AccessFacts;
     granteeExists: boolean;
     isGranted: boolean;
     cap: number;
-    createdAt: Date | null;
-    /** The deadline of the confirmation if the grant is pending. */
-    confirmBy: Date | null;
+    grant: GrantRecord | null;
+    pending: PendingGrantRecord | null;
   }
 >('grant_create');
 
 const REVOKE = statement<
-  Acting & { grantId: string; managers: readonly Role[] },
-  { facts: AccessFacts; grant: GrantRecord | null; revokedNowAt: Date | null }
+  Acting & { grantId: string },
+  { facts: AccessFacts; grant: GrantRecord | null; isRevoked: boolean }
 >('grant_revoke');
 
 const LOCK_OWN = statement<Acting & { grantId: string }>('grant_lock_own');
 
-const ACCEPT = statement<
-  Acting & { grantId: string; managers: readonly Role[] },
-  { facts: AccessFacts; grant: GrantRecord | null; acceptedNowAt: Date | null }
->('grant_accept');
+const ACCEPT = statement<Acting & { grantId: string }, { facts: AccessFacts; grant: GrantRecord | null }>(
+  'grant_accept',
+);
 
 const CHANGE = statement<
-  Actor & { grantId: string; managers: readonly Role[]; reason: string | null } & {
+  Actor & { grantId: string; reason: string | null } & {
     changesScopes: boolean;
     scopes: readonly Scope[];
     changesExpiry: boolean;
@@ -161,33 +148,30 @@ export class GrantStore {
 
   /**
    * Creates each grant if all of this is true (specification, "Grants"):
-   * - The caller has one of the roles `managers` in the owner.
+   * - The caller may manage the grants of the owner.
    * - The grantee exists, and has no live grant on the subject.
    * - The number of live grants is below the cap.
    *
    * A grant that a second human must confirm becomes pending. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes
    * are independent, and in the order of the grants.
    */
-  async create(actor: Acting, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
-    return this.sql.transaction((sql) => createGrants(sql, actor, grants, managers, this.caps));
+  async create(actor: Acting, grants: readonly GrantToCreate[]): Promise<GrantOutcome[]> {
+    return this.sql.transaction((sql) => createGrants(sql, actor, grants, this.caps));
   }
 
   /**
-   * Revokes a live grant of the tenant if the caller has one of the roles `managers`. No later read sees it. `grant` is null if
-   * the tenant has none with this id. `isRevoked` is true if this call revoked it; otherwise `grant` is unchanged.
+   * Revokes a live grant of the tenant if the caller may manage grants. No later read sees it. `grant` is null if the tenant has
+   * none with this id. `isRevoked` is true if this call revoked it; otherwise `grant` is unchanged.
    */
-  async revoke(
+  revoke(
     actor: Acting,
     grantId: string,
-    managers: readonly Role[],
   ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isRevoked: boolean }> {
-    const { facts, grant, revokedNowAt } = await this.sql.one(REVOKE, { ...actor, grantId, managers });
-    if (grant === null || revokedNowAt === null) return { facts, grant, isRevoked: false };
-    return { facts, grant: { ...grant, status: 'revoked', revokedAt: revokedNowAt }, isRevoked: true };
+    return this.sql.one(REVOKE, { ...actor, grantId });
   }
 
   /**
-   * Changes scopes, expiry or purpose of a live grant of the tenant, if the caller has one of the roles `managers`. A change of
+   * Changes scopes, expiry or purpose of a live grant of the tenant, if the caller may manage grants. A change of
    * scopes or expiry is stored with the previous values. `grant` is null if the tenant has none with this id; it is unchanged if
    * the change was not possible. `isDone` is also true if nothing differs. `needsConfirmation` is true if a second human would have to
    * confirm the change.
@@ -196,14 +180,12 @@ export class GrantStore {
     actor: Acting,
     grantId: string,
     { scopes, expiresAt, purpose, reason }: GrantChange,
-    managers: readonly Role[],
   ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean; needsConfirmation: boolean }> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_OWN, { ...actor, grantId });
       const { facts, grant, isDifferent, needsConfirmation, isChanged } = await sql.one(CHANGE, {
         ...actor,
         grantId,
-        managers,
         reason,
         changesScopes: scopes !== undefined,
         scopes: scopes ?? [],
@@ -212,16 +194,8 @@ export class GrantStore {
         changesPurpose: purpose !== undefined,
         purpose: purpose ?? null,
       });
-      if (grant === null || !isChanged) {
-        return { facts, grant, isDone: !isDifferent && grant?.status === 'active', needsConfirmation };
-      }
-      const changed = {
-        ...grant,
-        scopes: scopes ?? grant.scopes,
-        expiresAt: expiresAt === undefined ? grant.expiresAt : expiresAt,
-        purpose: purpose === undefined ? grant.purpose : purpose,
-      };
-      return { facts, grant: changed, isDone: true, needsConfirmation };
+      const isDone = isChanged || (!isDifferent && grant?.status === 'active');
+      return { facts, grant, isDone, needsConfirmation };
     });
   }
 
@@ -255,16 +229,11 @@ export class GrantStore {
   }
 
   /**
-   * Accepts a live grant to the tenant, if the caller has one of the roles `managers`. `grant` is its new state, or null if the
-   * tenant received none with this id.
+   * Accepts a live grant to the tenant, if the caller may accept grants. `grant` is its new state, or null if the tenant received
+   * none with this id.
    */
-  async accept(
-    actor: Acting,
-    grantId: string,
-    managers: readonly Role[],
-  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
-    const { facts, grant, acceptedNowAt } = await this.sql.one(ACCEPT, { ...actor, grantId, managers });
-    return { facts, grant: grant === null ? null : { ...grant, acceptedAt: acceptedNowAt ?? grant.acceptedAt } };
+  accept(actor: Acting, grantId: string): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
+    return this.sql.one(ACCEPT, { ...actor, grantId });
   }
 
   /** Returns a page of all grants on a subject, newest first, and the caller's access facts. Only its owner gets any. */
@@ -282,32 +251,22 @@ export async function createGrants(
   sql: TransactionSql,
   actor: Acting,
   grants: readonly GrantToCreate[],
-  managers: readonly Role[],
-  caps: Caps,
+  { live_grants_per_subject, live_grants_per_tenant_to_all }: Caps,
 ): Promise<GrantOutcome[]> {
   await sql.run(LOCK_SUBJECTS, { ...actor, inputs: grants });
-  const { live_grants_per_subject, live_grants_per_tenant_to_all } = caps;
   const rows = await sql.run(CREATE, {
     ...actor,
     inputs: grants.map(toInput),
-    managers,
     live_grants_per_subject,
     live_grants_per_tenant_to_all,
   });
-  return grants.map((grant, place) => {
-    const row = rows[place];
-    if (row === undefined) throw new Error('a grant has no outcome');
-    const { createdAt, confirmBy, ...refusal } = row;
-    if (createdAt === null) return { kind: 'refused', ...refusal };
-    const { tenantId: grantorTenantId, principalId } = actor;
-    if (confirmBy !== null) {
-      const end = { confirmedBy: null, confirmedAt: null, cancelledBy: null, cancelledAt: null };
-      const request = { grantorTenantId, createdAt, confirmBy, requestedBy: principalId, status: 'pending' } as const;
-      return { kind: 'pending', pending: { ...grant, ...request, ...end } };
-    }
-    const made = { grantorTenantId, createdAt, revokedAt: null, status: 'active' } as const;
-    return { kind: 'granted', grant: { ...grant, ...made, grantedBy: principalId, acceptedAt: null } };
-  });
+  return rows.map(({ grant, pending, ...refusal }) =>
+    grant !== null
+      ? { kind: 'granted', grant }
+      : pending !== null
+        ? { kind: 'pending', pending }
+        : { kind: 'refused', ...refusal },
+  );
 }
 
 function toInput({ scopes, expiresAt, ...grant }: GrantToCreate): GrantInput {

@@ -62,7 +62,7 @@ WITH facts AS MATERIALIZED (
     @owner_access((@is_to_all OR s.owner_tenant_id = i.tenant_id))
 ), sound AS MATERIALIZED (
   SELECT f.*, row_number() OVER (PARTITION BY f.subject_key ORDER BY f.ord) AS place FROM facts f
-   WHERE f.member_status = 'active' AND f.role = ANY (:managers::text[]) AND f.owns_subject AND f.grantee_exists
+   WHERE f.member_status = 'active' AND f.role IN (@roles(manageGrants)) AND f.owns_subject AND f.grantee_exists
      AND f.is_granted IS NULL
 ), counted AS MATERIALIZED (
   SELECT k.subject_key,
@@ -88,20 +88,21 @@ WITH facts AS MATERIALIZED (
          coalesce((SELECT p.requested_by FROM pending_grants p WHERE p.grant_id = f.grant_id LIMIT 1), principal_id), purpose
     FROM judged f WHERE NOT is_pending
    ORDER BY f.ord
-  RETURNING grant_id, created_at
+  RETURNING *
 ), pending AS (
   INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by)
   SELECT grant_id, tenant_id, grantee_tenant_id, wanted, until, purpose, principal_id
     FROM judged f WHERE is_pending
    ORDER BY f.ord
-  RETURNING grant_id, created_at, confirm_by
+  RETURNING *
 )
 SELECT @facts,
   f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap,
-  coalesce(made.created_at, pending.created_at) AS "createdAt", pending.confirm_by AS "confirmBy"
+  @grant_columns(grant?, g, f),
+  @pending_grant_columns(pending?)
   FROM facts f
-  LEFT JOIN made ON made.grant_id = f.grant_id
-  LEFT JOIN pending ON pending.grant_id = f.grant_id
+  LEFT JOIN made g ON g.grant_id = f.grant_id
+  LEFT JOIN pending p ON p.grant_id = f.grant_id
  ORDER BY f.ord
 
 -- fragment: own_grant
@@ -112,25 +113,31 @@ SELECT @facts,
     LEFT JOIN subjects s ON s.subject_key = g.subject_key
     @owner_access(g.grant_id IS NOT NULL)
 
+-- fragment: after_write
+-- Joins the written grant as `w`, and the grant of `f` as it is after the statement as `g`.
+LEFT JOIN written w ON true
+  LEFT JOIN LATERAL ((SELECT * FROM grants g WHERE g.grant_id = f.grant_id AND w.grant_id IS NULL LIMIT 1)
+                     UNION ALL SELECT w.* WHERE w.grant_id IS NOT NULL) g ON true
+
 -- statement: grant_revoke
 -- Revokes a grant. The row lock lets one of many concurrent calls revoke it, and the others then see that it is no longer live.
 -- IS TRUE keeps the search off the index of all live grants. The time is read after the lock is acquired, so it is later than
 -- that of a change it waited for.
 WITH found AS MATERIALIZED (
-  SELECT f.*, g.*, s.subject_type, s.subject_id
+  SELECT f.*, g.grant_id, s.subject_type, s.subject_id
     FROM @own_grant
    CROSS JOIN @acting
 ),
-revoked AS (
+written AS (
   UPDATE grants g SET revoked_at = clock_timestamp()
    WHERE g.grant_id = (SELECT grant_id FROM found
-                        WHERE member_status = 'active' AND role = ANY (:managers::text[]) AND owns_subject)
+                        WHERE member_status = 'active' AND role IN (@roles(manageGrants)) AND owns_subject)
      AND (@live_grant) IS TRUE
-  RETURNING g.revoked_at
+  RETURNING g.*
 )
 SELECT @facts,
-  @grant_columns(grant?, f, f), r.revoked_at AS "revokedNowAt"
-  FROM found f LEFT JOIN revoked r ON true
+  @grant_columns(grant?, g, f), w.grant_id IS NOT NULL AS "isRevoked"
+  FROM found f @after_write
 
 
 -- statement: grant_lock_own
@@ -152,18 +159,18 @@ SELECT pg_advisory_xact_lock(@lock_of(g.grantor_tenant_id, @granted_type(g, s), 
 
 -- statement: grant_accept
 WITH found AS MATERIALIZED (
-  SELECT f.*, g.*, s.subject_type, s.subject_id
+  SELECT f.*, g.grant_id, s.subject_type, s.subject_id
     FROM @received_grant
    CROSS JOIN @acting
-), accepted AS (
+), written AS (
   UPDATE grants g SET @accepted
-   WHERE g.grant_id = (SELECT grant_id FROM found WHERE member_status = 'active' AND role = ANY (:managers::text[]))
+   WHERE g.grant_id = (SELECT grant_id FROM found WHERE member_status = 'active' AND role IN (@roles(acceptGrants)))
      AND (@live_grant AND g.accepted_at IS NULL) IS TRUE
-  RETURNING g.accepted_at
+  RETURNING g.*
 )
 SELECT @facts,
-  @grant_columns(grant?, f, f), a.accepted_at AS "acceptedNowAt"
-  FROM found f LEFT JOIN accepted a ON true
+  @grant_columns(grant?, g, f)
+  FROM found f @after_write
 
 -- statement: grant_change
 -- Changes a grant, and stores the change with the previous values. If nothing differs, it writes nothing.
@@ -181,24 +188,24 @@ WITH found AS MATERIALIZED (
               THEN grant_needs_confirmation(f.grant_id, f.grantor_tenant_id, f.grantee_tenant_id, f.new_scopes, f.new_expires_at)
               ELSE false END AS is_held_back
     FROM found f
-), changed AS (
+), written AS (
   UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
     FROM judged j
-   WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role = ANY (:managers::text[]) AND j.owns_subject
+   WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role IN (@roles(manageGrants)) AND j.owns_subject
      AND (j.is_recorded OR j.is_renamed) AND NOT j.is_held_back AND (@live_grant) IS TRUE
-  RETURNING g.grant_id
+  RETURNING g.*
 ), recorded AS (
   INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, expires_at, from_scopes, from_expires_at,
                              changed_by, changed_at, reason)
   SELECT grant_id, grantor_tenant_id, subject_key, new_scopes, new_expires_at, scopes, expires_at, principal_id,
          statement_timestamp(), :reason::text
-    FROM judged WHERE is_recorded AND EXISTS (SELECT FROM changed)
+    FROM judged WHERE is_recorded AND EXISTS (SELECT FROM written)
 )
 SELECT @facts,
-  @grant_columns(grant?, f, f), (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  @grant_columns(grant?, g, f), (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
   f.is_held_back AS "needsConfirmation",
-  changed.grant_id IS NOT NULL AS "isChanged"
-  FROM judged f LEFT JOIN changed ON true
+  w.grant_id IS NOT NULL AS "isChanged"
+  FROM judged f @after_write
 
 
 -- fragment: grant_list(position, page)

@@ -1,4 +1,4 @@
-import { type AccessFacts, type Acting, type Actor, ALL_SUBJECTS, type PrincipalType, type Role } from '@iss/domain';
+import { type AccessFacts, type Acting, type Actor, ALL_SUBJECTS, type PrincipalType } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
@@ -41,17 +41,16 @@ export class PendingGrantStore {
    */
   confirm(
     ref: PendingGrantRef,
-    managers: readonly Role[],
     decide: (move: PendingGrantMove) => PendingGrantRecord,
     settle: (outcome: GrantOutcome | undefined) => GrantRecord,
   ): Promise<GrantRecord> {
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, ref);
-      const { grantId, granteeTenantId, scopes, expiresAt, purpose, requestedBy } = decide(await sql.one(FIND, ref));
+      const { grantId, granteeTenantId, scopes, expiresAt, purpose } = decide(await sql.one(FIND, ref));
       await sql.run(CONFIRM, ref);
       const wanted = { ...ALL_SUBJECTS, grantId, granteeTenantId, scopes, expiresAt, purpose };
-      const [outcome] = await createGrants(sql, ref, [wanted], managers, this.caps);
-      return { ...settle(outcome), grantedBy: requestedBy };
+      const [outcome] = await createGrants(sql, ref, [wanted], this.caps);
+      return settle(outcome);
     });
   }
 

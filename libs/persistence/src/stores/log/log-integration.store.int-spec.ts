@@ -114,15 +114,12 @@ it('has an entry for each fact from any statement, with parents first', async ()
     purpose: 'never logged',
   };
   const onAll = { ...grant, ...ALL_SUBJECTS, grantId: randomUUID(), scopes: ['read_diff' as const] };
-  expect(await grants.create(actor, [grant, onAll], ['tenant_owner'])).toMatchObject([
-    { kind: 'granted' },
-    { kind: 'granted' },
-  ]);
+  expect(await grants.create(actor, [grant, onAll])).toMatchObject([{ kind: 'granted' }, { kind: 'granted' }]);
   const toLineage = { scopes: ['read_lineage' as const], expiresAt: undefined, purpose: undefined, reason: null };
   const until = new Date('2999-01-01T00:00:00Z');
-  await grants.change(actor, grantId, toLineage, ['tenant_owner']);
-  await grants.change(actor, grantId, { ...toLineage, expiresAt: until }, ['tenant_owner']);
-  await grants.revoke(actor, grantId, ['tenant_owner']);
+  await grants.change(actor, grantId, toLineage);
+  await grants.change(actor, grantId, { ...toLineage, expiresAt: until });
+  await grants.revoke(actor, grantId);
 
   expect(await integrateAll(3)).toBe(9);
   expect(tree.facts.map((fact) => `${'tenantId' in fact ? fact.tenantId : ''} ${fact.type}`)).toEqual([

@@ -110,7 +110,7 @@ SELECT @facts,
                   WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id) i
   @member_access(i.tenant_id)
-  CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role = ANY (:admins::text[])) IS TRUE AS is_admin OFFSET 0) a
+  CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role IN (@roles(readTransferOffers))) IS TRUE AS is_admin OFFSET 0) a
   LEFT JOIN LATERAL @fitting(o, SELECT * FROM (SELECT * FROM transfer_offers o
                     WHERE a.is_admin AND o.tenant_id = i.tenant_id AND @newest_next(o, offer_id)) o
       UNION ALL

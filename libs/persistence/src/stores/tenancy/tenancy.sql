@@ -94,9 +94,9 @@ changed AS (
          pending_changes = t.pending_changes - :demanded::text[]
     FROM facts f
    WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active'
-     AND (NOT :byHuman::boolean OR f.principal_type = 'human')
-     AND (f.role = ANY (:owners::text[])
-          OR f.role = ANY (:admins::text[])
+     AND (NOT :byHuman::boolean OR f.principal_type = 'human') AND NOT :byMachine::boolean
+     AND (f.role IN (@roles(liftConfirmation))
+          OR f.role IN (@roles(changeTenant))
              AND NOT EXISTS (SELECT FROM unnest(:lifted::text[]) AS l(setting)
                               WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', :principalId) = :principalId))
   RETURNING t.*
@@ -143,7 +143,7 @@ SELECT @facts,
           AND s.created_at >= greatest(i.first, d.day AT TIME ZONE 'UTC')
           AND s.created_at < least(i.ending, (d.day + interval '1 day') AT TIME ZONE 'UTC')
      ) w
-     WHERE f.member_status = 'active' AND f.role = ANY (:readers::text[])
+     WHERE f.member_status = 'active' AND f.role IN (@roles(readUsage))
   ) u ON true
  ORDER BY u.date
 

@@ -147,18 +147,12 @@ const UNBLOCK = statement<Actor>('tenant_unblock');
 
 const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>('tenant_find');
 
-/** Owners may change everything. Admins may switch a confirmation off only if another principal requested it. */
-export interface TenantChangers {
-  owners: readonly Role[];
-  admins: readonly Role[];
-}
-
 const CHANGE = statement<
   Acting &
-    TenantChange &
-    TenantChangers & {
+    TenantChange & {
       changesSlug: boolean;
       byHuman: boolean;
+      byMachine: boolean;
       lifted: readonly ConfirmationSetting[];
       demanded: readonly ConfirmationSetting[];
     },
@@ -178,10 +172,7 @@ const CANCEL_OFFERS = statement<{
   isFirstOwner: boolean;
 }>('membership_cancel_offers');
 
-const USAGE = statement<
-  Actor & { from: Date; to: Date; readers: readonly Role[] },
-  { facts: AccessFacts; day: UsageDay | null }
->('usage_by_day');
+const USAGE = statement<Actor & { from: Date; to: Date }, { facts: AccessFacts; day: UsageDay | null }>('usage_by_day');
 
 function isOwner(member: MembershipRecord | null): boolean {
   return member?.status === 'active' && member.role === OWNER;
@@ -246,20 +237,21 @@ export class TenancyStore {
   }
 
   /**
-   * Changes the tenant if the caller has a role of `changers`; returns a null tenant otherwise. A change of a confirmation also
+   * Changes the tenant if the caller may; returns a null tenant otherwise, and if `byMachine` is true. Owners may change
+   * everything. Admins may switch a confirmation off only if another principal requested it. A change of a confirmation also
    * needs a caller that is human by its record. The database delays a change that switches a confirmation off. Throws `conflict`
    * if the slug is taken.
    */
   change(
     actor: Acting,
     change: TenantChange,
-    changers: TenantChangers,
+    byMachine: boolean,
   ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
     const lifted = confirmationsSetTo('off', change);
     const demanded = confirmationsSetTo('required', change);
     const byHuman = lifted.length + demanded.length > 0;
     const changesSlug = change.slug !== undefined;
-    return this.sql.one(CHANGE, { ...actor, ...change, ...changers, changesSlug, byHuman, lifted, demanded });
+    return this.sql.one(CHANGE, { ...actor, ...change, byMachine, changesSlug, byHuman, lifted, demanded });
   }
 
   /**
@@ -355,16 +347,12 @@ export class TenancyStore {
   }
 
   /**
-   * Returns the number of snapshot writes per UTC day from `from` to `to`, zeros included, if the caller has one of the roles
-   * `readers`, else no days. Both bounds are inclusive, to the millisecond.
+   * Returns the number of snapshot writes per UTC day from `from` to `to`, zeros included, if the caller may read usage,
+   * else no days. Both bounds are inclusive, to the millisecond.
    */
-  async usage(
-    actor: Actor,
-    window: { from: Date; to: Date },
-    readers: readonly Role[],
-  ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
+  async usage(actor: Actor, window: { from: Date; to: Date }): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
     // In turn, because it counts all snapshots of the window.
-    const rows = await this.sql.runInTurn(actor.tenantId, USAGE, { ...actor, ...window, readers });
+    const rows = await this.sql.runInTurn(actor.tenantId, USAGE, { ...actor, ...window });
     const [first] = rows;
     if (first === undefined) throw new Error('usage_by_day answered no row');
     return { facts: first.facts, days: rows.map(({ day }) => day).filter((day) => day !== null) };

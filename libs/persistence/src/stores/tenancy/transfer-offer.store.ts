@@ -56,10 +56,9 @@ const END = statement<{ offerId: string; status: TransferOfferStatus }, Transfer
 
 const HANDED_OVER_BY = statement<{ principalId: string }>('transfer_offer_handed_over_by');
 
-const OF_TENANT = statement<
-  Actor & Before & { admins: readonly string[] },
-  ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
->('transfer_offers_of_tenant');
+const OF_TENANT = statement<Actor & Before, ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }>(
+  'transfer_offers_of_tenant',
+);
 
 /** Offers of a tenant's ownership from one principal to another. */
 export class TransferOfferStore {
@@ -93,15 +92,14 @@ export class TransferOfferStore {
   }
 
   /**
-   * Returns the tenant's offers, newest first: all if the caller has one of the roles `admins`, else those made to it.
+   * Returns the tenant's offers, newest first: all if the caller may read them, else those made to it.
    * `isOffered` is true if the caller ever received one.
    */
   async list(
     actor: Actor,
     request: PageRequest,
-    admins: readonly string[],
   ): Promise<{ facts: AccessFacts; isOffered: boolean; page: Page<TransferOfferRecord> }> {
-    const rows = await this.sql.run(OF_TENANT, { ...actor, admins, ...before(request) });
+    const rows = await this.sql.run(OF_TENANT, { ...actor, ...before(request) });
     return { ...toList(rows, request.limit), isOffered: rows.some(({ isOffered }) => isOffered) };
   }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ROLES } from '@iss/domain';
 import { Client } from 'pg';
 import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import type { SnapshotToWrite } from '../snapshots/snapshot-write.store';
@@ -72,8 +71,6 @@ const apply = ({ tenantId, subjectId, envelopeHash }: SnapshotToWrite, updateId:
 const withdraw = (tenantId: string, updateId: string) =>
   new UpdateStore(world.database.sql).withdraw(
     { tenantId, principalId: 'tenant_editor', updateId, subject: null },
-    ROLES,
-    ROLES,
     TRACE,
   );
 

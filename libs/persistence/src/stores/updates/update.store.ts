@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, EvidencePolicy, Role, SubjectRef, UpdateStatus } from '@iss/domain';
+import type { AccessFacts, Actor, EvidencePolicy, SubjectRef, UpdateStatus } from '@iss/domain';
 import { newEventId } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
@@ -117,8 +117,6 @@ const FIND = statement<UpdateInput, FoundUpdate>('update_find');
 
 const WITHDRAW = statement<
   UpdateInput & {
-    proposers: readonly Role[];
-    editors: readonly Role[];
     eventId: string;
     trace: EventTrace['requestId'];
     traceparent: string;
@@ -215,18 +213,16 @@ export class UpdateStore {
   }
 
   /**
-   * Withdraws a proposed update if the caller has one of the roles `editors`, or made it and has one of the roles `proposers`.
+   * Withdraws a proposed update if the caller may apply updates, or made it and may withdraw.
    * `isWithdrawn` is true if this call withdrew it; otherwise `update` is unchanged. `eventId` is the event to announce, or null
    * if no subscription wants it.
    */
   async withdraw(
     ref: UpdateRef,
-    proposers: readonly Role[],
-    editors: readonly Role[],
     { requestId: trace, traceparent }: EventTrace,
   ): Promise<FoundUpdate & { isWithdrawn: boolean; eventId: string | null }> {
     const event = { eventId: newEventId(), trace, traceparent };
-    const found = await this.sql.one(WITHDRAW, { ...toInput(ref), proposers, editors, ...event });
+    const found = await this.sql.one(WITHDRAW, { ...toInput(ref), ...event });
     const { facts, update, withdrawnNowAt, eventId } = found;
     if (update === null || withdrawnNowAt === null) return { facts, update, isWithdrawn: false, eventId };
     const withdrawn = { ...update, status: 'withdrawn', withdrawnAt: withdrawnNowAt } as const;

@@ -134,7 +134,7 @@ withdrawn AS (
   UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
     FROM found f
    WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
-     AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
+     AND (f.role IN (@roles(applyUpdate)) OR (f.role IN (@roles(withdrawUpdate)) AND f.proposed_by = f.principal_id))
   RETURNING u.update_id, u.tenant_id, u.withdrawn_at
 ),
 announced AS (

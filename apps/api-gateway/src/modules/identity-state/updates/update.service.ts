@@ -3,7 +3,6 @@ import {
   type Actor,
   DomainError,
   requireAccess,
-  rolesFrom,
   RULES,
   sameUuid,
   type SubjectRef,
@@ -122,9 +121,7 @@ export class UpdateService {
    * `conflict`.
    */
   async withdraw(ref: UpdateRef, trace: RequestTrace): Promise<UpdateRecord> {
-    const proposers = rolesFrom(RULES.withdrawUpdate.role);
-    const editors = rolesFrom(RULES.applyUpdate.role);
-    const outcome = await this.updates.withdraw(ref, proposers, editors, trace);
+    const outcome = await this.updates.withdraw(ref, trace);
     this.announce(outcome.eventId);
     const update = requireUpdate(outcome, ref.subject, RULES.withdrawUpdate);
     if (outcome.isWithdrawn) return update;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { failureOf } from './failure';
+import { failureOf } from '../process/failure';
 
 /** Variables with secrets. Each may instead be in the file that the variable with the suffix `_FILE` names. */
 export const SECRET_VARIABLES = [

@@ -1,4 +1,4 @@
-import { TookTooLong, within } from './within';
+import { TookTooLong, within } from '../within';
 
 /** The state of one dependency. `degraded`: the process works without it, but later or slower. */
 export interface Check {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CAPS, type CapName, DEFAULT_CAPS, limitReached, OVERRIDABLE, RATES } from './limits';
 
-const read = (page: string): string => readFileSync(join(__dirname, '../../../docs', page), 'utf8');
+const read = (page: string): string => readFileSync(join(__dirname, '../../../../docs', page), 'utf8');
 const cellsOf = (page: string, name: string): string[] =>
   (page.split('\n').find((line) => line.startsWith(`| \`${name}\` `)) ?? '').split('|').map((cell) => cell.trim());
 

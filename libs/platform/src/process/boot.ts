@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { EnvError } from './env';
+import { EnvError } from '../env/env';
 
 /** Returns the message for a port in use. `variable` is the environment variable that changes the port. */
 export function portTaken(variable: string): string {

@@ -1,23 +1,12 @@
 import { isDateTime } from '@iss/domain';
 import { IsOptional } from 'class-validator';
-import { isNetwork } from './address';
+import { isNetwork } from '../address';
 import { replicaUrls, serverUrls } from './database-url';
 import { CAPS, CONNECTION_LIMITS, LIMITS, MAX_LIMIT_VALUE, WORK_LIMITS } from './limits';
-import { isPlainQueueUrl, readQueueUrl } from './queue-url';
-import { SecretBox } from './secret-box';
-import { type SamplerName, SAMPLERS } from './telemetry';
-import {
-  CheckedText,
-  Flag,
-  Parsed,
-  type Rule,
-  Text,
-  type Unchecked,
-  Url,
-  WholeNumber,
-  withBounds,
-  Word,
-} from './variables';
+import { readQueueUrl } from './queue-url';
+import { SecretBox } from '../secret-box';
+import { type SamplerName, SAMPLERS } from '../telemetry';
+import { CheckedText, Flag, Parsed, Text, Url, WholeNumber, withBounds, Word } from './variables';
 
 const DAY_MS = 86_400_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -305,7 +294,7 @@ export class WorkerVariables extends SharedVariables {
 
   @IsOptional()
   @Text()
-  LOG_CHECKPOINT_FILE?: string;
+  LOG_CHECKPOINT_FILE?: string | undefined;
 
   @IsOptional()
   @Text()
@@ -318,131 +307,6 @@ export class OperatorVariables extends withBounds(StoreVariables, CAPS) {
   @WholeNumber(0, MAX_LIMIT_VALUE)
   RATE_LIMIT_PER_MINUTE?: number;
 }
-
-/** Checks whether anyone other than developers depends on the deployment. */
-export const isDeployed = ({ APP_ENV: env }: { readonly APP_ENV?: unknown }): boolean =>
-  env === 'staging' || env === 'production';
-const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
-const isSecureOutside = (variable: string): Rule => ({
-  variable,
-  expectation: 'must be an https:// URL in staging and production',
-  holds: (env) => !isDeployed(env) || !isPlainHttp(String(env[variable])),
-});
-
-export const sharedRules: readonly Rule[] = [
-  {
-    variable: 'WEBHOOK_ALLOW_PRIVATE_TARGETS',
-    expectation: 'may be true only where APP_ENV is local or development',
-    holds: (env) => env['WEBHOOK_ALLOW_PRIVATE_TARGETS'] !== true || !isDeployed(env),
-  },
-  {
-    variable: 'SECRETS_KEYS',
-    expectation: 'must have random keys in staging and production (make one with: openssl rand -base64 32)',
-    holds: (env) => !isDeployed(env) || !hasPatternedKey(String(env['SECRETS_KEYS'])),
-  },
-];
-
-/** For the apps, but not for tools that need no queue. */
-const queueRules: readonly Rule[] = [
-  {
-    variable: 'QUEUE_URL',
-    expectation:
-      'must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
-    holds: (env) => env['QUEUE_URL'] !== undefined || env['QUEUE_BACKEND'] === 'postgresql' || !isDeployed(env),
-  },
-  {
-    variable: 'QUEUE_URL',
-    expectation:
-      'must be a rediss:// URL in staging and production (or set QUEUE_TLS=off where nobody else is on that network)',
-    holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainQueueUrl(String(env['QUEUE_URL'])),
-  },
-  {
-    variable: 'QUEUE_URL',
-    expectation: 'must be the URL of Redis where DATABASE_URL names several hosts',
-    holds: (env) => env['QUEUE_URL'] !== undefined || serverUrls(String(env['DATABASE_URL'])).length < 2,
-  },
-  {
-    variable: 'QUEUE_BACKEND',
-    expectation: 'must be redis with a QUEUE_URL, and postgresql without one',
-    holds: ({ QUEUE_BACKEND: backend, QUEUE_URL: queueUrl }) =>
-      backend === undefined || (backend === 'redis') === (queueUrl !== undefined),
-  },
-];
-
-export const gatewayRules: readonly Rule[] = [
-  ...sharedRules,
-  isEncrypted('DATABASE_URL', serverUrls),
-  isEncrypted('DATABASE_REPLICA_URL', replicaUrls),
-  ...queueRules,
-  {
-    variable: 'AUTH_MODE',
-    expectation: 'may be disabled only where APP_ENV is local or development',
-    holds: (env) => isOidc(env) || !isDeployed(env),
-  },
-  {
-    variable: 'OIDC_ISSUER',
-    expectation: 'must be the URL of the identity provider (or set AUTH_MODE=disabled for local development)',
-    holds: (env) => !isOidc(env) || env['OIDC_ISSUER'] !== undefined,
-  },
-  {
-    variable: 'OIDC_PROJECT_ID',
-    expectation: 'must be the project id that follows the issuer in the "iss" of tokens',
-    holds: (env) => !isOidc(env) || env['OIDC_PROJECT_ID'] !== undefined,
-  },
-  isSecureOutside('OIDC_ISSUER'),
-  isSecureOutside('OIDC_JWKS_URI'),
-  isSecureOutside('PUBLIC_ORIGIN'),
-  {
-    variable: 'GLOBAL_READS',
-    expectation: 'must be authorized or off in staging and production',
-    holds: (env) => env['GLOBAL_READS'] !== 'public' || !isDeployed(env),
-  },
-  {
-    variable: 'SNAPSHOT_ID_SECRET',
-    expectation: 'must be a secret of at least 32 characters in staging and production, the same for ever',
-    holds: (env) => env['SNAPSHOT_ID_SECRET'] !== undefined || !isDeployed(env),
-  },
-  {
-    variable: 'SNAPSHOT_ID_SECRET',
-    expectation: 'must be random in staging and production (make one with: openssl rand -base64 48)',
-    holds: (env) =>
-      !isDeployed(env) ||
-      !(isPlaceholder(String(env['SNAPSHOT_ID_SECRET'])) || isPatterned([...String(env['SNAPSHOT_ID_SECRET'])])),
-  },
-];
-
-export const workerRules: readonly Rule[] = [
-  ...sharedRules,
-  isEncrypted('DATABASE_URL', serverUrls),
-  ...queueRules,
-  {
-    variable: 'LOG_ORIGIN',
-    expectation: 'must be the name in LOG_SIGNING_KEY, and in LOG_PQ_SIGNING_KEY where that is set',
-    holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys, LOG_PQ_SIGNING_KEY: pqKey }) =>
-      [keys, pqKey]
-        .filter((text) => typeof text === 'string')
-        .flatMap((text) => text.split(','))
-        .every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
-  },
-  {
-    variable: 'LOG_SIGNING_KEY',
-    expectation:
-      'must be a key of the transparency log in staging and production (make one with: iss log-key --origin NAME --out FILE; or set LOG=off to prove nothing)',
-    holds: (env) => !isDeployed(env) || env['LOG'] === 'off' || env['LOG_SIGNING_KEY'] !== undefined,
-  },
-  {
-    variable: 'LOG',
-    expectation: 'may be off only where LOG_SIGNING_KEY is not set',
-    holds: (env) => env['LOG'] !== 'off' || env['LOG_SIGNING_KEY'] === undefined,
-  },
-  {
-    variable: 'LOG_SIGNING_KEY',
-    expectation: 'must be set where LOG_PQ_SIGNING_KEY or LOG_POLICY_FILE is',
-    holds: (env) =>
-      env['LOG_SIGNING_KEY'] !== undefined ||
-      (env['LOG_PQ_SIGNING_KEY'] === undefined && env['LOG_POLICY_FILE'] === undefined),
-  },
-];
 
 function isProxyUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -467,48 +331,6 @@ function areHeaders(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isPlainHttp(text: string): boolean {
-  return URL.canParse(text) && new URL(text).protocol === 'http:';
-}
-
-function hasPatternedKey(ring: string): boolean {
-  return ring.split(',').some((entry) => isPatterned([...Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64')]));
-}
-
-/**
- * Checks whether a secret is too regular. A random key has fewer than 16 different bytes once in 10^13 keys, and any
- * random text has at least 8 different characters.
- */
-function isPatterned(parts: readonly (number | string)[]): boolean {
-  return new Set(parts).size < (typeof parts[0] === 'number' ? 16 : 8);
-}
-
-/** libpq's modes that never send a password or a row without TLS. */
-const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
-
-/** Requires TLS for PostgreSQL on another host. */
-function isEncrypted(variable: string, urlsOf: (text: string) => string[]): Rule {
-  const isSafe = (text: string): boolean => {
-    const { hostname, searchParams } = new URL(text);
-    const host = hostname === '' ? (searchParams.get('host') ?? '') : hostname;
-    return (
-      /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|\/.*|)$/i.test(host) ||
-      TLS_MODES.includes(searchParams.get('sslmode') ?? '')
-    );
-  };
-  return {
-    variable,
-    expectation:
-      'must have sslmode=verify-full in staging and production where PostgreSQL is on another host (or set DATABASE_TLS=off where nobody else is on that network)',
-    holds: (env) => !isDeployed(env) || env['DATABASE_TLS'] === 'off' || urlsOf(String(env[variable])).every(isSafe),
-  };
-}
-
-/** Checks for zeros and words from examples. */
-function isPlaceholder(text: string): boolean {
-  return /^0+$|change.?me|placeholder|replace.?(me|this|by)|example/i.test(text);
 }
 
 function isKeyRing(text: string): boolean {
