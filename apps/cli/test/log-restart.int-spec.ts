@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Database,
-  FeedIntegrationStore,
-  LogCheckpointStore,
-  LogIntegrationStore,
-  LogTileStore,
-  openDatabase,
-} from '@iss/persistence';
+import { type Database, LogCheckpointStore, LogTileStore, openDatabase } from '@iss/persistence';
 import { createLogger, type LogSettings } from '@iss/platform';
 import {
   type Checkpoint,
@@ -24,11 +17,8 @@ import {
   verifyInclusion,
 } from '@iss/tlog';
 import { Registry } from 'prom-client';
+import { type LogWorker, startLogWorker } from '../../webhook-worker/test/log-worker';
 import { waitFor } from '../../../tools/testing/wait-for';
-import { openLogIdentity } from '../../webhook-worker/src/log/log-identity';
-import { LogMetrics } from '../../webhook-worker/src/log/log-metrics';
-import { FeedService } from '../../webhook-worker/src/feed/feed.service';
-import { LogService } from '../../webhook-worker/src/log/log.service';
 import { iss } from './testing/run-iss';
 import { inhabit, RealLog } from './testing/real-log';
 import { ORIGIN } from '../../../tools/testing/signed-log.ts';
@@ -42,7 +32,7 @@ let log: RealLog;
 let database: Database;
 let folder: string;
 let settings: LogSettings;
-const services: LogService[] = [];
+const services: LogWorker[] = [];
 
 beforeAll(async () => {
   log = await RealLog.create();
@@ -65,21 +55,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
+async function start(change: Partial<LogSettings> = {}): Promise<LogWorker> {
   const { sql } = database;
   const own = { ...settings, ...change };
-  const service = new LogService(
-    new LogIntegrationStore(sql),
-    new LogCheckpointStore(sql),
-    new LogTileStore(sql),
-    new LogMetrics(new Registry()),
-    new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger),
-    logger,
-    { log: own },
-    await openLogIdentity(own),
-  );
+  const service = await startLogWorker(sql, { log: own }, new Registry(), logger);
   services.push(service);
-  service.start();
   return service;
 }
 

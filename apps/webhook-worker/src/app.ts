@@ -8,8 +8,10 @@ import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { openLogIdentity } from './log/log-identity';
-import { LogService } from './log/log.service';
-import { DeadlinesService } from './sweep/deadlines.service';
+import { ExpiryProjection } from './projections/expiry';
+import { FeedProjection } from './projections/feed';
+import { LogProjection } from './projections/log';
+import { OutboxProjection } from './projections/outbox';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
@@ -17,6 +19,20 @@ import { WorkerModule, type WorkerResources } from './worker.module';
 /** A job holds a hundred ids and only passes them on, so that a few concurrent jobs suffice. */
 const FANOUT_JOBS_AT_ONCE = 2;
 const DELIVERY_JOBS_AT_ONCE = 2;
+
+/** Work that repeats itself. Each projection reads the facts by itself, so none waits for another. */
+const REPEATED = [
+  OutboxProjection,
+  ExpiryProjection,
+  LogProjection,
+  FeedProjection,
+  SweepService,
+  RetentionService,
+] as const;
+interface Repeated {
+  start(): void;
+  stop(): Promise<void>;
+}
 
 export interface Worker {
   /** Listens for probes, starts to work, and returns the base URL. Rejects with EADDRINUSE if the port is taken. */
@@ -41,8 +57,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
   );
   app.disable('x-powered-by');
   const [fanout, dispatcher] = [app.get(FanoutService), app.get(Dispatcher)];
-  const [sweep, retention, log] = [app.get(SweepService), app.get(RetentionService), app.get(LogService)];
-  const deadlines = app.get(DeadlinesService);
+  const repeated = REPEATED.map((service) => app.get<Repeated>(service));
   return {
     async start(port) {
       await (settings.host === undefined ? app.listen(port) : app.listen(port, settings.host));
@@ -50,16 +65,13 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
       queue.consume('delivery', async ({ deliveries }) => dispatcher.offer(deliveries.filter(isWhole)), {
         concurrency: DELIVERY_JOBS_AT_ONCE,
       });
-      sweep.start();
-      retention.start();
-      log.start();
-      deadlines.start();
+      for (const service of repeated) service.start();
       return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
     // Listed here instead of in Nest's hooks, whose order depends on the distance of modules, and whose failures are
     // only logged.
     async stop() {
-      await Promise.all([sweep.stop(), retention.stop(), log.stop(), deadlines.stop(), queue.stopConsuming()]);
+      await Promise.all([...repeated.map((service) => service.stop()), queue.stopConsuming()]);
       const idle = dispatcher.close();
       const grace = new AbortController();
       await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);

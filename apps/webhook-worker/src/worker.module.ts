@@ -7,17 +7,19 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
-import { FeedService } from './feed/feed.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
 import { LogMetrics } from './log/log-metrics';
-import { LogService } from './log/log.service';
 import { NewestCheckpoint } from './log/newest-checkpoint';
+import { LogPublication } from './log/publication';
+import { ExpiryProjection } from './projections/expiry';
+import { FeedProjection } from './projections/feed';
+import { LogProjection } from './projections/log';
+import { OutboxProjection } from './projections/outbox';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
-import { DeadlinesService } from './sweep/deadlines.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 
@@ -44,9 +46,11 @@ export interface WorkerResources {
     },
     SweepService,
     RetentionService,
-    FeedService,
-    DeadlinesService,
-    LogService,
+    LogProjection,
+    LogPublication,
+    FeedProjection,
+    OutboxProjection,
+    ExpiryProjection,
     LogMetrics,
     NewestCheckpoint,
     {

@@ -23,7 +23,8 @@ GRANT USAGE ON SCHEMA public TO iss_app, iss_gateway, iss_worker;
 -- Both applications.
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapshots, subjects, snapshot_provenance, tenants,
   memberships, claimed_types, updates, grants, grant_changes, webhook_subscriptions, refresh_requests, transfer_offers,
-  outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures, audit_records,
+  outbox_waiting, outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures,
+  audit_records,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
 
@@ -57,6 +58,7 @@ GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
 GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;
 GRANT INSERT ON log_entries TO iss_app, iss_worker;
 GRANT DELETE ON log_waiting TO iss_app, iss_worker;
+GRANT UPDATE (waiting_id), DELETE ON outbox_waiting TO iss_app, iss_worker;
 GRANT INSERT, DELETE ON log_checkpoints TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (hashes) ON log_tiles TO iss_app, iss_worker;
 GRANT UPDATE (size, root) ON log_tree TO iss_app, iss_worker;

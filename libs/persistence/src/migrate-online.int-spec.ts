@@ -232,3 +232,58 @@ it('continues the interrupted provenance of older versions', async () => {
   expect(await query('SELECT count(*)::int AS versions FROM snapshot_provenance')).toEqual([{ versions: 900 }]);
   expect(await query('SELECT FROM provenance_backfill')).toEqual([]);
 });
+
+describe('events that waited for the log', () => {
+  const MARKS = `SELECT entry_type AS type, snapshot_version AS version FROM outbox_waiting ORDER BY waiting_id`;
+
+  beforeEach(async () => {
+    await migrateTo(47);
+    await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('bank', 'Bank')`);
+    await addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId: 'shared' }, 2);
+    await superuser.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, granted_by)
+       SELECT gen_random_uuid(), 'acme', 'bank', subject_key, '{read_latest}', 'p' FROM subjects`,
+    );
+    // The first version is in the feed, the second one in the log only, and the grant in neither.
+    await superuser.query(
+      `WITH gone AS (DELETE FROM log_waiting WHERE entry_type = 1 RETURNING subject_key, snapshot_version)
+       INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, salt)
+       SELECT snapshot_version - 1, 1, subject_key, snapshot_version, decode(repeat('00', 16), 'hex') FROM gone`,
+    );
+    await superuser.query('UPDATE log_feed SET size = 1');
+  });
+
+  it('are taken over, once, and the previous release writes none', async () => {
+    await superuser.query(`UPDATE log_feed SET began_at = '-infinity'`);
+    await migrate(created.url);
+    expect(await query(MARKS)).toEqual([
+      { type: 1, version: 2 },
+      { type: 2, version: null },
+    ]);
+    await superuser.query('UPDATE grants SET revoked_at = now()');
+    expect(await query(MARKS)).toContainEqual({ type: 3, version: null });
+    expect(await query('SELECT began_at::text AS began FROM log_feed')).toEqual([{ began: 'infinity' }]);
+  });
+
+  it('leave out what is older than the feed', async () => {
+    await superuser.query(`UPDATE log_feed SET began_at = now() + interval '1 hour'`);
+    await migrate(created.url);
+    expect(await query(MARKS)).toEqual([]);
+  });
+
+  it('go back to the previous release when none waits', async () => {
+    await migrate(created.url);
+    const revert = (): Promise<unknown> => superuser.query(migrationText('48-events-beside-the-log.down'));
+    await superuser.query('UPDATE grants SET revoked_at = now()');
+    await expect(revert()).rejects.toThrow('facts still wait for their events');
+    await superuser.query('DELETE FROM outbox_waiting');
+    await revert();
+    // What the feed lacks already has its events.
+    expect(await query("SELECT began_at > now() - interval '1 minute' AS is_now FROM log_feed")).toEqual([
+      { is_now: true },
+    ]);
+    expect(
+      await query(`SELECT proname FROM pg_proc WHERE proname LIKE 'mark%outbox' OR proname = 'mark_shared_snapshots'`),
+    ).toEqual([]);
+  });
+});

@@ -35,6 +35,7 @@ import { TransferOfferStore } from './stores/tenancy/transfer-offer.store';
 import { UpdateStore } from './stores/updates/update.store';
 import { BacklogStore } from './stores/webhooks/backlog.store';
 import { DeliveryLogStore } from './stores/webhooks/delivery-log.store';
+import { OutboxProjectionStore } from './stores/webhooks/outbox-projection.store';
 import { OutboxStore } from './stores/webhooks/outbox.store';
 import { RetentionStore } from './stores/webhooks/retention.store';
 import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription.store';
@@ -61,6 +62,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   HistoryStore,
   LogIntegrationStore,
   LogTileStore,
+  OutboxProjectionStore,
   OutboxStore,
   ProvenanceStore,
   RateLimitStore,

@@ -35,6 +35,7 @@ const SMALL = ['migrations_applied', 'log_keys', 'log_key_live', 'log_restarts']
 /** Indexes that only have waiting rows in their order, and one whose newest row is read. */
 const WAITING = [
   'outbox_events_waiting',
+  'outbox_waiting_pkey',
   'deliveries_due',
   'log_waiting_pkey',
   'log_checkpoints_served',

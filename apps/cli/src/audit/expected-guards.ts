@@ -78,6 +78,7 @@ constraint memberships_tenancy_role_check of memberships: CHECKtenancy_role=ANYA
 constraint memberships_tenant_id_fkey of memberships: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint outbox_events_body_check of outbox_events: CHECKbodyISNOTNULLORsnapshot_idISNOTNULLORupdate_idISNOTNULLANDfanned_out_atISNULL
 constraint outbox_events_pkey of outbox_events: PRIMARYKEYevent_id
+constraint outbox_waiting_pkey of outbox_waiting: PRIMARYKEYwaiting_id
 constraint owner_changes_check of owner_changes: CHECKprincipal_idISNOTNULLORfrom_principal_idISNOTNULL
 constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
 constraint pending_grants_cancelled of pending_grants: CHECKcancelled_byISNULL=cancelled_atISNULL
@@ -154,10 +155,12 @@ function keep_subscription_types (): plpgsql as its owner search_path=public, pg
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
 function mark_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp feceb122ace19aa6 for PUBLIC
 function mark_grant_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 6e6afe9f879926b6 for PUBLIC
+function mark_grant_for_outbox (): plpgsql as its owner search_path=pg_catalog, pg_temp 772b9699d275ea4d for PUBLIC
 function mark_key_announcement (): plpgsql as its owner search_path=pg_catalog, pg_temp 281b9740fa7bd3fc for PUBLIC
 function mark_new_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 1555e948ba684a55 for PUBLIC
 function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp ffe5ed21dd8df19f for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
+function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp c99f632bdb98bff0 for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
@@ -198,6 +201,7 @@ migration ErasedTexts1700000000045: applied
 migration Erasure1700000000019: applied
 migration ErasuresInANewLog1700000000022: applied
 migration ErasuresNameVersions1700000000041: applied
+migration EventsBesideTheLog1700000000048: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
 migration Filters1700000000040: applied
@@ -255,6 +259,7 @@ privileges of PUBLIC on log_waiting: none
 privileges of PUBLIC on memberships: none
 privileges of PUBLIC on migrations: none
 privileges of PUBLIC on outbox_events: none
+privileges of PUBLIC on outbox_waiting: none
 privileges of PUBLIC on owner_changes: none
 privileges of PUBLIC on pending_grants: none
 privileges of PUBLIC on provenance_backfill: none
@@ -300,6 +305,7 @@ privileges of iss_app on log_waiting: DELETE, SELECT
 privileges of iss_app on memberships: INSERT, SELECT, UPDATE
 privileges of iss_app on migrations: SELECT
 privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_app on owner_changes: SELECT
 privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_app on provenance_backfill: none
@@ -345,6 +351,7 @@ privileges of iss_gateway on log_waiting: SELECT
 privileges of iss_gateway on memberships: INSERT, SELECT, UPDATE
 privileges of iss_gateway on migrations: SELECT
 privileges of iss_gateway on outbox_events: INSERT, SELECT
+privileges of iss_gateway on outbox_waiting: SELECT
 privileges of iss_gateway on owner_changes: SELECT
 privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_gateway on provenance_backfill: none
@@ -390,6 +397,7 @@ privileges of iss_worker on log_waiting: DELETE, SELECT
 privileges of iss_worker on memberships: SELECT
 privileges of iss_worker on migrations: SELECT
 privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on pending_grants: none
 privileges of iss_worker on provenance_backfill: none
@@ -425,14 +433,17 @@ trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTO
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
 trigger erasures_texts_erased of erasures: CREATETRIGGERerasures_texts_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_texts
 trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
+trigger grant_changes_announced of grant_changes: CREATETRIGGERgrant_changes_announcedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_for_outbox
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger grants_announced of grants: CREATETRIGGERgrants_announcedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONmark_grant_for_outbox
 trigger grants_changed_audited of grants: CREATETRIGGERgrants_changed_auditedAFTERUPDATEONgrantsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_grants
 trigger grants_logged of grants: CREATETRIGGERgrants_loggedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONmark_grant
 trigger grants_made_audited of grants: CREATETRIGGERgrants_made_auditedAFTERINSERTONgrantsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_grants
 trigger grants_not_truncated of grants: CREATETRIGGERgrants_not_truncatedBEFORETRUNCATEONgrantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger grants_revocation_time_set of grants: CREATETRIGGERgrants_revocation_time_setBEFOREUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONset_times_of_grant
+trigger grants_revoked_announced of grants: CREATETRIGGERgrants_revoked_announcedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant_for_outbox
 trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant
 trigger grants_stay of grants: CREATETRIGGERgrants_stayBEFOREDELETEORUPDATEONgrantsFOREACHROWEXECUTEFUNCTIONrefuse_grant_change
 trigger grants_time_set of grants: CREATETRIGGERgrants_time_setBEFOREINSERTONgrantsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_times_of_grant
@@ -470,6 +481,7 @@ trigger pending_grants_not_truncated of pending_grants: CREATETRIGGERpending_gra
 trigger pending_grants_stay of pending_grants: CREATETRIGGERpending_grants_stayBEFOREDELETEORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONrefuse_pending_grant_change
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
+trigger snapshots_announced of snapshots: CREATETRIGGERsnapshots_announcedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_shared_snapshots
 trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
 trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFOREDELETEORUPDATEONsnapshotsFOREACHROWEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_new_snapshots

@@ -1,10 +1,10 @@
 import { BacklogStore, Database, FeedStore } from '@iss/persistence';
 import { type Check, databaseChecks, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
-import { LogService } from '../log/log.service';
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
 import { WebhookClient } from '../delivery/webhook-client';
+import { LogProjection } from '../projections/log';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
 export type WorkerReadiness = Readiness<
@@ -27,7 +27,7 @@ export class ReadinessService {
     private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
     private readonly client: WebhookClient,
-    private readonly log: LogService,
+    private readonly log: LogProjection,
     private readonly dispatcher: Dispatcher,
     private readonly feeds: FeedStore,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,

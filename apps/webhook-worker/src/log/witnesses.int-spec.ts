@@ -3,14 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Database,
-  FeedIntegrationStore,
-  LogCheckpointStore,
-  LogIntegrationStore,
-  LogTileStore,
-  openDatabase,
-} from '@iss/persistence';
+import { type Database, LogCheckpointStore, LogIntegrationStore, openDatabase } from '@iss/persistence';
 import { createLogger, EnvError, type LogSettings } from '@iss/platform';
 import {
   createSigner,
@@ -25,13 +18,11 @@ import {
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { type LogWorker, startLogWorker } from '../../test/log-worker';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { hostWitness } from '../../../../tools/testing/witness-host';
 import type { WitnessProcess } from '../../../../tools/testing/witness-process';
 import { openLogIdentity } from './log-identity';
-import { FeedService } from '../feed/feed.service';
-import { LogMetrics } from './log-metrics';
-import { LogService } from './log.service';
 
 jest.setTimeout(60_000);
 
@@ -46,7 +37,7 @@ let settings: LogSettings;
 let vkey: string;
 let policyFile: string;
 let registry: Registry;
-const services: LogService[] = [];
+const services: LogWorker[] = [];
 const witnesses: WitnessProcess[] = [];
 const servers: Server[] = [];
 
@@ -83,21 +74,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
+async function start(change: Partial<LogSettings> = {}): Promise<LogWorker> {
   const { sql } = database;
   const log = { ...settings, ...change };
-  const [integration, checkpoints, tiles] = [
-    new LogIntegrationStore(sql),
-    new LogCheckpointStore(sql),
-    new LogTileStore(sql),
-  ];
   registry = new Registry();
-  const metrics = new LogMetrics(registry);
-  const identity = await openLogIdentity(log);
-  const feed = new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger);
-  const service = new LogService(integration, checkpoints, tiles, metrics, feed, logger, { log }, identity);
+  const service = await startLogWorker(sql, { log }, registry, logger);
   services.push(service);
-  service.start();
   return service;
 }
 
@@ -170,7 +152,7 @@ const policyText = (): string => readFileSync(policyFile, 'utf8');
 const policy = () => parsePolicy(policyText());
 const NO_QUORUM = { status: 'degraded', reason: 'no_quorum' };
 const ROLLED_BACK = { status: 'failed', reason: 'rolled_back' };
-const isIn = (service: LogService, state: object) =>
+const isIn = (service: LogWorker, state: object) =>
   waitFor(() => expect(service.status()).toMatchObject(state) === undefined, { what: JSON.stringify(state) });
 
 it('publishes what the witness cosigned, and while it is away the last one that it did', async () => {

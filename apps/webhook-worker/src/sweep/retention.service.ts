@@ -1,9 +1,9 @@
 import { IdempotencyStore, type PagePosition, RetentionStore } from '@iss/persistence';
-import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
+import { jittered, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
-import { jittered, Rounds } from './rounds';
 
 /** Short statements release their locks immediately, and leave the disk to others in between. */
 const BATCH = 500;
@@ -13,9 +13,7 @@ const INTERVAL_MS = 60_000;
 /** Deletes rows whose retention has ended. Any number of workers may do so at once. */
 @Injectable()
 export class RetentionService {
-  private readonly rounds = new Rounds(() => this.round());
-  private isStopping = false;
-  private readonly warn: Warn;
+  private readonly rounds: Rounds;
 
   constructor(
     private readonly retention: RetentionStore,
@@ -23,7 +21,9 @@ export class RetentionService {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {
-    this.warn = rarely(warnTo(logger));
+    const pauseMs = jittered(INTERVAL_MS);
+    const work = (): Promise<void> => this.deleteAll();
+    this.rounds = new Rounds({ work, pauseMs, failure: 'Old rows could not be deleted; retrying', logger });
   }
 
   start(): void {
@@ -32,18 +32,7 @@ export class RetentionService {
 
   /** Resolves when the current batch has ended. */
   stop(): Promise<void> {
-    this.isStopping = true;
     return this.rounds.stop();
-  }
-
-  /** Runs one round. Returns the pause until the next one in milliseconds. */
-  private async round(): Promise<number> {
-    try {
-      await this.deleteAll();
-    } catch (error) {
-      this.warn('Old rows could not be deleted; retrying', error);
-    }
-    return jittered(INTERVAL_MS);
   }
 
   private async deleteAll(): Promise<void> {
@@ -60,13 +49,14 @@ export class RetentionService {
   }
 
   private async inBatches(deleteBatch: () => Promise<number>): Promise<number> {
-    let [total, isMore] = [0, true];
-    while (isMore && !this.isStopping) {
+    let total = 0;
+    await this.rounds.repeat(async () => {
       const deleted = await deleteBatch();
       total += deleted;
-      isMore = deleted === BATCH;
+      const isMore = deleted === BATCH;
       if (isMore) await wait(BATCH_PAUSE_MS);
-    }
+      return isMore;
+    });
     return total;
   }
 
@@ -79,7 +69,7 @@ export class RetentionService {
       total += page.deleted;
       after = page.next;
       if (after !== null) await wait(BATCH_PAUSE_MS);
-    } while (after !== null && !this.isStopping);
+    } while (after !== null && !this.rounds.isStopping);
     return total;
   }
 }

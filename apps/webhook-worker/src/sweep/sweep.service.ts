@@ -1,11 +1,11 @@
 import { DeliveryStore, OutboxStore, type PagePosition } from '@iss/persistence';
-import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
 import { FanoutService } from '../fanout/fanout.service';
 import { WorkerMetrics } from '../health/worker-metrics';
+import { jittered, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
-import { jittered, Rounds } from './rounds';
 
 /**
  * The queue usually wakes sooner, so older work was not woken, or waits behind much other work. Events are swept early,
@@ -22,11 +22,10 @@ const BUSY_PAUSE_MS = 100;
  */
 @Injectable()
 export class SweepService {
-  private readonly rounds = new Rounds(() => this.sweep());
+  private readonly rounds: Rounds;
   /** Each sweep continues where the previous one ended, so that a backlog at the front hides nothing behind it. */
   private afterEvent: PagePosition | null = null;
   private afterDelivery: PagePosition | null = null;
-  private readonly warn: Warn;
 
   constructor(
     @Inject(OutboxStore) private readonly outbox: Pick<OutboxStore, 'waiting'>,
@@ -34,10 +33,12 @@ export class SweepService {
     @Inject(FanoutService) private readonly fanout: Pick<FanoutService, 'step'>,
     @Inject(Dispatcher) private readonly dispatcher: Pick<Dispatcher, 'offer'>,
     @Inject(LOGGER) logger: Logger,
-    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'sweepIntervalMs'>,
+    @Inject(SETTINGS) { sweepIntervalMs }: Pick<WorkerSettings, 'sweepIntervalMs'>,
     @Inject(WorkerMetrics) private readonly metrics: Pick<WorkerMetrics, 'sweepEnded'>,
   ) {
-    this.warn = rarely(warnTo(logger));
+    const pauseMs = jittered(sweepIntervalMs);
+    const work = async (): Promise<number> => ((await this.sweep()) ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs);
+    this.rounds = new Rounds({ work, pauseMs, failure: 'The sweep failed; retrying', logger });
   }
 
   start(): void {
@@ -49,20 +50,13 @@ export class SweepService {
     return this.rounds.stop();
   }
 
-  /** Runs one sweep. Returns the pause until the next one in milliseconds. */
-  private async sweep(): Promise<number> {
-    const pauseMs = jittered(this.settings.sweepIntervalMs);
-    try {
-      const isMore = [await this.sweepEvents(), await this.sweepDeliveries()].includes(true);
-      this.metrics.sweepEnded();
-      return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
-    } catch (error) {
-      this.warn('The sweep failed; retrying', error);
-      return pauseMs;
-    }
+  /** Returns whether there may be more. */
+  private async sweep(): Promise<boolean> {
+    const isMore = [await this.sweepEvents(), await this.sweepDeliveries()].includes(true);
+    this.metrics.sweepEnded();
+    return isMore;
   }
 
-  /** Returns whether there may be more. */
   private async sweepEvents(): Promise<boolean> {
     const isRound = this.afterEvent !== null;
     const { items, next } = await this.outbox.waiting({ ...EVENTS, after: this.afterEvent });

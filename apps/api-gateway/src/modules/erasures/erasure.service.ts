@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type AccessRule,
   type Actor,
-  buildEventBody,
   DomainError,
-  erasureRequestedData,
   type ErasureStatus,
   type JsonValue,
   MAX_SNAPSHOT_VERSION,
-  newEventId,
   requireAccess,
   RULES,
-  subjectErasedData,
   type SubjectRef,
 } from '@iss/domain';
 import {
@@ -24,7 +20,6 @@ import {
   ErasureStore,
   LogEntryStore,
   type ErasureWritten,
-  type EventToWrite,
   type Page,
   type PageRequest,
 } from '@iss/persistence';
@@ -88,7 +83,7 @@ export class ErasureService {
       const written = await this.erasures
         .request(
           { ...subject, tenantId, erasureId: randomUUID(), requestedBy: principalId, reason, reference },
-          trace.requestId,
+          trace,
           { versions, limit },
           (move) => {
             requireEraser(move, caller, RULES.requestErasure);
@@ -96,7 +91,6 @@ export class ErasureService {
             if (unlogged === undefined) return move.versions.map(({ version }) => version);
             throw notLoggedYet(`Version ${unlogged} is not in the transparency log yet.`);
           },
-          toEventOf(trace),
         )
         .catch((error: unknown) => {
           if (unlogged === undefined || performance.now() >= deadlineMs) throw error;
@@ -128,8 +122,7 @@ export class ErasureService {
         );
       }
     };
-    const ref = { ...refOf(caller, path), requestId: trace.requestId };
-    return this.announce(await this.erasures.confirm(ref, confirm, toEventOf(trace)));
+    return this.announce(await this.erasures.confirm(refOf(caller, path), trace, confirm));
   }
 
   /**
@@ -217,28 +210,6 @@ function unloggedOf({ headVersion, versions }: ErasureRequestMove, isAll: boolea
     throw invalid('/versions', `names more than ${limit} versions: split them among several erasures`, 'too_many');
   }
   return versions.findLast(({ isLogged }) => !isLogged)?.version;
-}
-
-function toEventOf({ requestId, traceparent }: RequestTrace) {
-  return (
-    eventType: 'erasure.requested' | 'subject.erased',
-    erasure: ErasureRecord,
-    tenantId: string,
-  ): EventToWrite => {
-    const eventId = newEventId();
-    const { erasedAt, requestedAt } = erasure;
-    const eventBody =
-      eventType === 'subject.erased' && erasedAt !== null
-        ? buildEventBody({
-            ...{ eventId, type: eventType, createdAt: erasedAt, tenantId },
-            data: subjectErasedData({ ...erasure, erasedAt }),
-          })
-        : buildEventBody({
-            ...{ eventId, type: 'erasure.requested', createdAt: requestedAt, tenantId },
-            data: erasureRequestedData(erasure),
-          });
-    return { eventId, tenantId, eventType, eventBody, requestId, traceparent };
-  };
 }
 
 function invalid(path: string, message: string, code = 'invalid_value'): DomainError {

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Acting,
-  buildEventBody,
   DomainError,
   type ErrorDetail,
   isPointer,
   type JsonValue,
-  newEventId,
-  refreshRequestData,
   requireAccess,
   requireExpiry,
   requireFuture,
@@ -16,7 +13,6 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import {
-  type EventToWrite,
   type InboxFilter,
   type ListedRefreshRequest,
   type Page,
@@ -79,7 +75,7 @@ export class RefreshRequestService {
         expiresAt: requireExpiry(request.expiresAt),
         dueAt: requireFuture(request.dueAt, 'due_at'),
       },
-      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, trace),
+      trace,
     );
     if (outcome.kind === 'refused') {
       requireAccess(outcome.facts, RULES.requestRefresh);
@@ -185,8 +181,7 @@ export class RefreshRequestService {
     closing: RefreshClosing,
     trace: RequestTrace,
   ): Promise<RefreshRequestRecord> {
-    const type = `refresh_request.${closing.status}` as const;
-    const outcome = await this.requests.close(ref, closing, (made, tenantId) => toEvent(type, made, tenantId, trace));
+    const outcome = await this.requests.close(ref, closing, trace);
     if (outcome.kind === 'written') {
       if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
       return outcome.request;
@@ -207,11 +202,7 @@ export class RefreshRequestService {
     refreshRequestId: string,
     snapshotId: string,
   ): Promise<ShownRequest> {
-    const outcome = await this.requests.fulfil(
-      { ...subject, refreshRequestId, principalId },
-      snapshotId,
-      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, trace),
-    );
+    const outcome = await this.requests.fulfil({ ...subject, refreshRequestId, principalId }, snapshotId, trace);
     if (outcome.kind === 'written') {
       if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
       return withNoneToSuggest(outcome.request);
@@ -237,18 +228,6 @@ export class RefreshRequestService {
           { path: '/resolved_snapshot_id', message: 'is not an existing snapshot', code: 'not_found' },
         ]);
   }
-}
-
-function toEvent(
-  eventType: `refresh_request.${'created' | 'fulfilled' | 'declined' | 'cancelled'}`,
-  request: RefreshRequestRecord,
-  tenantId: string,
-  { requestId, traceparent }: RequestTrace,
-): EventToWrite {
-  const eventId = newEventId();
-  const data = refreshRequestData(request);
-  const eventBody = buildEventBody({ eventId, type: eventType, createdAt: new Date(), tenantId, data });
-  return { eventId, tenantId, eventType, eventBody, requestId, traceparent };
 }
 
 /** Returns the paths without duplicates, in their order. Throws `validation_error`. */

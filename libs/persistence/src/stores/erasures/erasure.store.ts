@@ -5,8 +5,9 @@ import {
   DomainError,
   type Confirmation,
   type ErasureStatus,
-  type EventType,
+  erasureRequestedData,
   type PrincipalType,
+  subjectErasedData,
   type SubjectRef,
 } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
@@ -17,9 +18,8 @@ import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { LIVE_GRANTS_ON } from '../feed/shared-with';
 import { headVersion, NAMED_SUBJECT } from '../facts/joins';
-import type { EventToWrite } from '../refresh-requests/refresh-request.store';
 import { lockTenant } from '../tenancy/tenant-lock';
-import { wants } from '../webhooks/wants';
+import { type EventTrace, type Fact, record } from '../webhooks/record';
 
 /** An erasure of versions of a subject. Its status is that of the moment it was read. */
 export interface ErasureRecord extends SubjectRef {
@@ -114,9 +114,6 @@ export interface ErasureWritten {
   erasure: ErasureReceipt;
   eventIds: readonly string[];
 }
-
-type ErasureEventType = Extract<EventType, 'erasure.requested' | 'subject.erased'>;
-type ToEvent = (type: ErasureEventType, erasure: ErasureRecord, tenantId: string) => EventToWrite;
 
 const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
 
@@ -253,35 +250,17 @@ const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>(
  ORDER BY t.tenant_id`,
 );
 
-/** Declares a statement that selects the tenants of `from` with a subscription to the type of event. */
-const listenersOf = (type: ErasureEventType, from: string) =>
-  statement<{ erasureId: string }, { tenantId: string }>(
-    `erasure_listeners_${type.replace('.', '_')}`,
-    `SELECT DISTINCT t.tenant_id AS "tenantId"
+/** Selects the owner of an erased subject, each tenant with a live grant on it, and each recipient. */
+const CONCERNED = statement<{ erasureId: string }, { tenantId: string }>(
+  'erasure_concerns',
+  `SELECT DISTINCT t.tenant_id AS "tenantId"
   FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid) er
- CROSS JOIN LATERAL (${from}) t
- CROSS JOIN LATERAL (SELECT true FROM ${wants('t.tenant_id', `'${type}'`)}) w`,
-  );
-
-/** The tenants to notify. For an erased subject, these are the owner, each tenant with a live grant and each recipient. */
-const LISTENERS = {
-  'erasure.requested': listenersOf('erasure.requested', 'SELECT er.tenant_id'),
-  'subject.erased': listenersOf(
-    'subject.erased',
-    `
+ CROSS JOIN LATERAL (
    SELECT er.tenant_id
     UNION ALL
    SELECT g.grantee_tenant_id FROM (${LIVE_GRANTS_ON('er.subject_key', 'er.tenant_id')}) g
     UNION ALL
-   SELECT d.tenant_id FROM (${SHOWN_TO}) d`,
-  ),
-} as const;
-
-const INSERT_EVENTS = statement<{ events: readonly EventToWrite[] }>(
-  'erasure_tell',
-  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT * FROM unnest(:events.eventId::uuid[], :events.tenantId::text[], :events.eventType::text[], :events.eventBody::text[],
-                       :events.requestId::text[], :events.traceparent::text[])`,
+   SELECT d.tenant_id FROM (${SHOWN_TO}) d) t`,
 );
 
 const ORDER = 'ORDER BY (-er.erasure_id)';
@@ -346,14 +325,13 @@ export class ErasureStore {
    */
   async request(
     asked: ErasureToRequest,
-    requestId: string,
+    trace: EventTrace,
     wanted: { versions: readonly number[] | 'all'; limit: number },
     decide: (move: ErasureRequestMove) => readonly number[],
-    toEvent: ToEvent,
   ): Promise<ErasureWritten> {
     const { tenantId, requestedBy: principalId } = asked;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, { tenantId, principalId, requestId });
+      await lockTenant(sql, { tenantId, principalId, requestId: trace.requestId });
       const { subjectKey, ...state } = await sql.one(STATE, { ...asked, principalId });
       const versions = subjectKey === null ? [] : await findVersions(sql, subjectKey, wanted);
       const decided = decide({ ...state, versions });
@@ -361,11 +339,11 @@ export class ErasureStore {
       await sql.run(EXPIRE, { subjectKey });
       await sql.run(INSERT, { ...asked, subjectKey, versions: decided });
       const ref = { ...asked, principalId };
-      const { confirmation } = await read(sql, ref);
+      const erasure = await read(sql, ref);
       const eventIds =
-        confirmation === 'off'
-          ? await erase(sql, ref, toEvent)
-          : await storeEvents(sql, ref, 'erasure.requested', toEvent);
+        erasure.confirmation === 'off'
+          ? await erase(sql, ref, trace)
+          : await record(sql, [requestedFact(erasure, trace)]);
       return { erasure: await receipt(sql, await read(sql, ref)), eventIds };
     });
   }
@@ -373,16 +351,12 @@ export class ErasureStore {
   /**
    * Confirms and executes a pending erasure, unless `decide` throws. Throws `not_logged_yet` if a version has no log entry yet.
    */
-  async confirm(
-    ref: ErasureRef & Acting,
-    decide: (move: ErasureMove) => void,
-    toEvent: ToEvent,
-  ): Promise<ErasureWritten> {
+  async confirm(ref: ErasureRef, trace: EventTrace, decide: (move: ErasureMove) => void): Promise<ErasureWritten> {
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, ref);
+      await lockTenant(sql, { ...ref, requestId: trace.requestId });
       decide(await sql.one(FIND, ref));
       await sql.run(CONFIRM, ref);
-      const eventIds = await erase(sql, ref, toEvent);
+      const eventIds = await erase(sql, ref, trace);
       return { erasure: await receipt(sql, await read(sql, ref)), eventIds };
     });
   }
@@ -438,25 +412,19 @@ function findVersions(
   return versions === 'all' ? sql.run(ALL, { subjectKey, limit: limit + 1 }) : sql.run(NAMED, { subjectKey, versions });
 }
 
-async function erase(sql: TransactionSql, ref: ErasureRef, toEvent: ToEvent): Promise<string[]> {
+async function erase(sql: TransactionSql, ref: ErasureRef, trace: EventTrace): Promise<string[]> {
   const { erasedAt } = await sql.one(ERASE, ref);
   if (erasedAt === null) {
     throw new DomainError('not_logged_yet', 'A version is not in the transparency log yet. Try again shortly.');
   }
-  return storeEvents(sql, ref, 'subject.erased', toEvent);
+  const data = subjectErasedData({ ...(await read(sql, ref)), erasedAt });
+  const tenantIds = (await sql.run(CONCERNED, ref)).map(({ tenantId }) => tenantId);
+  return record(sql, [{ type: 'subject.erased', at: erasedAt, data, tenantIds, trace }]);
 }
 
-/** Stores an event for each tenant that subscribed to it. Returns the ids. */
-async function storeEvents(
-  sql: TransactionSql,
-  ref: ErasureRef,
-  type: ErasureEventType,
-  toEvent: ToEvent,
-): Promise<string[]> {
-  const erasure = await read(sql, ref);
-  const events = (await sql.run(LISTENERS[type], ref)).map(({ tenantId }) => toEvent(type, erasure, tenantId));
-  if (events.length > 0) await sql.run(INSERT_EVENTS, { events });
-  return events.map(({ eventId }) => eventId);
+function requestedFact(erasure: ErasureRecord, trace: EventTrace): Fact {
+  const { requestedAt: at, tenantId } = erasure;
+  return { type: 'erasure.requested', at, data: erasureRequestedData(erasure), tenantIds: [tenantId], trace };
 }
 
 async function read(sql: TransactionSql, ref: ErasureRef): Promise<ErasureRecord> {

@@ -93,9 +93,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
           dueAt: null,
           every: null,
         },
-        () => {
-          throw new Error('nobody else is told');
-        },
+        { requestId: 'r', traceparent: 't' },
       ),
   ],
 ];

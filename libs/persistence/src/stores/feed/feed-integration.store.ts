@@ -4,7 +4,6 @@ import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { isAcceptedGrantToAll } from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
-import { type FedEntry, grantOfEvent, type GrantOfEvent, writeEventsOf } from './feed-events';
 import { LIVE_GRANTS_ON } from './shared-with';
 
 /** The maximum number of entries per batch. */
@@ -31,10 +30,9 @@ const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
 };
 
 /** Locks the feed. Only one process extends it at a time; the others skip it. */
-const TAKE_FEED = statement<NoParameters, { size: number; grantedSize: number; beganAt: Date; treeSize: number }>(
+const TAKE_FEED = statement<NoParameters, { size: number; grantedSize: number; treeSize: number }>(
   'feed_take',
-  `SELECT f.size::float8 AS size, f.granted_size::float8 AS "grantedSize", f.began_at AS "beganAt",
-       t.size::float8 AS "treeSize"
+  `SELECT f.size::float8 AS size, f.granted_size::float8 AS "grantedSize", t.size::float8 AS "treeSize"
   FROM log_feed f CROSS JOIN log_tree t
  WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED`,
 );
@@ -44,7 +42,6 @@ interface EntryRow extends FactRow {
   logIndex: number;
   subjectKey: number | null;
   granteeTenantId: string | null;
-  granted: GrantOfEvent | null;
   /** For a grant: true if it is on one subject, or its grantee accepted it. */
   isForGrantee: boolean;
   /** The number of live grants on the subject, up to `COUNTED_READERS`. */
@@ -60,7 +57,6 @@ const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
   coalesce((SELECT e.snapshot_version FROM log_entries e
              WHERE e.subject_key = g.subject_key AND e.entry_type = 1
              ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
-  ${grantOfEvent()},
   (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AS "isForGrantee",
   ${FACT}
   FROM (SELECT * FROM log_entries WHERE log_index >= :from::bigint AND log_index < :to::bigint ORDER BY log_index) k
@@ -256,8 +252,6 @@ export interface FeedStep {
   size: number;
   /** True if the log has more entries. */
   isMore: boolean;
-  /** The ids of the new events. The caller announces them to the queue after the commit. */
-  eventIds: string[];
 }
 
 /** Adds the entries of the log to the feeds of the tenants that they concern. */
@@ -265,7 +259,7 @@ export class FeedIntegrationStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Adds the next entries of the log to the feeds, in one transaction with the events of both parties. An entry goes to the
+   * Adds the next entries of the log to the feeds, in one transaction. An entry goes to the
    * tenant that owns the fact, and to each tenant with a live grant on the subject. The grantee of a new grant also gets the
    * earlier entries of the subject; for a grant on all subjects, {@link copy} adds those. Returns null while another process does
    * so.
@@ -274,14 +268,14 @@ export class FeedIntegrationStore {
     return this.sql.transaction(async (sql) => {
       const [feed] = await sql.run(TAKE_FEED, {});
       if (feed === undefined) return null;
-      const { size: from, grantedSize, treeSize, beganAt } = feed;
+      const { size: from, grantedSize, treeSize } = feed;
       const accepted = await sql.run(SEEK_ACCEPTED, { size: from, most: BATCH });
-      if (accepted.length === BATCH) return { size: from, isMore: true, eventIds: [] };
+      if (accepted.length === BATCH) return { size: from, isMore: true };
       if (grantedSize < from) {
         await sql.run(SEEK_GRANTED, { from: grantedSize, to: Math.min(from, grantedSize + MAX_SEARCHED) });
-        return { size: from, isMore: true, eventIds: [] };
+        return { size: from, isMore: true };
       }
-      if (from >= treeSize) return { size: from, isMore: false, eventIds: [] };
+      if (from >= treeSize) return { size: from, isMore: false };
       const entries = withinRows(await sql.run(ENTRIES, { from, to: Math.min(treeSize, from + BATCH) }));
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
@@ -290,8 +284,7 @@ export class FeedIntegrationStore {
       // Before the append, because `copy` also locks these rows first.
       await sql.run(SEEK_GRANTED, { from, to });
       await append(sql, entries, from, to);
-      const eventIds = await writeEventsOf(sql, entries.flatMap(fedEntry), beganAt);
-      return { size: to, isMore: to < treeSize, eventIds };
+      return { size: to, isMore: to < treeSize };
     });
   }
 
@@ -306,11 +299,6 @@ export class FeedIntegrationStore {
       return taken !== undefined;
     });
   }
-}
-
-function fedEntry({ logIndex, subjectKey, granted, readers, ...row }: EntryRow): FedEntry[] {
-  const fact = factOf(row);
-  return fact === null ? [] : [{ logIndex, fact, subjectKey, granted, hasReaders: readers > 0 }];
 }
 
 /** Returns the first entries, at least one, that together do not write too many rows for readers. */

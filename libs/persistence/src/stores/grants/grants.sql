@@ -315,8 +315,8 @@ SELECT @facts,
   ) g ON true
  @newest_order(g, grant_id)
 
--- fragment: grant_of_event
--- The data of grant `g` with subject `s` in its events.
+-- fragment: grant_of_fact
+-- The data of grant `g` with subject `s` in its facts.
 g.grant_id AS "granted?.grantId",
   g.grantor_tenant_id AS "granted?.ownerTenantId",
   g.grantee_tenant_id AS "granted?.granteeTenantId",
@@ -336,7 +336,7 @@ WITH due AS MATERIALIZED (
 ), g AS (
   UPDATE grants g SET @column = g.expires_at FROM due WHERE g.grant_id = due.grant_id RETURNING g.*
 )
-SELECT @grant_of_event, statement_timestamp() AS now
+SELECT @grant_of_fact, statement_timestamp() AS now
   FROM g
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true
 

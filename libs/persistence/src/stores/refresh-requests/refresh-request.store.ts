@@ -1,7 +1,6 @@
 import {
   type AccessFacts,
   type Actor,
-  type EventType,
   REFRESH_REQUEST_STATUSES,
   type RefreshRequestStatus,
   SUBJECT_TYPES,
@@ -21,6 +20,8 @@ import {
   type RecordRow,
   toRecords,
 } from '../records/record-page';
+import { type EventTrace, type Fact, record } from '../webhooks/record';
+import { refreshFact } from './refresh-fact';
 import { type ListedRefreshRequest, type RefreshRequestRecord } from './refresh-request-record';
 
 export interface RefreshRequestToCreate extends SubjectRef {
@@ -39,17 +40,6 @@ export interface RefreshRequestToCreate extends SubjectRef {
 export interface RefreshRequestRef extends SubjectRef {
   refreshRequestId: string;
   principalId: string;
-}
-
-/** An event for one tenant about a change. */
-export interface EventToWrite {
-  /** Bare UUID. */
-  eventId: string;
-  tenantId: string;
-  eventType: EventType;
-  eventBody: string;
-  requestId: string;
-  traceparent: string;
 }
 
 /** A stored change. `eventId` is the event to announce, or null if no subscription wants it. */
@@ -133,8 +123,6 @@ const CLOSE: Readonly<Record<RefreshClosing['status'], ReturnType<typeof closing
   cancelled: closing('refresh_request_cancelled'),
 };
 
-const INSERT_EVENT = statement<EventToWrite, { eventId: string }>('refresh_request_tell');
-
 type Listed = ListRow<AccessFacts, ListedRefreshRequest>;
 const listOfSubject = (name: string) =>
   statement<SubjectRef & Before & { principalId: string; requestingTenantId: string | null }, Listed>(name);
@@ -178,11 +166,11 @@ export class RefreshRequestStore {
 
   /**
    * Stores a request if the requesting tenant owns the subject or has a live grant on it, and the number of its pending requests
-   * is below the cap. Also stores the event for the owner if a counterparty asks. `toEvent` may be called more than once.
+   * is below the cap. Also stores the event for the owner if a counterparty asks.
    */
   async create(
     create: RefreshRequestToCreate,
-    toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
+    trace: EventTrace,
   ): Promise<CreateRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_REQUESTER, create);
@@ -190,8 +178,8 @@ export class RefreshRequestStore {
       const { facts, request, ownerTenantId, cap } = await sql.one(CREATE, { ...create, pending_refresh_requests });
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, cap };
       const isForOwner = request.originType === 'counterparty';
-      const eventId = isForOwner ? await storeEvent(sql, toEvent(request, ownerTenantId)) : null;
-      return { kind: 'written', request, eventId };
+      const fact = refreshFact('refresh_request.created', request, request.createdAt, [ownerTenantId], trace);
+      return { kind: 'written', request, eventId: isForOwner ? await recordOne(sql, fact) : null };
     });
   }
 
@@ -243,12 +231,12 @@ export class RefreshRequestStore {
   /**
    * Closes a pending request without a snapshot. Members of the owner decline it, and members of the requesting tenant cancel it.
    * Cancelling also ends a series, even if its last request is closed. Also stores the event for the other side, if it is another
-   * tenant. `toEvent` may be called more than once.
+   * tenant.
    */
   async close(
     ref: RefreshRequestRef,
     closing: RefreshClosing,
-    toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
+    trace: EventTrace,
   ): Promise<CloseRefreshOutcome> {
     const reason = closing.status === 'declined' ? closing.reason : null;
     return this.sql.transaction(async (sql) => {
@@ -258,29 +246,33 @@ export class RefreshRequestStore {
       const other = closing.status === 'declined' ? requestingTenantId : ownerTenantId;
       // The end of a series whose last request is already closed changes nothing for the owner.
       const isAnnounced = requestingTenantId !== ownerTenantId && request.status === closing.status;
-      return { kind: 'written', request, eventId: isAnnounced ? await storeEvent(sql, toEvent(request, other)) : null };
+      if (!isAnnounced || request.closedAt === null) return { kind: 'written', request, eventId: null };
+      const fact = refreshFact(`refresh_request.${closing.status}`, request, request.closedAt, [other], trace);
+      return { kind: 'written', request, eventId: await recordOne(sql, fact) };
     });
   }
 
   /**
    * Fulfils a pending request with a snapshot of its subject, if the caller is a member of the owner. Also stores the event for
-   * the requesting tenant. `toEvent` may be called more than once.
+   * the requesting tenant.
    */
   async fulfil(
     ref: RefreshRequestRef,
     snapshotId: string,
-    toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
+    trace: EventTrace,
   ): Promise<FulfilRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
       const { request, ...refusal } = await sql.one(FULFIL, { ...ref, snapshotId });
-      if (request === null) return { kind: 'refused', ...refusal };
-      return { kind: 'written', request, eventId: await storeEvent(sql, toEvent(request, request.requestingTenantId)) };
+      if (request === null || request.resolvedAt === null) return { kind: 'refused', ...refusal };
+      const { resolvedAt: at, requestingTenantId } = request;
+      const fact = refreshFact('refresh_request.fulfilled', request, at, [requestingTenantId], trace);
+      return { kind: 'written', request, eventId: await recordOne(sql, fact) };
     });
   }
 }
 
-/** Stores the event if its tenant has a subscription to it. Returns its id, or null. */
-async function storeEvent(sql: TransactionSql, event: EventToWrite): Promise<string | null> {
-  const [stored] = await sql.run(INSERT_EVENT, event);
-  return stored?.eventId ?? null;
+/** Records the fact. Returns the id of its event, or null if the tenant has no subscription. */
+async function recordOne(sql: TransactionSql, fact: Fact): Promise<string | null> {
+  const [eventId = null] = await record(sql, [fact]);
+  return eventId;
 }

@@ -145,12 +145,6 @@ SELECT @facts, f.status, f.owner_tenant_id AS "ownerTenantId",
          next_at = NULL, series_end_reason = CASE WHEN r.every IS NOT NULL THEN 'cancelled' END}, (@is_open OR @recurs),
          @member_access(r.requesting_tenant_id), f.member_status = 'active' AND f.role IN (@roles(cancelRefresh)))
 
--- statement: refresh_request_tell
-INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT :eventId::uuid, :tenantId::text, :eventType::text, :eventBody::text, :requestId::text, :traceparent::text
-   WHERE (SELECT true FROM @wants(:tenantId, :eventType))
-  RETURNING event_id AS "eventId"
-
 -- fragment: listed(name, disclosure)
 -- The columns of a listed request, for the owner of its subject or for a grantee that has `v`.
 @request_columns(item?, s),

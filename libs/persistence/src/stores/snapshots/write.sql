@@ -64,11 +64,7 @@ new_snapshot AS (
     FROM ready
 ),
 new_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, (:inputs.requestId::text[])[ord],
-         (:inputs.traceparent::text[])[ord]
-    FROM ready
-   WHERE event_id IS NOT NULL
+  @record_in(identity.snapshot.created, snapshot_id, ready, event_id, inputs)
 )@more
 SELECT @facts,
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
@@ -193,9 +189,5 @@ mended_evidence AS (
 @new_identifier
 @inserts({,
 applied_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT applied_event_id, tenant_id, 'update.applied', update_id, (:inputs.requestId::text[])[ord],
-         (:inputs.traceparent::text[])[ord]
-    FROM ready
-   WHERE applied_event_id IS NOT NULL
+  @record_in(update.applied, update_id, ready, applied_event_id, inputs)
 )}, (ARRAY(SELECT applied_event_id FROM ready))[w.place])

@@ -7,6 +7,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { Headroom } from '../limits/headroom';
 import { type SnapshotRow } from '../snapshots/snapshot-record';
+import type { EventTrace } from '../webhooks/record';
 import { type ListedUpdate, type UpdateRecord } from './update-record';
 
 export { type ListedUpdate, type UpdateRecord } from './update-record';
@@ -24,13 +25,6 @@ export interface UpdateToPropose extends SubjectRef {
   /** The evidence policy by which the dry run was checked. */
   evidencePolicy: EvidencePolicy;
   trace: EventTrace;
-}
-
-/** The request that caused an event. */
-export interface EventTrace {
-  requestId: string;
-  /** W3C Trace Context. */
-  traceparent: string;
 }
 
 /** `eventId` is the event to announce, or null if no subscription wants it. */
@@ -117,9 +111,8 @@ const FIND = statement<UpdateInput, FoundUpdate>('update_find');
 
 const WITHDRAW = statement<
   UpdateInput & {
-    eventId: string;
-    trace: EventTrace['requestId'];
-    traceparent: string;
+    eventIds: readonly string[];
+    traces: readonly EventTrace[];
   },
   FoundUpdate & { withdrawnNowAt: Date | null; eventId: string | null }
 >('update_withdraw');
@@ -219,9 +212,9 @@ export class UpdateStore {
    */
   async withdraw(
     ref: UpdateRef,
-    { requestId: trace, traceparent }: EventTrace,
+    trace: EventTrace,
   ): Promise<FoundUpdate & { isWithdrawn: boolean; eventId: string | null }> {
-    const event = { eventId: newEventId(), trace, traceparent };
+    const event = { eventIds: [newEventId()], traces: [trace] };
     const found = await this.sql.one(WITHDRAW, { ...toInput(ref), ...event });
     const { facts, update, withdrawnNowAt, eventId } = found;
     if (update === null || withdrawnNowAt === null) return { facts, update, isWithdrawn: false, eventId };

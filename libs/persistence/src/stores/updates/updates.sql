@@ -62,10 +62,7 @@ announced AS MATERIALIZED (
     FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
 ),
 new_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'update.proposed', update_id, (:traces.requestId::text[])[ord],
-         (:traces.traceparent::text[])[ord]
-    FROM announced WHERE event_id IS NOT NULL
+  @record_in(update.proposed, update_id, announced, event_id, traces)
 )
 SELECT @facts,
   f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
@@ -135,14 +132,13 @@ withdrawn AS (
     FROM found f
    WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
      AND (f.role IN (@roles(applyUpdate)) OR (f.role IN (@roles(withdrawUpdate)) AND f.proposed_by = f.principal_id))
-  RETURNING u.update_id, u.tenant_id, u.withdrawn_at
+  RETURNING u.update_id, u.tenant_id, u.withdrawn_at, 1 AS ord
 ),
 announced AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT :eventId::uuid, w.tenant_id, 'update.withdrawn', w.update_id, :trace::text, :traceparent::text
-    FROM withdrawn w
-   WHERE (SELECT true FROM @wants(w.tenant_id, 'update.withdrawn'))
-  RETURNING event_id
+  SELECT i.*, @event_id_if_wanted(eventIds, update.withdrawn) AS event_id FROM withdrawn i
+),
+new_event AS (
+  @record_in(update.withdrawn, update_id, announced, event_id, traces)
 )
 SELECT @facts,
   @update_columns(update?, f, f, f.patch_ops), w.withdrawn_at AS "withdrawnNowAt",

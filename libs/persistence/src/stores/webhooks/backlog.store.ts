@@ -3,8 +3,9 @@ import { type NoParameters, statement } from '../../sql/statement';
 
 const OLDEST_EVENT = statement<NoParameters, { ageMs: number }>(
   'backlog_oldest_event',
-  `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
-                     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs"`,
+  `SELECT coalesce(extract(epoch FROM clock_timestamp() - least(
+         (SELECT created_at FROM outbox_events WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1),
+         (SELECT marked_at FROM outbox_waiting ORDER BY waiting_id LIMIT 1))) * 1000, 0)::float8 AS "ageMs"`,
 );
 
 const OLDEST_DELIVERY = statement<NoParameters, { ageMs: number }>(
@@ -18,7 +19,7 @@ const OLDEST_DELIVERY = statement<NoParameters, { ageMs: number }>(
 export class BacklogStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Returns the age in milliseconds of the oldest event whose deliveries are incomplete; 0 if there is none. */
+  /** Returns the age in milliseconds of the oldest fact or event whose deliveries are incomplete; 0 if there is none. */
   async oldestEventMs(): Promise<number> {
     return (await this.sql.one(OLDEST_EVENT, {})).ageMs;
   }

@@ -9,6 +9,7 @@ import {
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import type { Fact } from './record';
 import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** The result of one step of a fan-out. */
@@ -35,23 +36,21 @@ interface FanOutRow {
   unfinished: string[];
 }
 
-/** An event without a body, and the snapshot or update that it is about. */
-interface UnbuiltEvent {
+/** A fact that {@link recordIn} recorded, with the row that it is about. */
+type FactInRow = Pick<Fact, 'type' | 'at'> & {
   eventId: string;
   tenantId: string;
-  type: EventType;
-  createdAt: Date;
   snapshot: Parameters<typeof snapshotCreatedData>[0] | null;
   update: Parameters<typeof updateData>[1] | null;
-}
+};
 
 /**
  * Reads the data of bodies. All workers build the same body, and one is stored. The rows never change, except that an update
  * changes once, before its event.
  */
-const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
+const UNBUILT = statement<{ eventIds: readonly string[] }, FactInRow>(
   'outbox_unbuilt',
-  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "createdAt",
+  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "at",
        n.snapshot_id AS "snapshot?.snapshotId", n.snapshot_version AS "snapshot?.snapshotVersion",
        s.subject_type AS "snapshot?.subjectType", s.subject_id AS "snapshot?.subjectId",
        encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
@@ -193,7 +192,8 @@ export class OutboxStore {
   }
 }
 
-function bodyOf({ snapshot, update, type, ...event }: UnbuiltEvent): string {
+function bodyOf({ snapshot, update, type, at: createdAt, ...ids }: FactInRow): string {
+  const event = { ...ids, createdAt };
   if (snapshot !== null) {
     return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
   }

@@ -129,14 +129,14 @@ describe('A write among many subscriptions', () => {
       displayNames: [null],
       identifiers: [],
     });
-  const tell = (tenantId: string): Promise<number> =>
-    rowsRead(world, 'refresh_request_tell', {
-      eventId: randomUUID(),
-      tenantId,
-      eventType: SNAPSHOT,
-      eventBody: '{}',
-      requestId: 'r',
-      traceparent: null,
+  const record = (tenantId: string): Promise<number> =>
+    rowsRead(world, 'outbox_record', {
+      inputs: [
+        {
+          ...{ eventId: randomUUID(), tenantId, type: SNAPSHOT, body: '{}', snapshotId: null },
+          ...{ at: new Date().toISOString(), requestId: 'r', traceparent: null },
+        },
+      ],
     });
   const fanOut = async (tenantId: string): Promise<number> => {
     const eventId = randomUUID();
@@ -155,7 +155,7 @@ describe('A write among many subscriptions', () => {
     const none = await read('none');
     expect(await read('others')).toBe(none);
     expect(await read('same')).toBe(none + 1);
-    expect([await tell('none'), await tell('others'), await tell('same')]).toEqual([0, 0, 1]);
+    expect([await record('none'), await record('others'), await record('same')]).toEqual([0, 0, 1]);
     const idle = await fanOut('none');
     expect(await fanOut('others')).toBe(idle);
     expect((await fanOut('same')) - idle).toBeLessThanOrEqual(5 * 16);

@@ -2,16 +2,11 @@ import { LogCheckpointStore, LogIntegrationStore, type LogRound, LogTileStore } 
 import { type Check, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { formatPolicy } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
-import { FeedService } from '../feed/feed.service';
 import { SETTINGS, type WorkerSettings } from '../settings';
-import { Rounds } from '../sweep/rounds';
 import { CheckpointPublisher, LogKeyUnknown, LogOriginEnded, LogRolledBack } from './checkpoint-publisher';
 import { LOG_IDENTITY, type LogIdentity } from './log-identity';
 import { LogMetrics } from './log-metrics';
-import { growTree } from './grow-tree';
 
-/** Entries per transaction: some ten milliseconds, so that nobody waits long for the tree. */
-const BATCH = 2_000;
 /** Checkpoints deleted per statement. */
 const THIN_BATCH = 500;
 
@@ -55,15 +50,12 @@ const STATES = {
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
 
-/** Integrates facts into the log and publishes checkpoints, repeatedly. Any number of workers may do so. */
+/** Signs and publishes checkpoints of the log. Any number of workers may do so. */
 @Injectable()
-export class LogService {
-  private readonly rounds = new Rounds(() => this.round());
+export class LogPublication {
   private readonly warn: Warn;
   private publisher: CheckpointPublisher | null = null;
-  /** Runs concurrently with integration, because witnesses may take long. */
   private publishing: Promise<void> | null = null;
-  private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
   private published: LogState = 'ok';
   /** Keys of this worker that are not announced. */
   private unknownKeys: readonly string[] = [];
@@ -74,7 +66,6 @@ export class LogService {
     private readonly checkpoints: LogCheckpointStore,
     private readonly tiles: LogTileStore,
     private readonly metrics: LogMetrics,
-    @Inject(FeedService) private readonly feed: Pick<FeedService, 'catchUp' | 'stop'>,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'log'>,
     @Inject(LOG_IDENTITY) private readonly identity: LogIdentity | null,
@@ -84,56 +75,27 @@ export class LogService {
     metrics.expectWitnesses(asked.map(({ name }) => name));
   }
 
-  start(): void {
-    this.rounds.start();
+  /** Publishes the tree after this round, unless it still publishes an earlier one. Witnesses may take long. */
+  publish(round: LogRound): void {
+    if (!this.isStopping) this.publishing ??= this.publishRound(round).finally(() => (this.publishing = null));
   }
 
-  /** Resolves when the current round has ended. */
+  /** Aborts the requests to witnesses. Resolves when nothing is published any more. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    const fed = this.feed.stop();
     this.publisher?.close();
-    await this.rounds.stop();
-    await fed;
     await this.publishing;
   }
 
-  /** Returns the state for readiness. */
-  status(): Check {
-    const { integrated, published } = this;
+  /** Returns the state for readiness. `integrated` is the state of the integration. */
+  status(integrated: 'ok' | 'backfill' | 'behind'): Check {
+    const { published } = this;
     const state = integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated;
     if (state !== 'unknown_key') return STATES[state];
     return { ...STATES.unknown_key, detail: `${STATES.unknown_key.detail}: ${announcing(this.unknownKeys)}` };
   }
 
-  /** Runs one round. Returns the pause until the next one in milliseconds. */
-  private async round(): Promise<number> {
-    try {
-      const round = await this.integrateAll();
-      if (round !== null) this.publishing ??= this.publish(round).finally(() => (this.publishing = null));
-    } catch (error) {
-      this.integrated = 'behind';
-      this.warn('Log integration failed; retrying', error);
-    }
-    await this.feed.catchUp();
-    return this.settings.log.checkpointIntervalMs;
-  }
-
-  /**
-   * Integrates until nothing waits, and returns the last round. Returns null while another worker integrates, or while
-   * integration is on hold.
-   */
-  private async integrateAll(): Promise<LogRound | null> {
-    for (;;) {
-      const round = await this.integration.integrate(BATCH, growTree);
-      this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
-      if (round === null || round.awaitsBackfill) return null;
-      if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
-      if (round.integrated + round.dropped < BATCH || this.isStopping) return round;
-    }
-  }
-
-  private async publish(round: LogRound): Promise<void> {
+  private async publishRound(round: LogRound): Promise<void> {
     const before = this.published;
     const after = await this.publishOrSayWhy(round);
     // The requests to witnesses were aborted, so the result means nothing.

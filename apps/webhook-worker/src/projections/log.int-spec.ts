@@ -5,7 +5,6 @@ import { logEntryText } from '@iss/domain';
 import {
   asOwner,
   type Database,
-  FeedIntegrationStore,
   LogCheckpointStore,
   LogIntegrationStore,
   LogKeyStore,
@@ -34,11 +33,8 @@ import {
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { type LogWorker, startLogWorker } from '../../test/log-worker';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { FeedService } from '../feed/feed.service';
-import { openLogIdentity } from './log-identity';
-import { LogMetrics } from './log-metrics';
-import { LogService } from './log.service';
 
 const ORIGIN = 'log.example/test';
 const INTERVAL_MS = 10;
@@ -52,7 +48,7 @@ let settings: LogSettings;
 let vkey: string;
 /** The metrics of the worker that started last. */
 let metrics: Registry;
-const services: LogService[] = [];
+const services: LogWorker[] = [];
 
 beforeEach(async () => {
   created = await createTestDatabase({ migrated: 'service' });
@@ -81,23 +77,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(change: Partial<LogSettings> = {}, lines: string[] = []): Promise<LogService> {
+async function start(change: Partial<LogSettings> = {}, lines: string[] = []): Promise<LogWorker> {
   const { sql } = database;
   const log = { ...settings, ...change };
   metrics = new Registry();
   const own = createLogger({ name: 'test', level: 'error' }, { write: (line) => lines.push(line) });
-  const service = new LogService(
-    new LogIntegrationStore(sql),
-    new LogCheckpointStore(sql),
-    new LogTileStore(sql),
-    new LogMetrics(metrics),
-    new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger),
-    own,
-    { log },
-    await openLogIdentity(log),
-  );
+  const service = await startLogWorker(sql, { log: log }, metrics, own);
   services.push(service);
-  service.start();
   return service;
 }
 

@@ -1,0 +1,72 @@
+import { LogIntegrationStore, type LogRound } from '@iss/persistence';
+import { type Check, LOGGER, type Logger } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { growTree } from '../log/grow-tree';
+import { LogPublication } from '../log/publication';
+import { Rounds } from '../rounds';
+import { SETTINGS, type WorkerSettings } from '../settings';
+import { FeedProjection } from './feed';
+
+/** Entries per transaction: some ten milliseconds, so that nobody waits long for the tree. */
+const BATCH = 2_000;
+
+/** Integrates facts into the log, and lets the tree be published. Any number of workers may do so. */
+@Injectable()
+export class LogProjection {
+  private readonly rounds: Rounds;
+  private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
+
+  constructor(
+    private readonly integration: LogIntegrationStore,
+    private readonly publication: LogPublication,
+    @Inject(FeedProjection) private readonly feed: Pick<FeedProjection, 'wake'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(SETTINGS) { log }: Pick<WorkerSettings, 'log'>,
+  ) {
+    this.rounds = new Rounds({
+      work: () => this.round(),
+      pauseMs: log.checkpointIntervalMs,
+      failure: 'Log integration failed; retrying',
+      logger,
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  /** Resolves when the current round has ended. */
+  async stop(): Promise<void> {
+    await Promise.all([this.rounds.stop(), this.publication.stop()]);
+  }
+
+  /** Returns the state for readiness. */
+  status(): Check {
+    return this.publication.status(this.integrated);
+  }
+
+  private async round(): Promise<void> {
+    try {
+      const round = await this.integrateAll();
+      if (round !== null) this.publication.publish(round);
+    } catch (error) {
+      this.integrated = 'behind';
+      throw error;
+    }
+    this.feed.wake();
+  }
+
+  /**
+   * Integrates until nothing waits, and returns the last round. Returns null while another worker integrates, or while
+   * integration is on hold.
+   */
+  private async integrateAll(): Promise<LogRound | null> {
+    for (;;) {
+      const round = await this.integration.integrate(BATCH, growTree);
+      this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
+      if (round === null || round.awaitsBackfill) return null;
+      if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
+      if (round.integrated + round.dropped < BATCH || this.rounds.isStopping) return round;
+    }
+  }
+}

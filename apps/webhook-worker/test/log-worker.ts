@@ -1,0 +1,39 @@
+import {
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  type Sql,
+} from '@iss/persistence';
+import type { Logger, LogSettings } from '@iss/platform';
+import type { Registry } from 'prom-client';
+import { openLogIdentity } from '../src/log/log-identity';
+import { LogMetrics } from '../src/log/log-metrics';
+import { LogPublication } from '../src/log/publication';
+import { FeedProjection } from '../src/projections/feed';
+import { LogProjection } from '../src/projections/log';
+
+export type LogWorker = Pick<LogProjection, 'status' | 'stop'>;
+
+/** Starts the part of a worker that makes the log and the feeds. */
+export async function startLogWorker(
+  sql: Sql,
+  settings: { log: LogSettings },
+  registry: Registry,
+  logger: Logger,
+): Promise<LogWorker> {
+  const [integration, checkpoints] = [new LogIntegrationStore(sql), new LogCheckpointStore(sql)];
+  const [tiles, metrics] = [new LogTileStore(sql), new LogMetrics(registry)];
+  const identity = await openLogIdentity(settings.log);
+  const publication = new LogPublication(integration, checkpoints, tiles, metrics, logger, settings, identity);
+  const feed = new FeedProjection(new FeedIntegrationStore(sql), logger, settings);
+  const log = new LogProjection(integration, publication, feed, logger, settings);
+  feed.start();
+  log.start();
+  return {
+    status: () => log.status(),
+    stop: async () => {
+      await Promise.all([log.stop(), feed.stop()]);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { GrantStore, SnapshotWriteStore } from '@iss/persistence';
+import { Client } from 'pg';
+import { addTenant, snapshot } from '../../../libs/persistence/src/testing/world';
+import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { startWorkers, type TestWorkers } from './worker';
+
+jest.setTimeout(120_000);
+
+const TYPES = ['grant.changed', 'grant.created', 'grant.revoked', 'shared.snapshot.created'];
+
+let workers: TestWorkers;
+let receiver: Receiver;
+let superuser: Client;
+beforeEach(async () => {
+  receiver = await startReceiver();
+  workers = await startWorkers();
+  superuser = new Client({ connectionString: workers.env['DATABASE_URL'] });
+  await superuser.connect();
+});
+afterEach(async () => {
+  await superuser?.end();
+  await workers?.close();
+  await receiver?.stop();
+});
+
+/** Shares a subject with `bank`, writes a version of it, and changes and revokes the grant. */
+async function share(): Promise<void> {
+  const { sql } = workers.database;
+  const [grants, writes] = [new GrantStore(sql), new SnapshotWriteStore(sql)];
+  const actor = { tenantId: 'owner', principalId: 'tenant_owner', requestId: 'r' };
+  const first = snapshot({ tenantId: 'owner' });
+  const { subjectType, subjectId, envelopeHash: prevHash } = first;
+  await writes.create(first);
+  const grantId = randomUUID();
+  const toBank = { grantId, granteeTenantId: 'bank', expiresAt: null, purpose: null };
+  await grants.create(actor, [{ ...toBank, subjectType, subjectId, scopes: ['read_latest'] }], ['tenant_owner']);
+  await writes.append(snapshot({ tenantId: 'owner', subjectId, prevHash, snapshotVersion: 2 }));
+  await waitFor(() => receiver.requests.length >= 2, {
+    deadlineMs: 60_000,
+    what: 'the version, before the grant ends',
+  });
+  const change = { scopes: ['read_lineage'], expiresAt: undefined, purpose: undefined, reason: null } as const;
+  await grants.change(actor, grantId, change, ['tenant_owner']);
+  await grants.revoke(actor, grantId, ['tenant_owner']);
+}
+
+it.each([
+  ['its backfill is not finished', 'INSERT INTO log_backfill DEFAULT VALUES'],
+  ['somebody holds its tree', 'BEGIN; SELECT FROM log_tree FOR UPDATE'],
+])('delivers events of grants and shared subjects while the log stands still because %s', async (_, hold) => {
+  for (const tenant of ['owner', 'bank']) await addTenant(workers, tenant);
+  const { subscriptionId } = await workers.subscribe(receiver.url, 'bank');
+  await superuser.query('UPDATE webhook_subscriptions SET event_types = $2 WHERE subscription_id = $1', [
+    subscriptionId,
+    TYPES,
+  ]);
+  await superuser.query(hold);
+  await workers.start({ LOG_CHECKPOINT_INTERVAL_MS: '50' });
+  await share();
+  const requests = await receiver.waitForRequests(TYPES.length, 60_000);
+  const types = requests.map(({ body }) => /"type":"([^"]+)"/.exec(body.toString())?.[1]);
+  expect(types.sort()).toEqual(TYPES);
+  expect((await superuser.query('SELECT size FROM log_tree')).rows).toEqual([{ size: '0' }]);
+});
