@@ -192,12 +192,12 @@ const OTHERS: readonly Row[] = [
   ['the same again', () => keyed('alice', newTenant, '/v1/tenants'), ['idempotency_begin']],
   ['a create under a key', () => keyed('editor', sentAgain, STATES), ['rate_limit_reserve', 'idempotency_begin', 'snapshot_create', 'idempotency_keep']],
   ['the same again, to whoever still may', () => keyed('editor', sentAgain, STATES), ['idempotency_begin', 'member_facts']],
-  ['a new refresh request', () => ({ path: REFRESH(), body: { requesting_tenant_id: 'beta' }, as: 'bob' }), ['refresh_request_lock_requester', 'refresh_request_create', 'refresh_request_tell']],
+  ['a new refresh request', () => ({ path: REFRESH(), body: { requesting_tenant_id: 'beta' }, as: 'bob' }), ['refresh_request_lock_requester', 'refresh_request_create', 'outbox_record']],
   ['one refresh request', async () => ({ path: await refreshRequest(), as: 'bob' }), ['refresh_request_find']],
   ['refresh requests of a grantee', () => ({ path: `${REFRESH()}?requesting_tenant_id=beta`, as: 'bob' }), ['refresh_requests_of_tenant']],
   ['refresh requests of a subject', () => ({ path: REFRESH() }), ['refresh_requests_of_subject']],
   ['refresh requests to a tenant', () => ({ path: `${TENANT}/refresh-requests` }), ['refresh_requests_incoming']],
-  ['a fulfilled refresh request', async () => ({ path: `${await refreshRequest()}/fulfill`, body: { snapshot_id: ids[0] } }), ['refresh_request_fulfil', 'refresh_request_tell']],
+  ['a fulfilled refresh request', async () => ({ path: `${await refreshRequest()}/fulfill`, body: { snapshot_id: ids[0] } }), ['refresh_request_fulfil', 'outbox_record']],
   ['a refresh request that a later version may answer', async () => {
     const one = await world.addSubject();
     const path = `${global(one)}/refresh-requests`;

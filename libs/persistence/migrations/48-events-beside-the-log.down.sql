@@ -16,3 +16,10 @@ UPDATE log_feed f
    SET began_at = CASE WHEN EXISTS (SELECT FROM log_waiting) OR EXISTS (SELECT FROM log_entries e WHERE e.log_index >= f.size)
                        THEN now() ELSE '-infinity' END;
 COMMENT ON COLUMN log_feed.began_at IS 'Earlier facts have no events for grantees';
+
+CREATE OR REPLACE FUNCTION forget_granted_feeds() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  TRUNCATE public.granted_feeds;
+  UPDATE public.log_feed SET granted_size = 0;
+  RETURN NULL;
+END $$;

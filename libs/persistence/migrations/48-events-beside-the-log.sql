@@ -70,3 +70,11 @@ SELECT k.entry_type, k.subject_key, k.snapshot_version, k.grant_id, k.grant_chan
  ORDER BY k.stage, k.place;
 UPDATE log_feed SET began_at = 'infinity';
 COMMENT ON COLUMN log_feed.began_at IS 'Changes when a place in the log may mean another entry';
+
+-- In the order in which a worker fills the feeds, which does so beside a restart of the log.
+CREATE OR REPLACE FUNCTION forget_granted_feeds() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  UPDATE public.log_feed SET granted_size = 0;
+  TRUNCATE public.granted_feeds;
+  RETURN NULL;
+END $$;

@@ -146,7 +146,7 @@ function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
-function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp cdd94733fa0b82c2 for PUBLIC
+function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp 1c4f43ef343d3e0a for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp d2ecb1482db42853 for PUBLIC
 function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp eab172de1870fe78 for PUBLIC
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
@@ -160,7 +160,7 @@ function mark_key_announcement (): plpgsql as its owner search_path=pg_catalog, 
 function mark_new_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 1555e948ba684a55 for PUBLIC
 function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp ffe5ed21dd8df19f for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
-function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp c99f632bdb98bff0 for PUBLIC
+function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 7261f6a18f8736c1 for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC

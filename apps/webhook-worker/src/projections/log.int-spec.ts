@@ -38,7 +38,6 @@ import { waitFor } from '../../../../tools/testing/wait-for';
 
 const ORIGIN = 'log.example/test';
 const INTERVAL_MS = 10;
-const logger = createLogger({ name: 'test', level: 'silent' });
 
 let created: TestDatabase;
 let database: Database;

@@ -53,7 +53,6 @@ export class LogProjection {
       this.integrated = 'behind';
       throw error;
     }
-    this.feed.wake();
   }
 
   /**
@@ -65,6 +64,7 @@ export class LogProjection {
       const round = await this.integration.integrate(BATCH, growTree);
       this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
       if (round === null || round.awaitsBackfill) return null;
+      if (round.integrated > 0) this.feed.wake();
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
       if (round.integrated + round.dropped < BATCH || this.rounds.isStopping) return round;
     }
