@@ -50,7 +50,9 @@ export class RefreshDeadlineStore {
   /** Closes and announces up to `limit` expired requests. */
   announceExpired(limit: number): Promise<FactStep> {
     return recordDue(this.sql, EXPIRED, limit, ({ request, ownerTenantId }) =>
-      request.closedAt === null ? null : toBothSides('refresh_request.expired', request, ownerTenantId, request.closedAt),
+      request.closedAt === null
+        ? null
+        : toBothSides('refresh_request.expired', request, ownerTenantId, request.closedAt),
     );
   }
 }

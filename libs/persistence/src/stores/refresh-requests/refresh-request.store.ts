@@ -168,10 +168,7 @@ export class RefreshRequestStore {
    * Stores a request if the requesting tenant owns the subject or has a live grant on it, and the number of its pending requests
    * is below the cap. Also stores the event for the owner if a counterparty asks.
    */
-  async create(
-    create: RefreshRequestToCreate,
-    trace: EventTrace,
-  ): Promise<CreateRefreshOutcome> {
+  async create(create: RefreshRequestToCreate, trace: EventTrace): Promise<CreateRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_REQUESTER, create);
       const { pending_refresh_requests } = this.caps;
@@ -233,11 +230,7 @@ export class RefreshRequestStore {
    * Cancelling also ends a series, even if its last request is closed. Also stores the event for the other side, if it is another
    * tenant.
    */
-  async close(
-    ref: RefreshRequestRef,
-    closing: RefreshClosing,
-    trace: EventTrace,
-  ): Promise<CloseRefreshOutcome> {
+  async close(ref: RefreshRequestRef, closing: RefreshClosing, trace: EventTrace): Promise<CloseRefreshOutcome> {
     const reason = closing.status === 'declined' ? closing.reason : null;
     return this.sql.transaction(async (sql) => {
       const { request, facts, status, ownerTenantId } = await sql.one(CLOSE[closing.status], { ...ref, reason });
@@ -256,11 +249,7 @@ export class RefreshRequestStore {
    * Fulfils a pending request with a snapshot of its subject, if the caller is a member of the owner. Also stores the event for
    * the requesting tenant.
    */
-  async fulfil(
-    ref: RefreshRequestRef,
-    snapshotId: string,
-    trace: EventTrace,
-  ): Promise<FulfilRefreshOutcome> {
+  async fulfil(ref: RefreshRequestRef, snapshotId: string, trace: EventTrace): Promise<FulfilRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
       const { request, ...refusal } = await sql.one(FULFIL, { ...ref, snapshotId });
       if (request === null || request.resolvedAt === null) return { kind: 'refused', ...refusal };
