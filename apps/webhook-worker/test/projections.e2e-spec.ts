@@ -35,15 +35,15 @@ async function share(): Promise<void> {
   await writes.create(first);
   const grantId = randomUUID();
   const toBank = { grantId, granteeTenantId: 'bank', expiresAt: null, purpose: null };
-  await grants.create(actor, [{ ...toBank, subjectType, subjectId, scopes: ['read_latest'] }], ['tenant_owner']);
+  await grants.create(actor, [{ ...toBank, subjectType, subjectId, scopes: ['read_latest'] }]);
   await writes.append(snapshot({ tenantId: 'owner', subjectId, prevHash, snapshotVersion: 2 }));
   await waitFor(() => receiver.requests.length >= 2, {
     deadlineMs: 60_000,
     what: 'the version, before the grant ends',
   });
   const change = { scopes: ['read_lineage'], expiresAt: undefined, purpose: undefined, reason: null } as const;
-  await grants.change(actor, grantId, change, ['tenant_owner']);
-  await grants.revoke(actor, grantId, ['tenant_owner']);
+  await grants.change(actor, grantId, change);
+  await grants.revoke(actor, grantId);
 }
 
 it.each([
