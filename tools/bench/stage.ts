@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { appUrl } from '../app-login.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.ts';
-import { APP_FLAGS, reservePort, type OwnedProcess, startOwned, UserError } from '../processes.ts';
+import { APP_FLAGS, reservePort, startOwned, UserError } from '../processes.ts';
 import { type RedisServer, startRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
+import { type AppName, ProductProcess } from '../testing/product-process.ts';
 import { startTestIssuer } from '../testing/test-issuer.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { processorMs, processorMsWithChildren, residentMiB } from './processor-time.ts';
@@ -66,57 +66,37 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
   const redis = await redisUnlessMissing();
   const issuer = await startTestIssuer();
   await applyMigrations(postgres.url, redis?.url);
-  const gatewayUrl = await appUrl(postgres.url, 'gateway', 'bench');
-  const workerUrl = await appUrl(postgres.url, 'worker', 'bench');
   const sql = new Client({ connectionString: postgres.url });
   await sql.connect();
 
-  const started: OwnedProcess[] = [];
+  const stops: (() => Promise<void>)[] = [];
   const secretsKeys = `bench:${randomBytes(32).toString('base64')}`;
   const common = {
-    PATH: process.env['PATH'],
     NODE_ENV: 'production',
-    APP_ENV: 'local',
+    LOG_LEVEL: 'info',
+    LOG_CHECKPOINT_FILE: '',
     DATABASE_URL: postgres.url,
     QUEUE_URL: redis?.url,
     SECRETS_KEYS: secretsKeys,
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-    METRICS_PORT: '0',
   };
-  const start = async (
-    name: string,
-    file: string,
-    portVariable: string,
-    env: Record<string, string>,
-    { cpuProfiles }: Profiling = options,
-  ): Promise<Server> => {
-    const port = await reservePort();
-    const log = openSync(join(folder, `${name}.log`), 'a');
-    const profile = cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProfiles}`];
-    const child = await startOwned(process.execPath, [...APP_FLAGS, ...profile, join(repositoryRoot, file)], {
-      cwd: repositoryRoot,
-      env: { ...common, [portVariable]: String(port), ...env },
-      stdio: ['ignore', log, log],
-      stopSignal: 'SIGTERM',
-    });
-    closeSync(log);
-    started.push(child);
-    const path = name === 'no-op' ? 'no-op' : 'health';
-    const isUpOrGone = async (): Promise<boolean> =>
-      !child.running || (await fetch(`http://127.0.0.1:${port}/${path}`)).ok;
-    await waitFor(isUpOrGone, { deadlineMs: START_MS, what: name });
-    if (!child.running) {
-      throw new Error(`${name} ended: ${readFileSync(join(folder, `${name}.log`), 'utf8').slice(-500)}`);
-    }
+  const serverOf = ({ pid }: { pid: number }, url: string, stop: (deadlineMs: number) => Promise<void>): Server => {
+    stops.push(() => stop(STOP_MS));
     return {
-      pid: child.pid,
-      port,
-      rssMiB: () => residentMiB(child.pid),
-      cpuMs: () => processorMs(child.pid),
-      stop: () => child.stop(STOP_MS),
+      pid,
+      port: Number(new URL(url).port),
+      rssMiB: () => residentMiB(pid),
+      cpuMs: () => processorMs(pid),
+      stop: () => stop(STOP_MS),
     };
+  };
+  const start = async (app: AppName, env: Record<string, string>, { cpuProfiles }: Profiling): Promise<Server> => {
+    const flags = cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProfiles}`];
+    const name = `${app}-${stops.length}`;
+    const launched = await ProductProcess.prepare({ app, name, folder, env: { ...common, ...env }, flags });
+    await launched.start();
+    return serverOf(launched, launched.url, (deadlineMs) => launched.stop(deadlineMs));
   };
   if (options.cpuProfiles !== undefined) mkdirSync(options.cpuProfiles, { recursive: true });
 
@@ -130,10 +110,8 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
       const exp = Math.floor(Date.now() / 1000) + TOKEN_SECONDS;
       return { Authorization: `Bearer ${await issuer.mint(user, { exp })}` };
     },
-    startGateway: (env = {}, profiling = options) =>
-      start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', { DATABASE_URL: gatewayUrl, ...env }, profiling),
-    startWorker: (env = {}) =>
-      start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', { DATABASE_URL: workerUrl, ...env }),
+    startGateway: (env = {}, profiling = options) => start('api-gateway', env, profiling),
+    startWorker: (env = {}) => start('webhook-worker', env, options),
     async postgresVersion() {
       const { rows } = await sql.query<{ server_version: string }>('SHOW server_version');
       return rows[0]?.server_version ?? 'unknown';
@@ -145,9 +123,19 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
       client.disconnect();
       return version;
     },
-    startNoOp: () => start('no-op', 'tools/bench/no-op-server.ts', 'PORT', {}),
+    async startNoOp() {
+      const url = `http://127.0.0.1:${await reservePort()}`;
+      const child = await startOwned(process.execPath, [...APP_FLAGS, join(repositoryRoot, 'tools/bench/no-op-server.ts')], {
+        cwd: repositoryRoot,
+        env: { ...common, PATH: process.env['PATH'], PORT: new URL(url).port },
+        stdio: 'ignore',
+        stopSignal: 'SIGTERM',
+      });
+      await waitFor(async () => (await fetch(`${url}/no-op`)).ok, { deadlineMs: START_MS, what: 'the no-op server' });
+      return serverOf(child, url, (deadlineMs) => child.stop(deadlineMs));
+    },
     async close() {
-      for (const child of started) await child.stop(STOP_MS);
+      for (const stop of stops) await stop();
       await sql.end();
       await issuer.stop();
       await redis?.stop();

@@ -17,6 +17,8 @@ export interface AppOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** The folder of another build of the product. */
   build?: string;
+  /** Further options of Node. */
+  flags?: readonly string[];
   onUnexpectedEnd?: (how: string) => void;
 }
 
@@ -26,6 +28,7 @@ interface ProductProcessSettings {
   url: string;
   entry: string;
   env: Readonly<Record<string, string | undefined>>;
+  flags: readonly string[];
   logFile: string;
   onUnexpectedEnd: (how: string) => void;
 }
@@ -53,7 +56,7 @@ export class ProductProcess {
 
   /** Prepares a process of a built app on a reserved port. It is not started yet. */
   static async prepare(options: AppOptions): Promise<ProductProcess> {
-    const { app, name, folder, build = repositoryRoot, onUnexpectedEnd = () => undefined } = options;
+    const { app, name, folder, build = repositoryRoot, flags = [], onUnexpectedEnd = () => undefined } = options;
     const given = options.env['DATABASE_URL'];
     // Another build can be of a release with other roles.
     const isLogin = given === undefined || given === '' || build !== repositoryRoot;
@@ -72,6 +75,7 @@ export class ProductProcess {
         ...options.env,
         DATABASE_URL: login,
       },
+      flags,
       logFile: join(folder, `${name}.log`),
       onUnexpectedEnd,
     });
@@ -95,12 +99,16 @@ export class ProductProcess {
     return this.child.pid;
   }
 
+  get isRunning(): boolean {
+    return this.child?.running === true;
+  }
+
   /** Resolves when it answers; immediately if it already runs. */
   async start(): Promise<void> {
-    if (this.child?.running === true) return;
-    const { name, url, entry, env, logFile, onUnexpectedEnd } = this.settings;
+    if (this.isRunning) return;
+    const { name, url, entry, env, flags, logFile, onUnexpectedEnd } = this.settings;
     const log = openSync(logFile, 'a');
-    const child = await startOwned(process.execPath, [...APP_FLAGS, entry], {
+    const child = await startOwned(process.execPath, [...APP_FLAGS, ...flags, entry], {
       cwd: repositoryRoot,
       env,
       stdio: ['ignore', log, log],

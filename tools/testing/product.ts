@@ -10,7 +10,7 @@ import { isAlive, type OwnedProcess } from '../processes.ts';
 import { type OwnRedis, startOwnRedis } from '../redis.ts';
 import { type AppName, ProductProcess } from './product-process.ts';
 import { createTestDatabase } from './test-database.ts';
-import { startTestIssuer } from './test-issuer.ts';
+import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
 
 export type QueueKind = 'redis' | 'postgresql';
 
@@ -42,6 +42,7 @@ export interface Answer {
 export interface Product {
   readonly gateways: readonly ProductProcess[];
   readonly workers: readonly ProductProcess[];
+  readonly issuer: TestIssuer;
   readonly postgres: Dependency;
   /** Absent if the queue is in PostgreSQL. */
   readonly redis: RedisDependency | undefined;
@@ -50,8 +51,12 @@ export interface Product {
   connect(): Promise<Client>;
   /** Sends a request as this user to the gateways in turn, or to the given one. Never throws. */
   request(user: string, method: string, path: string, body?: unknown, gateway?: ProductProcess): Promise<Answer>;
+  /** Returns an access token of a user, the same each time. */
+  token(user: string): Promise<string>;
   /** Returns the `Authorization` of a user. */
   authorization(user: string): Promise<Record<string, string>>;
+  /** Starts another worker. */
+  startWorker(name: string, env: Record<string, string>): Promise<ProductProcess>;
   /** Returns the faults of all processes: errors in the log, and unexpected ends. */
   faults(): string[];
   /** Returns the last lines of every log. */
@@ -112,9 +117,15 @@ async function openProduct(
     OIDC_PROJECT_ID: issuer.projectId,
     ...options.env,
   };
-  const launch = async (app: AppName, name: string): Promise<ProductProcess> => {
+  const launch = async (app: AppName, name: string, own: Record<string, string> = {}): Promise<ProductProcess> => {
     const onUnexpectedEnd = (how: string): unknown => faults.push(`${name} ended: ${how}`);
-    const launched = await ProductProcess.prepare({ app, name, folder, env, onUnexpectedEnd });
+    const launched = await ProductProcess.prepare({
+      app,
+      name,
+      folder,
+      env: { ...env, ...own },
+      onUnexpectedEnd,
+    });
     closings.push(() => launched.stop(STOP_MS));
     await launched.start();
     return launched;
@@ -127,13 +138,13 @@ async function openProduct(
   ]);
 
   const tokens = new Map<string, Promise<string>>();
-  const tokenOf = (user: string): Promise<string> => {
-    const token = tokens.get(user) ?? issuer.mint(user);
-    tokens.set(user, token);
-    return token;
+  const token = (user: string): Promise<string> => {
+    const known = tokens.get(user) ?? issuer.mint(user);
+    tokens.set(user, known);
+    return known;
   };
   const authorization = async (user: string): Promise<{ Authorization: string }> => ({
-    Authorization: `Bearer ${await tokenOf(user)}`,
+    Authorization: `Bearer ${await token(user)}`,
   });
   let turn = 0;
   const connect = async (): Promise<Client> => {
@@ -151,8 +162,11 @@ async function openProduct(
     workers,
     postgres: database,
     redis,
+    issuer,
     connect,
+    token,
     authorization,
+    startWorker: (name, own) => launch('webhook-worker', name, own),
     async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
       const client = await connect();
       try {

@@ -54,7 +54,7 @@ function fuzz<Input>(name: string, arbitrary: fc.Arbitrary<Input>, holds: (input
       });
     const { outcome, figures } = await watched(gateway, () => bystander.beside(run));
     expect(outcome.failed).toEqual([]);
-    expect(gateway.errors()).toEqual([]);
+    expect(gateway.faults()).toEqual([]);
     requireBounded(figures);
   });
 }
