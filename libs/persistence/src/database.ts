@@ -65,22 +65,10 @@ export const PLANNER = [
   'jit=off',
 ];
 
-const APPLIED = statement<NoParameters, { name: string }>(
-  'migrations_applied',
-  'SELECT name FROM migrations ORDER BY id',
-);
-const PING = statement<NoParameters, { at: Date }>('ping', 'SELECT clock_timestamp() AS at');
-const SERVER = statement<NoParameters, { version: string; connections: number; most: number }>(
-  'server',
-  `SELECT current_setting('server_version') AS version,
-       pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database() LIMIT 1)) AS connections,
-       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-         - coalesce(current_setting('reserved_connections', true)::int, 0) AS most`,
-);
-const WRITE_AHEAD = statement<NoParameters, { position: number }>(
-  'write_ahead_position',
-  `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS position`,
-);
+const APPLIED = statement<NoParameters, { name: string }>('migrations_applied');
+const PING = statement<NoParameters, { at: Date }>('ping');
+const SERVER = statement<NoParameters, { version: string; connections: number; most: number }>('server');
+const WRITE_AHEAD = statement<NoParameters, { position: number }>('write_ahead_position');
 /** A check of a new connection. It has a name, as every statement. */
 const STANDS = {
   name: 'stands',

@@ -21,7 +21,7 @@ interface Expected {
 
 const ROLES: readonly DatabaseRole[] = [APPLICATION_ROLE, ...Object.values(APP_ROLES)];
 
-const ACTS_AS = statement<NoParameters, { actsAs: string }>('acts_as', 'SELECT current_user::text AS "actsAs"');
+const ACTS_AS = statement<NoParameters, { actsAs: string }>('acts_as');
 
 interface Found {
   missingTriggers: string[];
@@ -30,24 +30,7 @@ interface Found {
   missingPrivileges: string[];
 }
 
-const FAULTS = statement<Expected, Found>(
-  'schema_faults',
-  `SELECT
-  ARRAY(SELECT e.name FROM unnest(:triggers.name::text[], :triggers.table::text[]) AS e(name, "table")
-         WHERE (SELECT t.tgenabled IN ('O', 'A') FROM pg_trigger t
-                 WHERE t.tgrelid = to_regclass(e."table") AND t.tgname = e.name LIMIT 1) IS NOT TRUE) AS "missingTriggers",
-  ARRAY(SELECT e.name FROM unnest(:policies.name::text[], :policies.table::text[]) AS e(name, "table")
-         WHERE (SELECT true FROM pg_policy p
-                 WHERE p.polrelid = to_regclass(e."table") AND p.polname = e.name LIMIT 1) IS NULL) AS "missingPolicies",
-  ARRAY(SELECT name FROM unnest(:secured::text[]) name
-         WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(name) AND c.relrowsecurity)) AS unsecured,
-  ARRAY(SELECT DISTINCT p.privilege || ' ' || p."table"
-          FROM unnest(:privileges.privilege::text[], :privileges.table::text[], :privileges.column::text[])
-               AS p(privilege, "table", "column")
-         WHERE to_regclass(p."table") IS NULL OR NOT CASE
-               WHEN p."column" IS NULL THEN has_table_privilege(to_regclass(p."table"), p.privilege)
-               ELSE has_column_privilege(to_regclass(p."table"), p."column", p.privilege) END) AS "missingPrivileges"`,
-);
+const FAULTS = statement<Expected, Found>('schema_faults');
 
 /** Reads the expectations from the migrations, so that there is no second list. */
 function expectations(role: DatabaseRole): Expected {

@@ -152,7 +152,15 @@ describe('a subject with many versions, for a caller without the right,', () => 
     withEnvelope: true,
     after: null,
   };
-  const bounds = { maxBytes: 1_000_000, asOf: Date.now(), versions: [1, 150], upTo: 200, from: null, ending: null };
+  const bounds = {
+    maxErasures: 50,
+    maxBytes: 1_000_000,
+    asOf: Date.now(),
+    versions: [1, 150],
+    upTo: 200,
+    from: null,
+    ending: null,
+  };
 
   beforeAll(async () => {
     await add('long', PRINCIPAL, [member('stranger')], []);

@@ -4,16 +4,12 @@ import {
   type LogEntryType,
   type LogFact,
   momentOfFact,
-  RULES,
   type SubjectRef,
 } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
-import { columns } from '../../sql/columns';
-import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesFollowedBy } from '../facts/access-facts';
-import { FACT, FACT_AT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
+import { factOf, type FactRow } from '../log/log-facts';
 
 /** An entry of the log as shown to a tenant that it concerns. */
 export interface Change {
@@ -59,13 +55,6 @@ export interface FeedPlace {
 /** The maximum number of entries that one page examines, shown or not. */
 const LOOKED_AT = 1_001;
 
-/** The columns that the caller is shown and {@link FACT} lacks. */
-const ABOUT = [
-  columns(grantedColumns(), 'subject?'),
-  's.subject_key::float8 AS "subjectKey"',
-  'g.grantee_tenant_id AS "granteeTenantId"',
-].join(',\n  ');
-
 interface ChangeRow extends FactRow {
   logIndex: number;
   subjectKey: number | null;
@@ -73,121 +62,24 @@ interface ChangeRow extends FactRow {
   granteeTenantId: string | null;
 }
 
-/**
- * Changes when a place may no longer mean the same entry: the log was restarted, or the server or the table was replaced and may
- * have an older state.
- */
-const EPOCH = `concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time())`;
-
-/**
- * Finds the places that may concern the tenant, in the order of the log, from the caller's place on. All rows are the tenant's
- * own, so other tenants can neither slow a page down nor make it incomplete. The lists of owned entries follow one another, so no
- * more of them are unnested than examined. Rights are checked when an entry is shown, regardless of these rows.
- */
 const PLACES = statement<
   Actor & { after: number; lookedAt: number },
   { facts: AccessFacts; epoch: string; places: number[] | null; copiedTo: number | null }
->(
-  'change_places',
-  `WITH caller AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, l.size, l.granted_size, ${EPOCH} AS epoch,
-         f.member_status = 'active' AND f.role IN (${rolesOf(RULES.readChanges)}) AS may_read
-    FROM ${inputRow(ACTOR)}
-   CROSS JOIN log_feed l
-    ${MEMBER_ACCESS}
-   WHERE l.is_one
-), own AS MATERIALIZED (
-  SELECT e.log_index
-    FROM caller f
-   CROSS JOIN LATERAL (
-     SELECT e.log_index
-       FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
-              WHERE (t.tenant_id, t.last_index) > (f.tenant_id, :after::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
-              ORDER BY t.tenant_id, t.last_index LIMIT :lookedAt) t
-      CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
-      WHERE e.log_index > :after::bigint AND e.log_index < f.size
-      ORDER BY t.last_index, e.log_index LIMIT :lookedAt
-   ) e
-), shared AS MATERIALIZED (
-  SELECT t.log_index
-    FROM caller f
-   CROSS JOIN LATERAL (
-     SELECT t.log_index FROM shared_feed t
-      WHERE (t.tenant_id, t.log_index) > (f.tenant_id, :after::bigint)
-        AND (t.tenant_id, t.log_index) < (f.tenant_id, f.size)
-        AND f.may_read AND f.allow_counterparty_access
-      ORDER BY t.tenant_id, t.log_index LIMIT :lookedAt
-   ) t
-)
-SELECT ${FACTS},
-  f.epoch,
-  (SELECT array_agg(l.log_index ORDER BY l.log_index)::float8[]
-     FROM (SELECT log_index
-             FROM (SELECT * FROM own UNION SELECT * FROM shared) u
-            ORDER BY log_index LIMIT :lookedAt) l) AS places,
-  CASE WHEN f.may_read AND f.allow_counterparty_access THEN
-    CASE WHEN f.granted_size < f.size THEN 0
-         ELSE (SELECT g.next_index::float8 FROM granted_feeds g
-                WHERE (g.grantee_tenant_id, g.next_index) >= (f.tenant_id, 0) AND g.grantee_tenant_id <= f.tenant_id
-                  AND g.turn IS NOT NULL
-                ORDER BY g.grantee_tenant_id, g.next_index LIMIT 1) END
-  END AS "copiedTo"
-  FROM caller f`,
-);
+>('change_places');
 
-/** Reads the entries at these places, unless the log was restarted since. */
-const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeRow>(
-  'changes',
-  `SELECT k.log_index::float8 AS "logIndex",
-  ${FACT},
-  ${ABOUT}
-  FROM unnest(:indexes::bigint[]) i(log_index)
- CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = i.log_index LIMIT 1) k
-  ${FACT_OF_KEYS}
- WHERE (SELECT ${EPOCH} FROM log_feed l WHERE l.is_one) = :epoch`,
-);
+const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeRow>('changes');
 
-/** Returns for each of these subjects of other tenants whether the tenant may follow it now. */
 const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] }, { mayFollow: boolean }>(
   'changes_followed',
-  `SELECT coalesce((${scopesFollowedBy(':tenantId::text')}) && '{${RULES.followShared.subject.join()}}', false) AS "mayFollow"
-  FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM ${inputRows({ subject_key: 'bigint', owner_tenant_id: 'text' })}) s
- ORDER BY s.ord`,
 );
 
-/** Returns for each tenant whether it has an entry after its place. */
-const NEWS = statement<{ inputs: readonly FeedPlace[] }, { isNew: boolean }>(
-  'feed_news',
-  `SELECT coalesce((SELECT true FROM tenant_feed t
-                  WHERE (t.tenant_id, t.last_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
-                  ORDER BY t.tenant_id, t.last_index LIMIT 1),
-                (SELECT true FROM shared_feed t
-                  WHERE (t.tenant_id, t.log_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
-                  ORDER BY t.tenant_id, t.log_index LIMIT 1), false) AS "isNew"
-  FROM ${inputRows({ tenant_id: 'text', after: 'bigint' })}
- ORDER BY i.ord`,
-);
+const NEWS = statement<{ inputs: readonly FeedPlace[] }, { isNew: boolean }>('feed_news');
 
-const SIZE = statement<NoParameters, { size: number }>(
-  'feed_size',
-  'SELECT size::float8 AS size FROM log_feed WHERE is_one',
-);
+const SIZE = statement<NoParameters, { size: number }>('feed_size');
 
-const SIZE_BEFORE = statement<{ moment: Date }, { size: number }>(
-  'feed_size_before',
-  `SELECT coalesce((SELECT c.size FROM log_checkpoints c
-                  WHERE c.signed_at <= :moment::timestamptz AND (c.marked_at IS NULL) IS TRUE
-                  ORDER BY c.signed_at DESC LIMIT 1), 0)::float8 AS size`,
-);
+const SIZE_BEFORE = statement<{ moment: Date }, { size: number }>('feed_size_before');
 
-/** Returns the age of the first log entry that is not in the feeds. */
-const LAG = statement<NoParameters, { ageMs: number }>(
-  'feed_lag',
-  `SELECT coalesce(extract(epoch FROM clock_timestamp() - ${FACT_AT}) * 1000, 0)::float8 AS "ageMs"
-  FROM (SELECT size FROM log_feed WHERE is_one) feed
-  LEFT JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = feed.size LIMIT 1) k ON true
-  ${FACT_OF_KEYS}`,
-);
+const LAG = statement<NoParameters, { ageMs: number }>('feed_lag');
 
 /** A subject with its owner. */
 interface OthersSubject {

@@ -1,18 +1,8 @@
-import { LOG_SALT_BYTES, type LogFact, type LogOwnFact } from '@iss/domain';
+import { type LogFact, type LogOwnFact } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import {
-  FACT_OF_ENTRY,
-  FACT_OF_KEYS,
-  factOf,
-  type FactRow,
-  LOG_ENTRY_NUMBERS,
-  OWN_FACT,
-  OWN_FACT_OF_KEYS,
-  ownFactOf,
-  type OwnFactRow,
-} from './log-facts';
+import { factOf, type FactRow, ownFactOf, type OwnFactRow } from './log-facts';
 
 /** The concatenated hashes of one tile (C2SP tlog-tiles). */
 export interface LogTile {
@@ -46,41 +36,14 @@ export interface LogGrowth {
 /** The length of a SHA-256 hash. */
 const HASH_BYTES = 32;
 
-/** Locks the tree. Only one process integrates at a time; the others skip it. */
-const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>(
-  'log_tree_take',
-  `SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
-  FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED`,
-);
+const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>('log_tree_take');
 
-const TREE = statement<NoParameters, LogTree>(
-  'log_tree',
-  'SELECT size::float8 AS size, root FROM log_tree WHERE is_one',
-);
+const TREE = statement<NoParameters, LogTree>('log_tree');
 
-/** Reads the incomplete tiles: the last one of each level that has one, according to the tree's size. */
-const EDGE = statement<{ size: number }, LogTile>(
-  'log_tiles_edge',
-  `SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
-  FROM generate_series(0, 7) AS l(level)
- CROSS JOIN LATERAL (SELECT * FROM log_tiles t
-                      WHERE t.level = l.level::smallint AND t.tile_index = :size::bigint >> 8 * (l.level + 1) LIMIT 1) t
- WHERE (:size::bigint >> 8 * l.level) % 256 > 0
- ORDER BY t.level`,
-);
+const EDGE = statement<{ size: number }, LogTile>('log_tiles_edge');
 
-const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId: number }>(
-  'log_waiting_take',
-  `SELECT k.waiting_id::float8 AS "waitingId",
-  ${FACT_OF_ENTRY},
-  ${OWN_FACT}
-  FROM (SELECT *, true AS names_writer, true AS names_versions FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
-  ${FACT_OF_KEYS}
-  ${OWN_FACT_OF_KEYS}
- ORDER BY k.waiting_id`,
-);
+const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId: number }>('log_waiting_take');
 
-/** Turns waiting facts into entries, in their order, and stores the tree, in one statement. */
 const APPEND = statement<
   {
     size: number;
@@ -92,36 +55,9 @@ const APPEND = statement<
     root: Buffer;
   },
   { entries: number; isNext: boolean }
->(
-  'log_append',
-  `WITH taken AS (
-  DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
-), added AS (
-  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, announcement_id, is_late, names_writer, names_versions, salt)
-  SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-         erasure_id, restart_id, announcement_id, is_late,
-         CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['snapshot.created']} THEN true END,
-         CASE entry_type WHEN ${LOG_ENTRY_NUMBERS['subject.erased']} THEN true END,
-         substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
-    FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
-   ORDER BY place
-  RETURNING 1
-), tiled AS (
-  INSERT INTO log_tiles (level, tile_index, hashes)
-  SELECT * FROM unnest(:tiles.level::int[], :tiles.index::bigint[], :tiles.hashes::bytea[])
-      ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
-), grown AS (
-  UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
-)
-SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext"`,
-);
+>('log_append');
 
-/** Deletes marks of facts that are missing from their tables or already have an entry. */
-const DROP = statement<{ waitingIds: readonly number[] }>(
-  'log_waiting_drop',
-  'DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[])',
-);
+const DROP = statement<{ waitingIds: readonly number[] }>('log_waiting_drop');
 
 /** The result of one round of {@link LogIntegrationStore.integrate}. */
 export interface LogRound {

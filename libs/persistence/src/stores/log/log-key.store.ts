@@ -8,46 +8,17 @@ export interface MarkableCheckpoint {
   note: string;
 }
 
-const LIVE = statement<NoParameters, { vkey: string }>(
-  'log_key_live',
-  'SELECT vkey FROM log_key_announcements WHERE ended_at IS NULL ORDER BY vkey',
-);
+const LIVE = statement<NoParameters, { vkey: string }>('log_key_live');
 
-const ANNOUNCE = statement<{ vkey: string }, { isNew: boolean }>(
-  'log_key_announce',
-  `INSERT INTO log_key_announcements (vkey) VALUES (:vkey)
-    ON CONFLICT (vkey) WHERE ended_at IS NULL DO NOTHING RETURNING true AS "isNew"`,
-);
+const ANNOUNCE = statement<{ vkey: string }, { isNew: boolean }>('log_key_announce');
 
-const END = statement<{ vkey: string }, { isEnded: boolean }>(
-  'log_key_end',
-  `WITH announced AS (
-  UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user
-   WHERE vkey = :vkey AND ended_at IS NULL RETURNING 1
-), used AS (
-  UPDATE log_keys SET until_at = now() WHERE vkey = :vkey AND (until_at IS NULL) IS TRUE RETURNING 1
-)
-SELECT EXISTS (SELECT FROM announced) OR EXISTS (SELECT FROM used) AS "isEnded"`,
-);
+const END = statement<{ vkey: string }, { isEnded: boolean }>('log_key_end');
 
 const OF_SIZES = statement<{ from: number; to: number; after: number; limit: number }, MarkableCheckpoint>(
   'log_key_checkpoints',
-  `WITH c AS MATERIALIZED (
-  SELECT * FROM log_checkpoints WHERE size BETWEEN :from::bigint AND :to::bigint
-)
-SELECT c.checkpoint_id::float8 AS "checkpointId", c.size::float8 AS size, c.note FROM c
- WHERE c.marked_at IS NULL AND c.checkpoint_id > :after::bigint
- ORDER BY c.checkpoint_id LIMIT :limit`,
 );
 
-const MARK = statement<{ checkpointIds: readonly number[] }, { marked: number }>(
-  'log_key_mark',
-  `WITH marked AS (
-  UPDATE log_checkpoints SET marked_at = now(), marked_by = session_user
-   WHERE checkpoint_id = ANY (:checkpointIds::bigint[]) AND (marked_at IS NULL) IS TRUE RETURNING 1
-)
-SELECT count(*)::int AS marked FROM marked`,
-);
+const MARK = statement<{ checkpointIds: readonly number[] }, { marked: number }>('log_key_mark');
 
 /** Announces and ends keys of the log, and marks checkpoints. For the owner of the tables. */
 export class LogKeyStore {

@@ -24,27 +24,11 @@ export interface LogRestart {
   reason: string;
 }
 
-const BEFORE = statement<NoParameters, LogBeforeRestart>(
-  'log_restart_before',
-  `SELECT t.size::float8 AS size, t.root, c.size::float8 AS "publishedSize",
-  coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), c.origin) AS origin,
-  (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS TRUE
-    OR (SELECT true FROM log_waiting w WHERE w.waiting_id < 0 ORDER BY w.waiting_id LIMIT 1) IS TRUE AS "isBusy"
-  FROM log_tree t
-  LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id) LIMIT 1) c ON true
- WHERE t.is_one`,
-);
+const BEFORE = statement<NoParameters, LogBeforeRestart>('log_restart_before');
 
-const FORMER = statement<{ origin: string }, { isFormer: boolean }>(
-  'log_restart_former',
-  `SELECT (SELECT true FROM log_restarts r WHERE r.origin = :origin LIMIT 1) IS TRUE AS "isFormer"`,
-);
+const FORMER = statement<{ origin: string }, { isFormer: boolean }>('log_restart_former');
 
-const RESTART = statement<LogRestart, { restartId: number; entries: number }>(
-  'log_restart_begin',
-  `SELECT id::float8 AS "restartId", entries::float8 AS entries
-  FROM restart_log(:origin, :previousOrigin, :previousSize::bigint, :previousRoot::bytea, :previousCheckpoint, :reason)`,
-);
+const RESTART = statement<LogRestart, { restartId: number; entries: number }>('log_restart_begin');
 
 /** Restarts the log. For the owner of the tables. */
 export class LogRestartStore {

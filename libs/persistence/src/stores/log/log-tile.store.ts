@@ -8,15 +8,7 @@ export interface LogTileRef {
   readonly width: number;
 }
 
-const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | null }>(
-  'log_tiles_read',
-  `SELECT t.hashes
-  FROM unnest(:inputs.level::int[], :inputs.index::bigint[], :inputs.width::int[])
-       WITH ORDINALITY AS i(level, tile_index, width, ord)
-  LEFT JOIN LATERAL (SELECT substr(t.hashes, 1, 32 * i.width) AS hashes FROM log_tiles t
-                      WHERE t.level = i.level::smallint AND t.tile_index = i.tile_index LIMIT 1) t ON true
- ORDER BY i.ord`,
-);
+const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | null }>('log_tiles_read');
 
 /** The stored hashes of the tree, in tiles. */
 export class LogTileStore {

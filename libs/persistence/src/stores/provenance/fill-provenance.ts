@@ -36,7 +36,9 @@ interface Texts {
 
 const BATCH = 500;
 
-const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string }, Unfilled>('fill_provenance_next');
+const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string; rows: number }, Unfilled>(
+  'fill_provenance_next',
+);
 
 const LAST = statement<NoParameters, { lastKey: string }>('fill_provenance_last');
 
@@ -97,7 +99,12 @@ async function fillFrom(
   let reached = after;
   let rows: Unfilled[];
   do {
-    rows = await sql.run(NEXT, { afterKey: reached.subjectKey, afterVersion: reached.snapshotVersion, lastKey });
+    rows = await sql.run(NEXT, {
+      afterKey: reached.subjectKey,
+      afterVersion: reached.snapshotVersion,
+      lastKey,
+      rows: BATCH,
+    });
     for (const row of rows) {
       if (!row.isFilled) await fill(sql, row, filled);
       reached = { subjectKey: row.subjectKey, snapshotVersion: row.snapshotVersion };

@@ -79,7 +79,7 @@ SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
            AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
   FROM snapshots n
  WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer) AND n.subject_key <= :lastKey::bigint
- ORDER BY n.subject_key, n.snapshot_version LIMIT 500
+ ORDER BY n.subject_key, n.snapshot_version LIMIT :rows
 
 -- statement: fill_provenance_last
 -- Selects the last subject: the bound of the loop, because writes of an earlier release could otherwise prolong it for ever. All

@@ -21,7 +21,7 @@ interface Unsealed {
 
 const BATCH = 100;
 
-const NEXT = statement<{ afterKey: string; afterVersion: number }, Unsealed>('fill_hashes_next');
+const NEXT = statement<{ afterKey: string; afterVersion: number; rows: number }, Unsealed>('fill_hashes_next');
 
 const FILL_HASHES = statement<{ snapshotIds: readonly string[] }>('fill_hashes_of_envelopes');
 
@@ -38,7 +38,11 @@ export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
     let rows: Unsealed[] = [];
     do {
       const last = rows.at(-1);
-      rows = await sql.run(NEXT, { afterKey: last?.subjectKey ?? '0', afterVersion: last?.snapshotVersion ?? 0 });
+      rows = await sql.run(NEXT, {
+        afterKey: last?.subjectKey ?? '0',
+        afterVersion: last?.snapshotVersion ?? 0,
+        rows: BATCH,
+      });
       const unhashed = rows.filter((row) => row.envelope !== null);
       const canonical = unhashed.filter((row) => row.envelope !== null && isCanonical(row.envelope));
       filled.notCanonical.push(...unhashed.filter((row) => !canonical.includes(row)).map((row) => row.snapshotId));

@@ -23,6 +23,7 @@ interface Bounds {
   upTo: number;
   /** The maximum number of versions. */
   limit: number;
+  maxErasures: number;
 }
 
 type KnownToReader = Known & Pick<LineageRead, 'facts' | 'disclosure' | 'headVersion'>;
@@ -74,7 +75,7 @@ export class LineageCopy {
     const after = asked.after ?? BEFORE_THE_FIRST[order];
     const upTo = order === 'asc' ? after + limit : after - 1;
     const query = KNOWN_TO_READER[reader.tenantId === null ? 'global' : 'tenant'];
-    const known = await this.sql.one(query, { ...reader, ...subject, upTo, limit });
+    const known = await this.sql.one(query, { ...reader, ...subject, upTo, limit, maxErasures: MAX_ERASURES });
     const { facts, disclosure, headVersion, last } = known;
     const count = last === null ? 0 : order === 'asc' ? last.version - after : Math.min(limit, last.version);
     if (count <= 0) return { facts, disclosure, headVersion, snapshots: [], found: 0 };
@@ -87,7 +88,7 @@ export class LineageCopy {
 
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[] | null> {
     if (!this.isThere()) return null;
-    const known = await this.sql.one(KNOWN_BELOW, { ...subject, upTo: version - 1, limit });
+    const known = await this.sql.one(KNOWN_BELOW, { ...subject, upTo: version - 1, limit, maxErasures: MAX_ERASURES });
     const count = Math.min(limit, known.last?.version ?? 0);
     if (count === 0) return [];
     const whose = `${subject.subjectType}/${subject.subjectId}`;

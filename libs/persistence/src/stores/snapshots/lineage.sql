@@ -89,7 +89,7 @@ n.snapshot_version AS "last?.version",
   e.erasures, e.erased
 
 -- fragment: known_of(subject_key)
--- It reads at most 50 erasures (`MAX_ERASURES`), and one more to see that there are more.
+-- It reads at most `maxErasures` erasures, and one more to see that there are more.
 LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
                       WHERE n.subject_key = @subject_key AND n.snapshot_version <= :upTo::bigint
                       ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
@@ -99,7 +99,7 @@ LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
                       FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
                                 AND v.version > n.snapshot_version - :limit::bigint), '[]') AS erased
       FROM (SELECT * FROM erasures e WHERE e.subject_key = @subject_key
-             ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
+             ORDER BY e.subject_key, (-e.erasure_id) LIMIT :maxErasures::int + 1) e
      CROSS JOIN unnest(e.versions) AS v(version)
   ) e ON true
 

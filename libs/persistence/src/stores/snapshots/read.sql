@@ -133,7 +133,7 @@ SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion", snaps
   FROM snapshots
  WHERE (envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1))
    AND (subject_key, snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
- ORDER BY subject_key, snapshot_version LIMIT 100
+ ORDER BY subject_key, snapshot_version LIMIT :rows
 
 -- statement: fill_hashes_of_envelopes
 UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8'))

@@ -1,4 +1,5 @@
 import type { PagePosition } from '../../sql/page';
+import { fragmentText } from '../../sql/sql-files';
 
 /** A delivery that waits for its next attempt, with the ids that decide its turn. */
 export interface PendingDelivery {
@@ -28,17 +29,10 @@ export interface Look {
   after: PagePosition | null;
 }
 
-/**
- * Returns SQL for the founder of the tenant given as SQL, or for the tenant's id if unknown. The two never collide, because a
- * principal's id contains a colon.
- */
-export const founderOf = (tenantId: string): string =>
-  `coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = ${tenantId} LIMIT 1), ${tenantId})`;
+// Fragments, for statements in TypeScript.
+export const founderOf = (tenantId: string): string => fragmentText('founder_of', tenantId);
 
-/** Joins the target of the subscription given as SQL: `target_url` of `s`. */
-export const targetOf = (subscriptionId: string): string => `
-     CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
-                          WHERE s.subscription_id = ${subscriptionId} LIMIT 1) s`;
+export const targetOf = (subscriptionId: string): string => fragmentText('target_of', subscriptionId);
 
 /** Returns host and port of a target. A target that is no URL counts as a host. */
 export function hostOf(targetUrl: string): string {

@@ -1,4 +1,3 @@
-import { inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
@@ -21,26 +20,9 @@ export interface ResealedSecrets {
   previousSecret: string | null;
 }
 
-const PAGE = statement<{ afterSubscriptionId: string | null; limit: number }, SealedSecrets>(
-  'sealed_secret_page',
-  `SELECT subscription_id AS "subscriptionId", secret_sealed AS secret,
-          CASE WHEN previous_secret_until > now() THEN previous_secret_sealed END AS "previousSecret",
-          previous_secret_sealed IS NOT NULL AND coalesce(previous_secret_until <= now(), true) AS "hasExpiredSecret"
-     FROM webhook_subscriptions
-    WHERE subscription_id > coalesce(:afterSubscriptionId::uuid, '00000000-0000-0000-0000-000000000000')
-    ORDER BY subscription_id LIMIT :limit`,
-);
+const PAGE = statement<{ afterSubscriptionId: string | null; limit: number }, SealedSecrets>('sealed_secret_page');
 
-const RESEAL = statement<{ inputs: readonly ResealedSecrets[] }, { subscriptionId: string }>(
-  'sealed_secret_reseal',
-  `UPDATE webhook_subscriptions s
-      SET secret_sealed = i.secret,
-          previous_secret_sealed = i.previous_secret,
-          previous_secret_until = CASE WHEN i.previous_secret IS NOT NULL THEN s.previous_secret_until END
-     FROM ${inputRows({ subscription_id: 'uuid', old_secret: 'text', secret: 'text', previous_secret: 'text' })}
-    WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
-   RETURNING s.subscription_id AS "subscriptionId"`,
-);
+const RESEAL = statement<{ inputs: readonly ResealedSecrets[] }, { subscriptionId: string }>('sealed_secret_reseal');
 
 /** Sealed webhook secrets, for a change of the sealing key. */
 export class SealedSecretStore {
