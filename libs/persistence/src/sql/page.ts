@@ -74,21 +74,13 @@ export function toList<Facts, Item>(
   return { facts: first.facts, page };
 }
 
-export function newestFirst(alias: string, id: string): { next: string; order: string; position: string } {
-  return {
-    next: fragmentText('newest_next', alias, id),
-    order: fragmentText('newest_order', alias, id),
-    position: fragmentText('newest_position', alias, id),
-  };
-}
-
 export interface Before {
   beforeTime: string | number;
   beforeId: string | number;
   rows: number;
 }
 
-/** Returns the parameters for a page of {@link newestFirst}. The first page starts at the newest row. */
+/** Returns the parameters for a page of `newest_next` (lists.sql). The first page starts at the newest row. */
 export function before({ limit, after }: PageRequest): Before {
   const [beforeTime = 'infinity', beforeId = '00000000-0000-0000-0000-000000000000'] = after ?? [];
   return { beforeTime, beforeId, rows: limit + 1 };

@@ -18,7 +18,7 @@ export function namedKey(subject: SubjectRef | null): NamedKey {
   return subject ?? { subjectType: null, subjectId: null };
 }
 
-/** The parameters that each list of {@link newestRecords} takes. */
+/** The parameters that each list of `records_page` (lists.sql) takes. */
 export interface RecordPage {
   from: Date | null;
   beforeTime: string | number | Date;

@@ -1,5 +1,4 @@
 import type { SubjectRef } from '@iss/domain';
-import { fragmentText } from '../../sql/sql-files';
 
 /**
  * A stored snapshot. `envelope` is the canonical text that was hashed. It is null if only the header was requested, and after an
@@ -30,9 +29,3 @@ export interface UnopenedText {
 export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
   envelope: UnopenedText | null;
 }
-
-/** The columns of the erasure of snapshot `n`, for statements in TypeScript. */
-export const ERASURE_OF_SNAPSHOT = {
-  'erasure?.erasureId': fragmentText('of_erasure', 'public_id'),
-  'erasure?.erasedAt': fragmentText('of_erasure', 'erased_at'),
-};
