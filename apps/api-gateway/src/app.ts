@@ -1,8 +1,8 @@
 import { type Logger, NestLogger } from '@iss/platform';
 import { HttpAdapterHost, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { WEBHOOKS } from '@iss/contract';
 import { AppModule, type GatewayResources } from './app.module';
-import { WEBHOOKS } from './webhooks.openapi';
 import { AccessLog } from './http/answer/access-log';
 import { preflights } from './http/answer/cors';
 import { JsonAdapter } from './http/answer/json-adapter';

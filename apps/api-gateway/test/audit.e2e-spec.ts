@@ -1,6 +1,6 @@
 import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
 import type { Response, Test } from 'supertest';
-import type { AuditEntry } from '../src/modules/records/audit.views';
+import type { AuditEntry } from '@iss/contract';
 import type { Method } from '../../../tools/testing/conformance';
 import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';

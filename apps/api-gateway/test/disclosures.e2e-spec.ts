@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { Response } from 'supertest';
-import type { Disclosure } from '../src/modules/records/disclosure.views';
+import type { Disclosure } from '@iss/contract';
 import { addLineage } from '../../../tools/testing/lineage';
 import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';

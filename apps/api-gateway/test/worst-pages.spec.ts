@@ -2,15 +2,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIRMATION_SETTINGS, EVENT_TYPES, SCOPES } from '@iss/domain';
 import type { DisclosureRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
+import {
+  AccessibleSubject,
+  AccessPeriodView,
+  BlockedTenant,
+  ChainItem,
+  Disclosure,
+  Grant,
+  Invitation,
+  OwnerChangeView,
+  Ownership,
+  PendingGrant,
+  Principal,
+  Subject,
+  Subscription,
+  TenantItem,
+} from '@iss/contract';
 import { repositoryRoot } from '../../../tools/root';
-import { AccessibleSubject, Grant, PendingGrant } from '../src/modules/grants/grant.views';
-import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
-import { Disclosure } from '../src/modules/records/disclosure.views';
-import { BlockedTenant, Invitation, Principal } from '../src/modules/tenancy/member.views';
-import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
-import { TenantItem } from '../src/modules/tenancy/tenant.views';
-import { AccessPeriodView, OwnerChangeView } from '../src/modules/transparency-log/log.views';
-import { Subscription } from '../src/modules/webhook-subscriptions/webhook-subscription.views';
 
 const MIB = 1024 * 1024;
 /** What a page of any list may have, as those have whose items may be large. */

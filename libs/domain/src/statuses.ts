@@ -67,3 +67,18 @@ export const FAILURE_PHASES = [
 export type FailurePhase = (typeof FAILURE_PHASES)[number];
 /** The statuses after which nothing more happens automatically. */
 export type FinishedDeliveryStatus = Exclude<DeliveryStatus, 'pending'>;
+
+/**
+ * The lists of a tenant's grants. `offered` has received grants on all subjects that were neither used nor accepted, and
+ * `received` has all other received grants.
+ */
+export const GRANT_DIRECTIONS = ['issued', 'received', 'offered'] as const;
+export type GrantDirection = (typeof GRANT_DIRECTIONS)[number];
+
+/** `recorded` is the service's time (`created_at`), and `effective` the writer's time (`generated_at`). */
+export const TIME_BASES = ['recorded', 'effective'] as const;
+export type TimeBasis = (typeof TIME_BASES)[number];
+
+/** A fault in the evidence of leaves of a latest version (docs/provenance.md). */
+export const EVIDENCE_TO_MEND = ['missing', 'carried'] as const;
+export type EvidenceToMend = (typeof EVIDENCE_TO_MEND)[number];

@@ -1,12 +1,12 @@
 import { ANYONE_ID, DomainError } from '@iss/domain';
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { AUTH_SETTINGS } from './auth-settings';
-import type { AuthSettings } from './auth-settings';
+import type { PublicWhen } from '@iss/contract';
+import { AUTH_SETTINGS, type AuthSettings } from './auth-settings';
 import type { Principal } from './principal';
 import { METADATA_PATH, ownOrigin } from './protected-resource';
-import { IS_PUBLIC, type PublicWhen } from './public.decorator';
+import { IS_PUBLIC } from './public.decorator';
 import { TokenVerifier } from './token-verifier';
 
 const DEVELOPER: Principal = { principalId: 'oidc:local#dev', subject: 'dev', claimedType: 'human' };

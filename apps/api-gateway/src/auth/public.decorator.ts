@@ -1,9 +1,7 @@
+import type { PublicWhen } from '@iss/contract';
 import { SetMetadata } from '@nestjs/common';
 
 export const IS_PUBLIC = Symbol('IS_PUBLIC');
-
-/** When a route accepts requests without a token. */
-export type PublicWhen = 'always' | 'global_reads_are_public' | 'legacy_paths_are_public';
 
 /**
  * Opens one route to requests without a token, always or if a setting says so. It is a method decorator on purpose: no

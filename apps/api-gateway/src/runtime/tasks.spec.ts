@@ -1,8 +1,7 @@
 import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain';
 import * as fc from 'fast-check';
+import { CreateRefreshRequestBody, ProposeUpdateBody } from '@iss/contract';
 import { editedJson, hostileJson, nearlyJsonText } from '../../../../libs/domain/src/testing/hostile-json';
-import { CreateRefreshRequestBody } from '../modules/refresh-requests/refresh-request.views';
-import { ProposeUpdateBody } from './proposal';
 import { outlineOf } from './outline';
 import type { TaskName } from './tasks';
 import { type Order, type Outcome, perform } from './thread-messages';

@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import type { Response } from 'supertest';
+import { APPLIED_ENVELOPE, ENVELOPE_EXAMPLE } from '@iss/contract';
 import { list, member, type Operation, operationsOf } from '../../../../tools/testing/conformance';
 import { startGateway, type TestGateway } from '../gateway';
-import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
-import { APPLIED_ENVELOPE } from '../../src/modules/identity-state/updates/update.views';
 import { byKind, byType, SEALED } from './comparison';
 import {
   contentOf,
   exampleOf,
-  examplesOf,
   exampleQuery,
+  examplesOf,
   executionsOf,
   idOf,
   JSON_TYPE,

@@ -1,39 +1,45 @@
-import { type LogFact, logEntryText, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
+import { logEntryText, type LogFact, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
 import { Client } from 'pg';
-import { LEGACY } from '../../src/auth/auth.guard';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
-import { DONE, Erasure, PENDING as ASKED } from '../../src/modules/erasures/erasure.views';
 import {
+  ACME,
   ACME_TO_BETA,
-  Grant,
-  PENDING as ASKED_GRANT,
-  PendingGrant,
-  REVOKED,
-} from '../../src/modules/grants/grant.views';
-import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
-import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
-import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
-import { AUDIT_EXAMPLE } from '../../src/modules/records/audit.views';
-import { DISCLOSURE_EXAMPLE } from '../../src/modules/records/disclosure.views';
-import {
   ALICE,
+  APPLIED_ENVELOPE,
+  PENDING_ERASURE as ASKED,
+  PENDING_GRANT as ASKED_GRANT,
+  AUDIT_EXAMPLE,
   BLOCKED,
   BlockedTenant,
   CAROL,
+  DEAD,
+  DeliveryWithPayload,
+  DISCLOSURE_EXAMPLE,
+  DONE_ERASURE,
+  ENVELOPE_EXAMPLE,
+  Erasure,
+  Grant,
   Invitation,
+  LOG_KEYS_EXAMPLE,
+  PENDING_OFFER as OFFER,
+  PENDING_REQUEST,
+  PendingGrant,
   Principal,
+  PROPOSED,
+  RefreshRequest,
+  REVOKED,
+  SNAPSHOT_HEADER_EXAMPLE,
+  SUBJECT_EXAMPLE,
+  Subscription,
+  SUBSCRIPTION,
+  Tenant,
   TO_BETA,
-} from '../../src/modules/tenancy/member.views';
-import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
-import { SUBJECT_EXAMPLE } from '../../src/modules/tenancy/subject.views';
-import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
-import { LOG_KEYS_EXAMPLE } from '../../src/modules/transparency-log/log.views';
-import { DEAD, DeliveryWithPayload } from '../../src/modules/webhook-subscriptions/delivery.views';
-import { Subscription, SUBSCRIPTION } from '../../src/modules/webhook-subscriptions/webhook-subscription.views';
+  TransferOffer,
+} from '@iss/contract';
+import { LEGACY } from '../../src/auth/auth.guard';
 
 const GRANT_EXAMPLE = Grant.of(ACME_TO_BETA);
-const REFRESH_REQUEST_EXAMPLE = RefreshRequest.of(PENDING);
+const REFRESH_REQUEST_EXAMPLE = RefreshRequest.of(PENDING_REQUEST);
 const OWNER_EXAMPLE = Principal.of(ALICE);
 const PRINCIPAL_EXAMPLE = Principal.of(CAROL);
 const TENANT_EXAMPLE = Tenant.of(ACME);
@@ -283,7 +289,7 @@ export class ExampleWorld {
 
   /** It is erased, which the log says. */
   private async erase(): Promise<void> {
-    const { erasedAt, confirmedAt, confirmedBy, erasedVersions, subjectType, subjectId } = DONE;
+    const { erasedAt, confirmedAt, confirmedBy, erasedVersions, subjectType, subjectId } = DONE_ERASURE;
     if (erasedAt === null) throw new Error('the erasure is done');
     const erasedIndexes = erasedVersions.map(({ logIndex }) => logIndex);
     await this.sql.query(

@@ -17,10 +17,7 @@ export const LIST_LIMITS = { default: 50, max: 1_000 } as const satisfies PageLi
 interface SpecifiedList extends PageLimits {
   /** The document and its heading. */
   source: string;
-  operations: readonly [string, ...string[]];
 }
-
-const HISTORIES = ['listHistory', 'listHistoryAcrossTenants', 'listSnapshotsAcrossTenants'] as const;
 
 /** Lists whose page limits the specification or the contract fixes. */
 export const SPECIFIED_LISTS = {
@@ -28,44 +25,37 @@ export const SPECIFIED_LISTS = {
     default: 20,
     max: ({ historyPage }) => Math.min(100, historyPage),
     source: 'specification, Limits',
-    operations: ['listSnapshots'],
   },
   history: {
     default: 50,
     max: ({ historyPage }) => historyPage,
     source: 'specification, Limits',
-    operations: HISTORIES,
   },
   chainProof: {
     default: 50,
     max: ({ chainProofPage }) => chainProofPage,
     source: 'specification, Limits',
-    operations: ['getChainProofAcrossTenants'],
   },
   tenantChainProof: {
     default: 200,
     max: ({ chainProofPage }) => chainProofPage,
     source: 'contract, Tenant chain proof without `limit`',
-    operations: ['getChainProof'],
   },
-  grants: { default: 50, max: 100, source: 'specification, Grants', operations: ['listGrants'] },
+  grants: { default: 50, max: 100, source: 'specification, Grants' },
   accessibleSubjects: {
     default: 50,
     max: 200,
     source: 'specification, Grants',
-    operations: ['listAccessibleSubjects'],
   },
   refreshRequests: {
     default: 50,
     max: 200,
     source: 'specification, Refresh requests',
-    operations: ['listRefreshRequests', 'listTenantRefreshRequests'],
   },
   tenantSubjects: {
     default: 50,
     max: 200,
     source: 'contract, `GET …/subjects` (tenant)',
-    operations: ['listSubjects'],
   },
 } as const satisfies Readonly<Record<string, SpecifiedList>>;
 

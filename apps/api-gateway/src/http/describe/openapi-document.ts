@@ -1,156 +1,180 @@
-import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
+import {
+  type Answer,
+  EXAMPLE_IDS,
+  errorAnswer,
+  ERROR_STATUSES,
+  ONE_OF_TWO,
+  type Operation,
+  pageBounds,
+  PATH_PARAMETERS,
+  type WhoMayCall,
+} from '@iss/contract';
+import { type AccessRule, ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { EXAMPLE_IDS, ONE_OF_TWO, pageBounds, type PageLimits } from '@iss/contract';
-import { ERROR_STATUSES } from '../errors/error-statuses';
-import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
-import { PAGE_LIMITS } from '../lists/paging';
-import { QUERY } from '../lists/query';
-import { PATH_PARAMETERS } from '../request/path-params';
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
-type Parameter = Exclude<NonNullable<Operation['parameters']>[number], { $ref: string }>;
-type Answer = Exclude<NonNullable<Operation['responses'][string]>, { $ref: string }>;
+type Path = OpenAPIObject['paths'][string];
+type Described = NonNullable<Path['get']>;
+type RequestBody = NonNullable<Described['requestBody']>;
+type Parameter = Exclude<NonNullable<Described['parameters']>[number], { $ref: string }>;
 
-const isParameter = (value: NonNullable<Operation['parameters']>[number]): value is Parameter => 'name' in value;
-const isAnswer = (value: Operation['responses'][string]): value is Answer => value !== undefined && !('$ref' in value);
 const isObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/**
- * Completes the document that @nestjs/swagger makes of the controllers. Adds the effects of guards, filters and
- * middlewares, which no controller declares, and moves repeated schemas into components.
- */
-export function completeDocument(document: OpenAPIObject, limits: Limits, canSignIn: boolean): void {
-  const components = (document.components ??= {});
+/** Returns the document of operations and webhooks. Moves repeated schemas into components. */
+export function documentOf(
+  { openapi, components, ...head }: Omit<OpenAPIObject, 'paths'>,
+  operations: readonly Operation[],
+  webhooks: Readonly<Record<string, Schema>>,
+  limits: Limits,
+): OpenAPIObject {
+  const schemes = Object.keys(components?.securitySchemes ?? {});
   const errors = new Map<string, readonly ErrorCode[]>();
-  for (const { path, method, operation } of operationsOf(document)) {
-    const route = take(operation, ROUTE);
-    nameWhoMayCall(operation, canSignIn);
-    describePath(operation, path, route);
-    describeQuery(operation, limits);
-    if (takesKey(method, route)) describeIdempotency(operation);
-    describeAnswers(operation);
-    for (const codes of describeErrors(operation, path, method, route)) errors.set(nameOf(codes), codes);
-    tidyParameters(operation, path);
+  const paths: Record<string, Path> = {};
+  for (const operation of operations) {
+    const groups = errorsOf(operation);
+    for (const codes of groups) errors.set(nameOf(codes), codes);
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: describe(operation, groups, schemes, limits),
+    };
   }
   const inOrder = [...errors].sort(([, [one = '']], [, [other = '']]) => placeOf(one) - placeOf(other));
   const responses = Object.fromEntries(inOrder.map(([name, codes]) => [name, namedError(codes)]));
-  Object.assign(components, { responses, headers: HEADERS });
-  nameSchemas(document);
+  const named = nameSchemas({ paths, webhooks, responses });
+  return {
+    openapi,
+    paths: named.paths,
+    ...head,
+    components: { ...components, schemas: named.schemas, responses: named.responses, headers: HEADERS },
+    webhooks: named.webhooks,
+  };
 }
 
-function operationsOf(document: OpenAPIObject): { path: string; method: string; operation: Operation }[] {
-  return Object.entries(document.paths).flatMap(([path, { get, put, post, patch, delete: remove }]) =>
-    Object.entries({ get, put, post, patch, delete: remove }).flatMap(([method, operation]) =>
-      operation === undefined ? [] : [{ path, method, operation }],
-    ),
+function describe(
+  operation: Operation,
+  groups: readonly ErrorCode[][],
+  schemes: readonly string[],
+  limits: Limits,
+): Described {
+  const { id, tag, summary, who, body, deprecated = false } = operation;
+  const security = securityOf(operation, schemes);
+  return {
+    deprecated,
+    description: [whoMayCall(who), operation.description].filter((one) => one !== undefined).join('\n\n'),
+    operationId: id,
+    parameters: parametersOf(operation, limits),
+    ...(body === undefined ? {} : { requestBody: bodyOf(operation, body) }),
+    responses: responsesOf(operation, groups),
+    ...(security.length > 0 ? { security } : {}),
+    summary,
+    tags: [tag],
+    ...(security.length > 0 ? {} : { security }),
+  };
+}
+
+/** Returns the ways to authenticate; none if no token is needed, and an empty one if a token may be sent. */
+function securityOf({ public: when }: Operation, schemes: readonly string[]): Record<string, string[]>[] {
+  if (when === 'always') return [];
+  const named = schemes.map((scheme) => ({ [scheme]: [] }));
+  return when === 'legacy_paths_are_public' ? [{}, ...named] : named;
+}
+
+function whoMayCall(who: WhoMayCall): string {
+  if (who === 'anyone' || (typeof who === 'object' && 'legacyTenant' in who)) return '**Access:** no token needed.';
+  if (who === 'any_principal') return '**Access:** any caller with a valid token.';
+  const rule: AccessRule = 'anyTenant' in who ? who.anyTenant : who;
+  const role = `**Role:** at least \`${rule.role}\` in the tenant`;
+  if (rule.subject === undefined) return `${role}.`;
+  if (rule.subject === 'owner') return `${role}. The tenant must own the subject.`;
+  if (rule.subject === 'owner_or_grantee')
+    return `${role}. The tenant must own the subject or hold a live grant on it.`;
+  const scopes = rule.subject.map((scope) => `\`${scope}\``).join(' or ');
+  return (
+    `${role}. The tenant must own the subject or hold a live grant with ${scopes}. To use a grant, the caller ` +
+    'also needs `allow_counterparty_access`.'
   );
 }
 
-/**
- * Lets operations with a bearer token also take a token from Swagger UI's sign-in. Operations without a token say so.
- */
-function nameWhoMayCall(operation: Operation, canSignIn: boolean): void {
-  const named = operation.security ?? [];
-  // Operations of one controller share the array.
-  operation.security = named.length > 0 && canSignIn ? [...named, { oidc: [] }] : named;
+function bodyOf({ isBodyOptional }: Operation, body: NonNullable<Operation['body']>): RequestBody {
+  const { schema, examples } = body;
+  const contentType = ('contentType' in body ? body.contentType : undefined) ?? 'application/json';
+  return { required: isBodyOptional !== true, content: { [contentType]: { schema, examples } } };
 }
 
-/** Removes an internal extension from an operation and returns its value. */
-function take(operation: Operation, extension: string): unknown {
-  const value: unknown = Reflect.get(operation, extension);
-  Reflect.deleteProperty(operation, extension);
-  return value;
+function parametersOf(operation: Operation, limits: Limits): Parameter[] {
+  const { path, header, etag } = operation;
+  return [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(operation, name)),
+    ...queryParameters(operation, limits),
+    ...(header === undefined ? [] : [headerParameter(header.name, header.description, header.example)]),
+    ...(etag === undefined ? [] : [headerParameter('If-None-Match', IF_NONE_MATCH, etag)]),
+    ...(takesKey(operation) ? [KEY] : []),
+  ].map(withExampleBeside);
 }
 
-function describePath(operation: Operation, path: string, route: unknown): void {
-  const examples = isRoute(route) ? route.examples : {};
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => {
-    const parameter = PATH_PARAMETERS[name];
-    if (parameter === undefined) throw new Error(`${name}, a parameter of ${path}, is not described`);
-    const { description, example: usual, ...schema } = parameter.facts.sent;
-    const example: unknown = examples?.[name] ?? usual;
-    return { name, required: true, in: 'path', description: String(description), schema: { example, ...schema } };
-  });
-  operation.parameters = [...(operation.parameters ?? []), ...parameters];
+function headerParameter(name: string, description: string, example: string): Parameter {
+  return { name, in: 'header', description, required: false, schema: { type: 'string', example } };
 }
 
-/** Shows the members of the query's schema as parameters. */
-function describeQuery(operation: Operation, limits: Limits): void {
-  const shape = take(operation, QUERY);
-  const page = take(operation, PAGE_LIMITS);
-  if (!isObject(shape) || !isObject(shape['properties'])) return;
-  const required: unknown = shape['required'];
-  const parameters = Object.entries(shape['properties']).map(([field, property]): Parameter => {
+function pathParameter({ path, examples }: Operation, name: string): Parameter {
+  const parameter = PATH_PARAMETERS[name];
+  if (parameter === undefined) throw new Error(`${name}, a parameter of ${path}, is not described`);
+  const { description, example: usual, ...schema } = parameter.facts.sent;
+  const example: unknown = examples?.[name] ?? usual;
+  return { name, required: true, in: 'path', description: String(description), schema: { example, ...schema } };
+}
+
+/** Returns the members of the query's schema as parameters. */
+function queryParameters({ query, page }: Operation, limits: Limits): Parameter[] {
+  const { properties, required }: Schema = query?.schema ?? {};
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]): Parameter => {
     const { description, deprecated, ...schema } = isObject(property) ? property : {};
-    if (field === 'limit' && isPageLimits(page)) {
+    if (name === 'limit' && page !== undefined) {
       const bounds = pageBounds(page, limits);
       Object.assign(schema, { maximum: bounds.max, default: bounds.default });
     }
     return {
-      name: field,
+      name,
       in: 'query',
-      required: Array.isArray(required) && required.includes(field),
+      required: Array.isArray(required) && required.includes(name),
       ...(deprecated === true ? { deprecated } : {}),
       ...(typeof description === 'string' ? { description } : {}),
       schema: { example: schema['default'], ...schema },
     };
   });
-  operation.parameters = [...(operation.parameters ?? []), ...parameters];
-}
-
-function isRoute(value: unknown): value is RouteFacts {
-  return isObject(value) && 'mayBeForbidden' in value;
-}
-
-function isPageLimits(value: unknown): value is PageLimits {
-  return isObject(value) && 'default' in value && 'max' in value;
 }
 
 /**
- * Sorts the parameters by their order in the request. Moves examples beside the schemas, where readers look for them,
- * but drops those of optional parameters, because Swagger UI would fill them in and send them.
+ * Moves the example beside the schema, where readers look for it. Keeps that of an optional parameter in the schema,
+ * because Swagger UI would fill it in and send it.
  */
-function tidyParameters(operation: Operation, path: string): void {
-  const place = ({ in: location, name }: Parameter): number =>
-    location === 'path' ? path.indexOf(`{${name}}`) : path.length + ['query', 'header'].indexOf(location);
-  operation.parameters = (operation.parameters ?? [])
-    .filter(isParameter)
-    .map((parameter): Parameter => {
-      const { example, [ONE_OF_TWO]: isOneOfTwo, ...schema }: Schema = { ...parameter.schema };
-      if (example === undefined) return { ...parameter, schema };
-      const isPrefilled = parameter.required === true || isOneOfTwo === true || 'default' in schema;
-      return isPrefilled
-        ? { ...parameter, schema, example }
-        : { ...parameter, schema: { ...schema, examples: [example] } };
-    })
-    .sort((a, b) => place(a) - place(b));
+function withExampleBeside(parameter: Parameter): Parameter {
+  const { example, [ONE_OF_TWO]: isOneOfTwo, ...schema }: Schema = { ...parameter.schema };
+  if (example === undefined) return { ...parameter, schema };
+  const isPrefilled = parameter.required === true || isOneOfTwo === true || 'default' in schema;
+  return isPrefilled ? { ...parameter, schema, example } : { ...parameter, schema: { ...schema, examples: [example] } };
 }
 
 const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
 
-/** Adds the errors of an operation as references. Returns the groups of codes that share a status. */
-function describeErrors(operation: Operation, path: string, method: string, route: unknown): ErrorCode[][] {
-  const isBodied = operation.requestBody !== undefined;
-  const { errors = [], mayBeForbidden = false } = isRoute(route) ? route : {};
+/** Returns the errors of an operation, grouped by status. */
+function errorsOf(operation: Operation): ErrorCode[][] {
+  const { path, who, errors = [], body } = operation;
+  const mayBeForbidden = typeof who === 'object' && 'role' in who;
   const given = new Set<ErrorCode>([
     ...errors,
     // For an unknown query parameter.
     'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
-    ...(operation.security?.length === 0 ? [] : (['unauthorized'] as const)),
-    ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(operation.public === 'always' ? [] : (['unauthorized'] as const)),
+    ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
     ...(OPEN_PROBES.includes(path) ? [] : (['rate_limited', 'internal_error', 'unavailable'] as const)),
-    ...(takesKey(method, route) ? ERRORS_OF_KEYS : []),
+    ...(takesKey(operation) ? ERRORS_OF_KEYS : []),
   ]);
   const answered = ERROR_CODES.filter((code) => given.has(code));
   const statuses = [...new Set(answered.map((code) => ERROR_STATUSES[code]))];
-  return statuses.map((status) => {
-    const codes = answered.filter((code) => ERROR_STATUSES[code] === status);
-    operation.responses[status] = { $ref: `#/components/responses/${nameOf(codes)}` };
-    return codes;
-  });
+  return statuses.map((status) => answered.filter((code) => ERROR_STATUSES[code] === status));
 }
 
 /** Returns the name of the response for codes that share a status. */
@@ -185,13 +209,12 @@ const KEY: Parameter = {
   },
 };
 
-function takesKey(method: string, route: unknown): boolean {
-  return method === 'post' && !(isRoute(route) && route.takesNoKey === true);
+function takesKey({ method, takesNoKey }: Operation): boolean {
+  return method === 'post' && takesNoKey !== true;
 }
 
-function describeIdempotency(operation: Operation): void {
-  operation.parameters = [...(operation.parameters ?? []), KEY];
-}
+const IF_NONE_MATCH = 'The `ETag` of an earlier response. If it is still current, the response is 304 without a body.';
+const UNCHANGED: Answer = { description: 'Not modified: `If-None-Match` names the current `ETag`.' };
 
 const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
 
@@ -272,7 +295,7 @@ const NEVER_REPLAYED: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-function namedError(codes: readonly ErrorCode[]): Schema {
+function namedError(codes: readonly ErrorCode[]) {
   const replayed = codes.every((code) => NEVER_REPLAYED.includes(code)) ? [] : ['Idempotency-Replayed'];
   const names = ['X-Request-Id', 'Link', ...replayed, ...codes.flatMap((code) => HEADERS_OF_ERRORS[code] ?? [])];
   return { ...errorAnswer(codes), headers: headers(names) };
@@ -281,29 +304,32 @@ function namedError(codes: readonly ErrorCode[]): Schema {
 /** The only error that belongs to single operations. It shares its code with 415. */
 const NOT_ACCEPTABLE = '406';
 
-/** Adds the headers to the responses that each operation declares itself. */
-function describeAnswers(operation: Operation): void {
-  const isConditional = '304' in operation.responses;
-  const isList = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === 'cursor');
-  const isPost = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === KEY.name);
-  for (const [status, answer] of Object.entries(operation.responses)) {
-    if (!isAnswer(answer)) continue;
-    answer.headers = headers([
+/** Returns the responses that an operation declares, with their headers, and references to its errors. */
+function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Described['responses'] {
+  const { answers, etag, page } = operation;
+  const declared = { ...answers, ...(etag === undefined ? {} : { 304: UNCHANGED }) };
+  const own = Object.entries<Answer>(declared).map(([status, answer]) => {
+    const names = [
       'X-Request-Id',
-      ...(isConditional ? ['ETag', 'Cache-Control'] : []),
-      ...(isList || status === NOT_ACCEPTABLE ? ['Link'] : []),
-      ...(isPost ? ['Idempotency-Replayed'] : []),
-    ]);
-  }
+      ...(etag === undefined ? [] : ['ETag', 'Cache-Control']),
+      ...(page !== undefined || status === NOT_ACCEPTABLE ? ['Link'] : []),
+      ...(takesKey(operation) ? ['Idempotency-Replayed'] : []),
+    ];
+    return [status, { ...answer, headers: headers(names) }];
+  });
+  const errors = groups.map((codes) => [
+    codes[0] === undefined ? '' : ERROR_STATUSES[codes[0]],
+    { $ref: `#/components/responses/${nameOf(codes)}` },
+  ]);
+  return Object.fromEntries([...own, ...errors]);
 }
 
 /**
  * Moves every schema with a title into the components and leaves a reference. Throws if two schemas share a title and
  * differ.
  */
-function nameSchemas(document: OpenAPIObject): void {
-  const { paths, webhooks, components } = document;
-  const schemas: Record<string, unknown> = {};
+function nameSchemas<Parts extends object>(parts: Parts): Parts & { schemas: Record<string, Schema> } {
+  const schemas: Record<string, Schema> = {};
   const texts = new Map<string, string>();
   const hoist = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hoist);
@@ -319,10 +345,10 @@ function nameSchemas(document: OpenAPIObject): void {
     schemas[title] = copy;
     return { $ref: `#/components/schemas/${title}` };
   };
-  const responses = hoist(components?.responses);
-  Object.assign(document, { paths: hoist(paths), webhooks: hoist(webhooks) });
+  const hoisted = hoist(parts);
   const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
-  Object.assign(document, { components: { ...components, schemas: Object.fromEntries(sorted), responses } });
+  // References replace schemas only, so the parts keep their shape.
+  return { ...(hoisted as Parts), schemas: Object.fromEntries(sorted) };
 }
 
 /** Returns whether the member holds an example, whose contents are data and not schemas. */

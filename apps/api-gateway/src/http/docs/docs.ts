@@ -3,7 +3,10 @@ import type { INestApplication } from '@nestjs/common';
 import type { Schema } from '@iss/domain';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { completeDocument } from '../describe/openapi-document';
+import { OPERATIONS } from '@iss/contract';
+import { documentOf } from '../describe/openapi-document';
+import { routeOf } from '../describe/operation.decorator';
+import { RouteTable } from '../errors/route-table';
 import type { GatewaySettings } from '../../settings';
 import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
@@ -99,13 +102,14 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
     });
   }
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), {
-    // Generated clients use this name for their methods. Each name occurs once in all controllers.
-    operationIdFactory: (_controller, method) => method,
-  });
-  Object.assign(document, { webhooks });
-  completeDocument(document, settings.limits, settings.auth.mode === 'oidc');
-  return document;
+  const routes = new Set(
+    app
+      .get(RouteTable)
+      .routes()
+      .map(({ method, path }) => `${method.toLowerCase()} ${path}`),
+  );
+  const operations = Object.values(OPERATIONS).filter((one) => routes.has(`${one.method} ${routeOf(one)}`));
+  return documentOf(builder.build(), operations, webhooks, settings.limits);
 }
 
 /** Pages without a guard. Their readers are anonymous. */

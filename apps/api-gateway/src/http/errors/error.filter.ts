@@ -4,10 +4,10 @@ import { type Logger, LOGGER } from '@iss/platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Counter, Registry } from 'prom-client';
+import { ERROR_STATUSES, ERRORS_PATH } from '@iss/contract';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
 import { NotAcceptable } from './not-acceptable';
-import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 

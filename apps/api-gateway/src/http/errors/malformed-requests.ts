@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '@iss/domain';
+import { ERROR_STATUSES } from '@iss/contract';
 import type { Connections } from '../server/connections';
-import { ERROR_STATUSES } from './error-statuses';
 
 interface Explanation {
   code: ErrorCode;

@@ -4,17 +4,17 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import type { ExpressAdapter } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
-import type { AccessLog } from '../answer/access-log';
+import { ERRORS_PATH } from '@iss/contract';
+import { AccessLog } from '../answer/access-log';
+import { inTurn } from '../server/in-turn';
 import { traced } from '../answer/request-spans';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
-import type { ErrorFilter } from '../errors/error.filter';
-import { ERRORS_PATH } from '../errors/error-statuses';
 import { requiringHost } from '../errors/malformed-requests';
 import type { RouteTable } from '../errors/route-table';
 import { identify } from '../request/request-id';
-import { inTurn } from '../server/in-turn';
 import { inBatches } from '../server/request-batches';
 import type { HotRoute, HotRoutes } from './hot-routes';
+import { ErrorFilter } from '../errors/error.filter';
 
 /** A route of the application. Express serves it if `hot` is undefined. */
 interface Candidate {

@@ -10,8 +10,8 @@ import { ReplayedAnswer } from './idempotency-replay.filter';
 import { KeyLimiter } from './key-limiter';
 import { ReplayAccess } from './replay-access';
 import { readBody } from '../request/json-body';
-import { TAKES_NO_KEY } from '../describe/openapi';
 import { traceFields } from '../request/request-id';
+import { operationOf } from '../describe/operation.decorator';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_SECONDS = '1';
@@ -37,7 +37,7 @@ export class IdempotencyGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST') return true;
-    if (this.reflector.get<true | undefined>(TAKES_NO_KEY, context.getHandler()) === true) throw keyNotTaken();
+    if (operationOf(context)?.takesNoKey === true) throw keyNotTaken();
     return this.begin(context, request, key);
   }
 

@@ -8,19 +8,17 @@ import {
 } from '@iss/domain';
 import { RefreshRequestStore, TenancyStore, WebhookSubscriptionStore } from '@iss/persistence';
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import { REPLAY_RULE, type WhoMayCall } from '../describe/openapi';
 import { readBody } from '../request/json-body';
 import { subjectOf, tenantIdOf, uuidOf } from '../request/path-params';
+import { operationOf } from '../describe/operation.decorator';
 
 /** Decides whether a caller may get a stored response again, by its current membership and role. */
 @Injectable()
 export class ReplayAccess {
   constructor(
-    private readonly reflector: Reflector,
     private readonly tenancy: TenancyStore,
     private readonly subscriptions: WebhookSubscriptionStore,
     private readonly refreshRequests: RefreshRequestStore,
@@ -30,7 +28,8 @@ export class ReplayAccess {
   /** Throws `forbidden` if it may not, and `not_found` for a deleted subscription. */
   async require(context: ExecutionContext): Promise<void> {
     const request = context.switchToHttp().getRequest<Request>();
-    const who = this.reflector.get<WhoMayCall | undefined>(REPLAY_RULE, context.getHandler());
+    const operation = operationOf(context);
+    const who = operation?.replayFor ?? operation?.who;
     if (who === undefined || (typeof who === 'object' && 'anyTenant' in who)) {
       throw new Error('a route with stored responses does not name the rule for its callers');
     }

@@ -1,44 +1,11 @@
 import { DomainError } from '@iss/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
-import {
-  type Field,
-  type Fields,
-  flag,
-  LIST_LIMITS,
-  listOf,
-  oneOf,
-  PAGE,
-  pageBounds,
-  type PageLimits,
-  part,
-  query,
-  type Shape,
-  shown,
-  type ShownBy,
-  view,
-} from '@iss/contract';
+import { PAGE, pageBounds, type PageLimits, type PageView } from '@iss/contract';
 import { jsonStream, JsonText, type TextBatches, type TextStream } from '../answer/json-text';
-import { type Answer, documented } from '../describe/openapi';
 import { charged } from '../limits/charged';
-import { declareQuery, sentQuery } from './query';
-
-/** The query of a list without filters. */
-const PAGE_QUERY = query(PAGE);
-
-/** For the descriptions of filtered lists. */
-export const SHORT_PAGES = 'A page of a filtered list may be short or empty and still have a `next_cursor`.';
-
-const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
-const place = {
-  limit: shown<number>({ type: 'integer', minimum: 1 }).described('The maximum number of items on the page.'),
-  next_cursor: cursor.described('Alias of the outer next_cursor.').deprecated(),
-};
-const members = { next_cursor: cursor, has_more: flag.described('True if there is another page.') };
-
-/** The members of every list's response beside `items`: the union of the specification's variants. */
-export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
+import { sentQuery } from './query';
+import { operationOf } from '../describe/operation.decorator';
 
 type PagePosition = readonly (string | number)[];
 
@@ -130,61 +97,10 @@ function requireLimit(text: unknown, max: number): number {
   ]);
 }
 
-interface List {
-  limits: PageLimits;
-  query: Shape<Fields>;
-}
-
-const readPaging = createParamDecorator(({ limits, query: shape }: List, context: ExecutionContext): Paging => {
+/** Injects the {@link Paging} of the current request, whose operation must be a list. */
+export const PageOf = createParamDecorator((_: unknown, context: ExecutionContext): Paging => {
   const request = context.switchToHttp().getRequest<Request>();
-  return new Paging(request, limits, sentQuery(request, shape));
+  const { query, page } = operationOf(context) ?? {};
+  if (query === undefined || page === undefined) throw new Error(`${context.getHandler().name} is not a list`);
+  return new Paging(request, page, sentQuery(request, query));
 });
-
-/** Extension with the {@link PageLimits} of a list, until the document shows them at the parameter `limit`. */
-export const PAGE_LIMITS = 'x-page-limits';
-
-/** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
-export function PageOf(shape: Shape<Fields> = PAGE_QUERY, limits: PageLimits = LIST_LIMITS): ParameterDecorator {
-  const read = readPaging({ limits, query: shape });
-  return documented(read, ApiExtension(PAGE_LIMITS, limits), declareQuery(shape));
-}
-
-/** Returns the fields of a list's response. */
-export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
-  const page =
-    orders === undefined ? part(place) : part({ order: oneOf(orders).described('The order of the items.'), ...place });
-  return {
-    items: listOf(item).described('The items of the page.'),
-    ...members,
-    page: shown<PageView['page']>(page.facts.shown).described('The same page, wrapped.'),
-  };
-}
-
-/**
- * Documents the response of a list: the schema `GrantPage` for items of type `Grant`, with one last page as example.
- */
-export function pageAnswer<Shown, Stored>(
-  description: string,
-  item: Field<Shown, Stored>,
-  items: readonly NoInfer<Shown>[],
-  limits: PageLimits = LIST_LIMITS,
-  orders?: readonly [string, ...string[]],
-): Answer {
-  const page = view(`${String(item.facts.shown['title'])}Page`, pageFields(item, orders));
-  const example = lastPage(items, limits, orders?.at(-1));
-  return { description, content: { 'application/json': { schema: page.facts.shown, example } } };
-}
-
-/** Returns the last page of a list that has only one. */
-export function lastPage<Item>(
-  items: readonly Item[],
-  { default: limit }: PageLimits = LIST_LIMITS,
-  order?: string,
-): { items: readonly Item[] } & PageView {
-  return {
-    items,
-    next_cursor: null,
-    has_more: false,
-    page: { ...(order === undefined ? {} : { order }), limit, next_cursor: null },
-  };
-}

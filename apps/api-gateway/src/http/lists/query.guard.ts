@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { query } from '@iss/contract';
-import { TAKES_QUERY } from './query';
+import { operationOf } from '../describe/operation.decorator';
 
 const NOTHING = query({});
 
@@ -11,11 +10,9 @@ const NOTHING = query({});
  */
 @Injectable()
 export class QueryGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
-
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    if (request.url.includes('?') && this.reflector.get(TAKES_QUERY, context.getHandler()) !== true) {
+    if (request.url.includes('?') && operationOf(context)?.query === undefined) {
       NOTHING.require({ ...request.query }, ['query']);
     }
     return true;

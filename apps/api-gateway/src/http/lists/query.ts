@@ -1,19 +1,7 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Fields, SentBy, Shape } from '@iss/contract';
-import { documented } from '../describe/openapi';
-
-/** Extension with the schema of an operation's query, until the document shows its members as parameters. */
-export const QUERY = 'x-query';
-
-/** Marks a route that checks its query against a shape. */
-export const TAKES_QUERY = Symbol('TAKES_QUERY');
-
-/** Documents the parameters of a query that a parameter decorator reads. */
-export function declareQuery(shape: Shape<Fields>): MethodDecorator {
-  return applyDecorators(ApiExtension(QUERY, shape.schema), SetMetadata(TAKES_QUERY, true));
-}
+import { operationOf } from '../describe/operation.decorator';
 
 /** A moment whose `+` was not escaped. In a query, that is a space. */
 const MOMENT_WITHOUT_PLUS = /^\d{4}-\d\d-\d\dT[\d:.]+ \d\d:\d\d$/;
@@ -28,11 +16,9 @@ export function sentQuery<F extends Fields>(request: Request, shape: Shape<F>): 
   return shape.require(sent, ['query']);
 }
 
-const readQuery = createParamDecorator((shape: Shape<Fields>, context: ExecutionContext): object =>
-  sentQuery(context.switchToHttp().getRequest<Request>(), shape),
-);
-
-/** Injects the query and documents its parameters. Problems are named under `/query`. */
-export function QueryOf(shape: Shape<Fields>): ParameterDecorator {
-  return documented(readQuery(shape), declareQuery(shape));
-}
+/** Injects the query, checked by its operation. Problems are named under `/query`. */
+export const QueryOf = createParamDecorator((_: unknown, context: ExecutionContext): object => {
+  const { query } = operationOf(context) ?? {};
+  if (query === undefined) throw new Error(`${context.getHandler().name} takes no query`);
+  return sentQuery(context.switchToHttp().getRequest<Request>(), query);
+});

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError, type Role } from '@iss/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { NDJSON } from '@iss/contract';
 import { principalOf } from '../../auth/current-principal.decorator';
 import type { LineRefusal, SentLine } from '../../sent-line';
 import type { RateLimiter } from '../limits/rate-limiter';
 import { requireBodyOf } from './json-body';
 import { type Line, LineSplitter } from './line-splitter';
 
-export const NDJSON = 'application/x-ndjson';
 const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 const SECOND_MS = 1000;

@@ -1,26 +1,6 @@
 import { foldName, parseIdentifier } from '@iss/domain';
 import type { ContentSearch } from '@iss/persistence';
-import { prefix } from '@iss/contract';
 import { invalidQuery } from './subject-filter';
-
-/** Filters of a list of subjects by what their latest versions say. */
-export const CONTENT = {
-  identifier: prefix(512)
-    .optional()
-    .example('lei:529900T8BM49AURSDO55')
-    .described(
-      '`scheme:value`, or an LEI without its scheme: only subjects whose latest version has this member of `attributes.identifiers`. The ' +
-        'comparison ignores case in schemes and values, and spaces, hyphens and dots in values.',
-    ),
-  q: prefix(128)
-    .optional()
-    .example('acme')
-    .described(
-      'The beginning of the name, in either case and with or without accents: the legal name in the latest ' +
-        'version, otherwise the individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and ' +
-        'neither with `subject_id_prefix` or `evidence`.',
-    ),
-};
 
 interface ContentSent {
   identifier?: string | undefined;

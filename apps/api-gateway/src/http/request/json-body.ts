@@ -1,12 +1,11 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
 import { DomainError, type Role, ROLES } from '@iss/domain';
 import type { Request } from 'express';
-import type { Fields, Shape } from '@iss/contract';
+import { Shape } from '@iss/contract';
 import type { InputOf, ResultOf, SentBody, TaskName } from '../../runtime/tasks';
 import { isLarge } from '../../runtime/work';
-import { documented } from '../describe/openapi';
 import { RequestAsker } from './request-asker';
+import { operationOf } from '../describe/operation.decorator';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -105,39 +104,21 @@ export async function bodyBy<Name extends TaskName>(
 /** The lowest role, which every member of a tenant has. Some members may do more than their role allows. */
 const [ANY_ROLE] = ROLES;
 
-async function sentAs(shape: Shape<Fields>, context: ExecutionContext): Promise<object> {
-  const { names: fields, items } = shape;
-  return shape.require(await bodyBy(context, ANY_ROLE, 'read_body', (body) => ({ ...body, fields, items })));
-}
-
-const readSent = createParamDecorator(async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {
-  return sentAs(shape, context);
-});
-
-const readSentOrNothing = createParamDecorator(
-  async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {
-    const isAbsent = (await readBody(context.switchToHttp().getRequest<Request>())).length === 0;
-    return isAbsent ? shape.require({}) : sentAs(shape, context);
-  },
-);
-
 /**
- * Injects the request's JSON, checked against its shape, and documents it (contract, "Unknown fields in fixed-shape
- * request bodies").
+ * Injects the request's JSON, checked against the shape of its operation (contract, "Unknown fields in fixed-shape
+ * request bodies"). If the operation's body is optional, a request without body and `Content-Type` is an object without
+ * fields.
  *
  * It is a parameter decorator and not a middleware, so that nothing of a body is read before the caller is known.
  * Throws `unsupported_media_type`, `payload_too_large`, or `validation_error` that names each place by JSON Pointer.
  */
-export function JsonBody(shape: Shape<Fields>): ParameterDecorator {
-  return documented(readSent(shape), bodyOf(shape));
-}
-
-/** Like {@link JsonBody}, but accepts a request without body and `Content-Type` as an object without fields. */
-export function OptionalJsonBody(shape: Shape<Fields>): ParameterDecorator {
-  return documented(readSentOrNothing(shape), bodyOf(shape, { required: false }));
-}
-
-/** Documents the request's body if something other than {@link JsonBody} reads it. */
-export function bodyOf({ schema, examples }: Shape<Fields>, options: { required?: boolean } = {}): MethodDecorator {
-  return ApiBody({ ...options, schema: { ...schema }, examples: { ...examples } });
-}
+export const JsonBody = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<object> => {
+  const { body: shape, isBodyOptional } = operationOf(context) ?? {};
+  if (!(shape instanceof Shape)) throw new Error(`${context.getHandler().name} takes no body of a fixed shape`);
+  if (isBodyOptional === true) {
+    const { length } = await readBody(context.switchToHttp().getRequest<Request>());
+    if (length === 0) return shape.require({});
+  }
+  const { names: fields, items } = shape;
+  return shape.require(await bodyBy(context, ANY_ROLE, 'read_body', (body) => ({ ...body, fields, items })));
+});

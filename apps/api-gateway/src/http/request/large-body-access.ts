@@ -5,8 +5,8 @@ import type { Request } from 'express';
 import { AccessService } from '../../access/access.service';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import { REPLAY_RULE, type WhoMayCall } from '../describe/openapi';
 import { tenantIdOf } from './path-params';
+import { operationOf } from '../describe/operation.decorator';
 
 /**
  * Decides whether a caller may have a large body read. A caller without rights is refused at the cost of one lookup. A
@@ -34,7 +34,7 @@ export class LargeBodyAccess {
   private tenantOf(context: ExecutionContext, { params }: Request): string | undefined {
     const { tenant_id } = params;
     if (tenant_id !== undefined) return tenantIdOf(tenant_id);
-    const who = this.reflector.get<WhoMayCall | undefined>(REPLAY_RULE, context.getHandler());
+    const who = operationOf(context)?.who;
     const isLegacy = typeof who === 'object' && 'legacyTenant' in who;
     const { auth, legacy } = this.settings;
     return isLegacy && !auth.legacyPathsArePublic ? legacy.tenantId : undefined;

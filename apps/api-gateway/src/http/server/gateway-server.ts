@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { ERRORS_PATH } from '../errors/error-statuses';
+import { ERRORS_PATH } from '@iss/contract';
 import type { ConnectionLimits } from '@iss/platform';
 import { answerMalformedRequests, requiringHost } from '../errors/malformed-requests';
 import { messageClasses } from './message-classes';

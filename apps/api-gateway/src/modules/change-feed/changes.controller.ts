@@ -1,43 +1,20 @@
-import { type Actor, DomainError, parsePeriod, RULES } from '@iss/domain';
-import { Controller, Get, Req } from '@nestjs/common';
-import { ApiBearerAuth, ApiHeader, ApiTags } from '@nestjs/swagger';
+import { type Actor, DomainError, parsePeriod } from '@iss/domain';
+import { Controller, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { LIST_LIMITS } from '@iss/contract';
+import { CHANGE_FEED, ChangesQuery, LAST_EVENT_ID, LIST_LIMITS } from '@iss/contract';
 import { AuthGuard } from '../../auth/auth.guard';
 import { EVENT_STREAM } from '../../http/answer/json-adapter';
 import { EventStream, JsonText } from '../../http/answer/json-text';
-import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import { charged } from '../../http/limits/charged';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { subjectSent } from '../../http/request/subject-filter';
 import { ChangeFeedService } from './change-feed.service';
 import { FeedPlaces } from './feed-places';
-import {
-  BEFORE_ALL,
-  ChangePage,
-  changePage,
-  CHANGES_EXAMPLE,
-  ChangesQuery,
-  EVENTS_EXAMPLE,
-  eventsIn,
-} from './change.views';
+import { BEFORE_ALL, changePage, eventsIn } from './change.views';
+import { Operation } from '../../http/describe/operation.decorator';
 
-const LAST_EVENT_ID = 'Last-Event-ID';
-
-const { description, content } = answer(
-  'The next entries. A stream sends them and then each new entry.',
-  ChangePage,
-  CHANGES_EXAMPLE,
-);
-const CHANGES: Answer = {
-  description,
-  content: { ...content, [EVENT_STREAM]: { schema: { type: 'string' }, example: EVENTS_EXAMPLE } },
-};
-
-@ApiTags('Change feed')
-@ApiBearerAuth()
-@Controller('v1/tenants/:tenant_id')
+@Controller()
 export class ChangesController {
   constructor(
     private readonly feed: ChangeFeedService,
@@ -45,29 +22,10 @@ export class ChangesController {
     private readonly auth: AuthGuard,
   ) {}
 
-  @Get('changes')
-  @ApiRoute(
-    'List the changes to subjects that the tenant owns or may read, in the order of the log',
-    RULES.readChanges,
-    {
-      description:
-        'The feed has every entry of the transparency log about a subject that the tenant now owns or may read. ' +
-        'It also has the grants to and from the tenant, and its changes of owner. Entries about another tenant’s ' +
-        'subject need a live grant with `read_latest` or `read_lineage`, and `allow_counterparty_access` for the ' +
-        'caller. With `Accept: text/event-stream`, the response is a stream of server-sent events that stays ' +
-        'open. See [/docs/feed](/docs/feed).',
-      answers: { 200: CHANGES },
-    },
-  )
-  @ApiHeader({
-    name: LAST_EVENT_ID,
-    required: false,
-    description: 'The `id` of the last event, to resume a stream. It replaces `after`.',
-    schema: { type: 'string', example: '41' },
-  })
+  @Operation(CHANGE_FEED.listChanges)
   async listChanges(
     @ActorParam() actor: Actor,
-    @QueryOf(ChangesQuery) query: ChangesQuery,
+    @QueryOf() query: ChangesQuery,
     @Req() request: Request,
   ): Promise<JsonText | EventStream> {
     const { after, limit, type, wait = '0', subject_type: subjectType, subject_id: subjectId, from } = query;

@@ -7,9 +7,6 @@ import { Injectable } from '@nestjs/common';
  */
 const DIGITS = 15;
 
-/** The `log_index` of an item, or a place that {@link FeedPlaces} sealed. */
-export const PLACE = new RegExp(`^(?:0|[1-9][0-9]{0,${DIGITS - 1}}|[\\w-]{1,64}(?:\\.[\\w-]{1,64}){3})$`);
-
 /**
  * Seals the places up to which a feed was read, because the entry at such a place may be secret to the reader. A sealed
  * place opens only for the feed of the same tenant. Equal places have equal texts there.

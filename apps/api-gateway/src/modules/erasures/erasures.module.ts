@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ErasureService } from './erasure.service';
-import { ErasuresController, TenantErasuresController } from './erasures.controller';
+import { ErasuresController } from './erasures.controller';
 
-@Module({ controllers: [ErasuresController, TenantErasuresController], providers: [ErasureService] })
+@Module({ controllers: [ErasuresController], providers: [ErasureService] })
 export class ErasuresModule {}

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { RefreshRequestService } from './refresh-request.service';
 import { SuggestionsService } from './suggestions.service';
-import { RefreshRequestsController, TenantRefreshRequestsController } from './refresh-requests.controller';
+import { RefreshRequestsController } from './refresh-requests.controller';
 
 @Module({
-  controllers: [RefreshRequestsController, TenantRefreshRequestsController],
+  controllers: [RefreshRequestsController],
   providers: [RefreshRequestService, SuggestionsService],
 })
 export class RefreshRequestsModule {}

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseStoredJson } from '@iss/domain';
+import type { Meta } from '@iss/contract';
 import type { GatewaySettings } from '../../settings';
-import type { Meta } from './system.views';
 
 const BOOTED_AT = new Date().toISOString();
 

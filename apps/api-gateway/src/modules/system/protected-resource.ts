@@ -1,8 +1,8 @@
 import { DomainError } from '@iss/domain';
 import type { IncomingMessage } from 'node:http';
+import type { ProtectedResource } from '@iss/contract';
 import { ownOrigin } from '../../auth/protected-resource';
 import type { GatewaySettings } from '../../settings';
-import type { ProtectedResource } from './system.views';
 
 /**
  * Returns the metadata of the service for the origin that the request names. Throws `validation_error` without a valid

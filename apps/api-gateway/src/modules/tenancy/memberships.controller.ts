@@ -1,85 +1,48 @@
 import type { Acting, Actor } from '@iss/domain';
-import { Controller, Delete, Get, Post, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { Controller } from '@nestjs/common';
+import { BlockedTenant, Invitation, MEMBERSHIPS, type ItemPage, Principal } from '@iss/contract';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal as Caller } from '../../auth/principal';
-import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { PageOf, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { MemberService } from './member.service';
-import { BLOCKED, BlockedTenant, CAROL, Invitation, Principal, TO_BETA } from './member.views';
-
-const LAST_OWNER = 'The last `tenant_owner` cannot leave (409).';
+import { Operation } from '../../http/describe/operation.decorator';
 
 /** Lets the caller accept, leave or block a tenant. */
-@ApiTags('Tenants, members, principals')
-@ApiBearerAuth()
-@Controller('v1')
+@Controller()
 export class MembershipsController {
   constructor(private readonly members: MemberService) {}
 
-  @Get('invitations')
-  @ApiRoute('List the tenants that invited the caller', 'any_principal', {
-    description: 'Ordered by `tenant_id`. An invited caller has no right in the tenant until it accepts.',
-    answers: { 200: pageAnswer('One page.', Invitation, [Invitation.of(TO_BETA)]) },
-  })
-  async listInvitations(
-    @CurrentPrincipal() caller: Caller,
-    @PageOf() paging: Paging,
-  ): Promise<{ items: Invitation[] } & PageView> {
+  @Operation(MEMBERSHIPS.listInvitations)
+  async listInvitations(@CurrentPrincipal() caller: Caller, @PageOf() paging: Paging): Promise<ItemPage<Invitation>> {
     return paging.answer(await this.members.invitations(caller, paging.at()), Invitation.of);
   }
 
-  @Post('tenants/:tenant_id/membership/accept')
-  @ApiRoute('Accept an invitation', 'any_principal', {
-    description: 'The caller becomes a member immediately. The request has no effect for an active member.',
-    answers: { 200: answer('The record.', Principal, Principal.of(CAROL)) },
-    errors: ['not_found'],
-  })
+  @Operation(MEMBERSHIPS.acceptInvitation)
   async acceptInvitation(@ActorParam() actor: Acting): Promise<Principal> {
     return Principal.of(await this.members.accept(actor));
   }
 
-  @Post('tenants/:tenant_id/membership/leave')
-  @ApiRoute('Leave a tenant, or decline its invitation', 'any_principal', {
-    description: `Transfer offers that the caller made or received are cancelled. ${LAST_OWNER}`,
-    answers: { 200: answer('The record.', Principal, Principal.of({ ...CAROL, status: 'removed' })) },
-    errors: ['not_found', 'conflict'],
-  })
+  @Operation(MEMBERSHIPS.leaveTenant)
   async leaveTenant(@ActorParam() actor: Acting): Promise<Principal> {
     return Principal.of(await this.members.leave(actor));
   }
 
-  @Put('tenants/:tenant_id/membership/block')
-  @ApiRoute('Leave a tenant and block it from adding the caller', 'any_principal', {
-    description: `This also works for a tenant to which the caller never belonged. ${LAST_OWNER}`,
-    answers: { 204: { description: 'Blocked.' } },
-    errors: ['not_found', 'conflict'],
-  })
+  @Operation(MEMBERSHIPS.blockTenant)
   async blockTenant(@ActorParam() actor: Acting): Promise<void> {
     await this.members.block(actor);
   }
 
-  @Delete('tenants/:tenant_id/membership/block')
-  @ApiRoute('Let a tenant add the caller again', 'any_principal', {
-    description: 'The request has no effect if the caller does not block the tenant.',
-    answers: { 204: { description: 'The tenant is not blocked.' } },
-  })
+  @Operation(MEMBERSHIPS.unblockTenant)
   async unblockTenant(@ActorParam() actor: Actor): Promise<void> {
     await this.members.unblock(actor);
   }
 
-  @Get('blocked-tenants')
-  @ApiRoute('List the tenants that the caller blocks', 'any_principal', {
-    description: 'Ordered by `tenant_id`.',
-    answers: {
-      200: pageAnswer('One page.', BlockedTenant, [BlockedTenant.of(BLOCKED)]),
-    },
-  })
+  @Operation(MEMBERSHIPS.listBlockedTenants)
   async listBlockedTenants(
     @CurrentPrincipal() caller: Caller,
     @PageOf() paging: Paging,
-  ): Promise<{ items: BlockedTenant[] } & PageView> {
+  ): Promise<ItemPage<BlockedTenant>> {
     return paging.answer(await this.members.blocks(caller, paging.at()), BlockedTenant.of);
   }
 }

@@ -1,24 +1,16 @@
 import { DomainError } from '@iss/domain';
 import { encodeBase64, type Tile } from '@iss/tlog';
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { ConsistencyProof, ConsistencyQuery, LOG, LogKeys } from '@iss/contract';
 import { Public } from '../../auth/public.decorator';
 import { PublicFile } from '../../http/answer/public-file';
-import { answer, ApiRoute } from '../../http/describe/openapi';
 import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
 import { LogTreeService } from '../../log/log-tree.service';
-import {
-  CHECKPOINT_EXAMPLE,
-  CONSISTENCY_EXAMPLE,
-  ConsistencyProof,
-  ConsistencyQuery,
-  LOG_KEYS_EXAMPLE,
-  logKeys,
-  LogKeys,
-} from './log.views';
+import { logKeys } from './log.views';
 import { TileParam } from './tile-param';
+import { Operation } from '../../http/describe/operation.decorator';
 
 const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -27,36 +19,19 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
  * Serves the public part of the log (C2SP tlog-tiles): hashes and signatures, which reveal nothing about the logged
  * facts. Scripts of any origin may read it.
  */
-@ApiTags('Transparency log')
-@Controller('log')
+@Controller()
 export class LogController {
   constructor(private readonly tree: LogTreeService) {}
 
   @Hot()
-  @Get('checkpoint')
-  @Public()
-  @ApiRoute('Read the newest checkpoint: a signed statement of the whole log', 'anyone', {
-    description: 'A signed note (C2SP tlog-checkpoint): origin, size and root hash.',
-    answers: {
-      200: {
-        description: 'The note.',
-        content: { 'text/plain': { schema: { type: 'string' }, example: CHECKPOINT_EXAMPLE } },
-      },
-    },
-  })
+  @Operation(LOG.getCheckpoint)
   async getCheckpoint(): Promise<PublicFile> {
     const checkpoint = await this.tree.checkpoint();
     if (checkpoint === null) return refusal('The log has no published checkpoint yet. Try again shortly.');
     return new PublicFile(PLAIN, checkpoint.note, 'no-store');
   }
 
-  @Get('keys')
-  @Public()
-  @ApiRoute('List the keys that verify checkpoints, and the witnesses', 'anyone', {
-    answers: {
-      200: answer('Every key that ever signed, and the witnesses.', LogKeys, LOG_KEYS_EXAMPLE),
-    },
-  })
+  @Operation(LOG.getLogKeys)
   async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
     share(response);
     const [{ origin }, keys, policy] = await Promise.all([
@@ -67,14 +42,9 @@ export class LogController {
     return logKeys(origin, keys, policy);
   }
 
-  @Get('consistency')
-  @Public()
-  @ApiRoute('Prove that the log of one size begins with the log of another size', 'anyone', {
-    answers: { 200: answer('The proof.', ConsistencyProof, CONSISTENCY_EXAMPLE) },
-    errors: ['not_logged_yet'],
-  })
+  @Operation(LOG.getConsistencyProof)
   async getConsistencyProof(
-    @QueryOf(ConsistencyQuery) query: ConsistencyQuery,
+    @QueryOf() query: ConsistencyQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ConsistencyProof> {
     share(response);
@@ -86,9 +56,8 @@ export class LogController {
   }
 
   @Hot()
-  @Get('tile/*path')
+  @Get('log/tile/*path')
   @Public()
-  @ApiExcludeEndpoint()
   async getTile(@TileParam() tile: Tile | 'entries' | null): Promise<PublicFile> {
     if (tile === 'entries')
       return refusal('Entries are not public. If you may read a fact, get its entry at …/log-proof.');

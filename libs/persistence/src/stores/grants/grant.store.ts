@@ -1,4 +1,12 @@
-import { type AccessFacts, type Acting, type Actor, type GrantStatus, type Scope, type SubjectRef } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Acting,
+  type Actor,
+  type GrantDirection,
+  type GrantStatus,
+  type Scope,
+  type SubjectRef,
+} from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
@@ -105,13 +113,6 @@ const CHANGE = statement<
     isChanged: boolean;
   }
 >('grant_change');
-
-/**
- * The lists of a tenant's grants. `offered` has received grants on all subjects that were neither used nor accepted, and
- * `received` has all other received grants.
- */
-export const GRANT_DIRECTIONS = ['issued', 'received', 'offered'] as const;
-export type GrantDirection = (typeof GRANT_DIRECTIONS)[number];
 
 /** Selects grants of a list; a null member selects all. */
 export interface GrantFilter {

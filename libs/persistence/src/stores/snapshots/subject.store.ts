@@ -1,6 +1,7 @@
 import {
   type AccessFacts,
   type Actor,
+  type EvidenceToMend,
   type Identifier,
   SUBJECT_TYPES,
   type SubjectRef,
@@ -37,10 +38,6 @@ export interface SubjectFilter {
   subjectType: SubjectType | null;
   search: SubjectSearch;
 }
-
-export const EVIDENCE_TO_MEND = ['missing', 'carried'] as const;
-/** A fault in the evidence of leaves of a latest version (docs/provenance.md). */
-export type EvidenceToMend = (typeof EVIDENCE_TO_MEND)[number];
 
 type OwnedStatement = Statement<
   Actor & { types: readonly string[]; after: readonly (string | number)[]; prefix: string; rows: number },

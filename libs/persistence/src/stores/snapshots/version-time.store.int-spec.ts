@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { parseDateTime, type SubjectRef } from '@iss/domain';
+import { parseDateTime, type SubjectRef, TIME_BASES, type TimeBasis } from '@iss/domain';
 import { Client } from 'pg';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { LINEAGE_ORDERS } from './snapshot-list.store';
-import { TIME_BASES, type TimeBasis, VersionTimeStore } from './version-time.store';
+import { VersionTimeStore } from './version-time.store';
 
 jest.setTimeout(60_000);
 

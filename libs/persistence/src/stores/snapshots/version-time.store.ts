@@ -1,12 +1,8 @@
-import { type AccessFacts, type Reader, type SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Reader, type SubjectRef, type TimeBasis } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { type SubjectDisclosure } from '../facts/access-facts';
 import type { LineageOrder } from './snapshot-list.store';
-
-/** `recorded` is the service's time (`created_at`), and `effective` the writer's time (`generated_at`). */
-export const TIME_BASES = ['recorded', 'effective'] as const;
-export type TimeBasis = (typeof TIME_BASES)[number];
 
 /** A moment, to the millisecond. */
 export interface AsOf {

@@ -1,37 +1,7 @@
 import { DIFF_ROOTS, type DiffRoot, DomainError, type ErrorDetail, MAX_SNAPSHOT_VERSION } from '@iss/domain';
-import { matching, oneOf, positive, query, type SentOf } from '@iss/contract';
+import { DEFAULT_INCLUDE, VersionDiffQuery } from '@iss/contract';
 import type { VersionSide } from './diff.service';
-import { asOfSent, MOMENT, VerifyQuery } from '../snapshot/snapshot.query';
-
-const DEFAULT_INCLUDE = '/subject,/attributes';
-
-const ROOT = `(?:${DIFF_ROOTS.join('|')})`;
-const INCLUDE = new RegExp(`^${ROOT}(?:,${ROOT})*$`);
-
-/** Query of a diff between two snapshot ids (specification, "Diff", query parameters). */
-export const DiffQuery = query({
-  ...VerifyQuery.fields,
-  format: oneOf(['rfc6902']).optional().byDefault('rfc6902').described('RFC 6902 operations.'),
-  include: matching(INCLUDE, `must be comma-separated roots from ${DIFF_ROOTS.join(', ')}`)
-    .optional()
-    .byDefault(DEFAULT_INCLUDE)
-    .described('Comma-separated roots: `/subject`, `/attributes`, or `/` for the full envelope.'),
-  include_attribution: oneOf(['changed_only', 'none'])
-    .optional()
-    .byDefault('changed_only')
-    .described('`changed_only` adds the evidence for each changed path; `none` omits it.'),
-});
-export type DiffQuery = SentOf<typeof DiffQuery>;
-
-export const VersionDiffQuery = query({
-  ...DiffQuery.fields,
-  from_version: positive({ example: 1 }).orAnother().described('The "before" state. Send either this or `from_as_of`.'),
-  from_as_of: MOMENT.moment.described('The "before" state: the newest version at this moment.'),
-  to_version: positive({ example: 2 }).orAnother().described('The "after" state. Send either this or `as_of`.'),
-  as_of: MOMENT.moment.described('The "after" state: the newest version at this moment.'),
-  basis: MOMENT.basis,
-});
-export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
+import { asOfSent } from '../snapshot/snapshot.query';
 
 /** Returns the roots that a query includes, in a fixed order without duplicates. */
 export function includedRoots(include = DEFAULT_INCLUDE): DiffRoot[] {
@@ -44,6 +14,7 @@ const SIDES = [
   ['from_version', 'from_as_of'],
   ['to_version', 'as_of'],
 ] as const;
+
 type Side = (typeof SIDES)[number];
 
 /** Returns the two sides. Throws `validation_error` unless each is named by exactly one parameter. */

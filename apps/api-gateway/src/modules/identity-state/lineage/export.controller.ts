@@ -1,28 +1,22 @@
-import { DomainError, type Reader, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, Inject, Req } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { ReaderParam } from '../../../http/request/actor.decorator';
+import { DomainError, type Reader, type SubjectRef } from '@iss/domain';
+import { Controller, Inject, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { Public } from '../../../auth/public.decorator';
+import { ExportLinesQuery, ExportQuery, EXPORTS, NDJSON } from '@iss/contract';
+import { ReaderParam } from '../../../http/request/actor.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
-import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { NotAcceptable } from '../../../http/errors/not-acceptable';
 import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { asOfSent, ExportLinesQuery, ExportQuery } from '../snapshot/snapshot.query';
+import { asOfSent } from '../snapshot/snapshot.query';
 import type { Asker } from '../../../runtime/asker';
-import { EXPORT, EXPORT_LINES } from './lineage.openapi';
 import { BundleService } from './bundle.service';
 import { bundleLines, exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
-
-const NDJSON = 'application/x-ndjson';
+import { Operation } from '../../../http/describe/operation.decorator';
 
 /** Exports whole lineages: as one JSON document, or as a stream of lines for any number of snapshots. */
-@ApiTags('Snapshot reads')
-@ApiBearerAuth()
-@Controller('v1')
+@Controller()
 export class ExportController {
   constructor(
     private readonly lists: SnapshotListService,
@@ -30,63 +24,12 @@ export class ExportController {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
-  @ApiRoute("Export a subject's whole history", RULES.readLineage, EXPORT)
-  exportSnapshots(
+  @Operation(EXPORTS.exportSnapshots, EXPORTS.exportSnapshotsAcrossTenants)
+  async exportSnapshots(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
-    @QueryOf(ExportQuery) query: ExportQuery,
-  ): Promise<TextStream> {
-    return this.export(reader, subject, query, request);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/export')
-  @ApiRoute(
-    "Export a subject's whole history, through any tenant of the caller that may",
-    inAnyTenant(RULES.readLineage),
-    EXPORT,
-  )
-  exportSnapshotsAcrossTenants(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @Req() request: Request,
-    @QueryOf(ExportQuery) query: ExportQuery,
-  ): Promise<TextStream> {
-    return this.export(reader, subject, query, request);
-  }
-
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export.ndjson')
-  @ApiRoute("Export a subject's whole history as NDJSON", RULES.readLineage, EXPORT_LINES)
-  exportSnapshotLines(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @QueryOf(ExportLinesQuery) query: ExportLinesQuery,
-  ): Promise<TextStream> {
-    return this.exportLines(reader, subject, query);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/export.ndjson')
-  @ApiRoute(
-    "Export a subject's whole history as NDJSON, through any tenant of the caller that may",
-    inAnyTenant(RULES.readLineage),
-    EXPORT_LINES,
-  )
-  exportSnapshotLinesAcrossTenants(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @QueryOf(ExportLinesQuery) query: ExportLinesQuery,
-  ): Promise<TextStream> {
-    return this.exportLines(reader, subject, query);
-  }
-
-  private async export(
-    reader: Reader & Asker,
-    subject: SubjectRef,
-    query: ExportQuery,
-    request: Request,
+    @QueryOf() query: ExportQuery,
   ): Promise<TextStream> {
     request.res?.vary('Accept');
     const takesLines = request.accepts('application/json', NDJSON) === NDJSON;
@@ -95,12 +38,17 @@ export class ExportController {
       if (!takesLines) throw new NotAcceptable(`A bundle is sent as lines: send Accept: ${NDJSON}.`);
       return bundleLines(subject, await this.bundles.bundle(reader, subject));
     }
-    if (takesLines) return this.exportLines(reader, subject, query);
+    if (takesLines) return this.exportSnapshotLines(reader, subject, query);
     const { exportSnapshots } = this.settings.limits;
     return exportAnswer(subject, await this.lists.exportAsOf(reader, subject, exportSnapshots, asOfSent(query)));
   }
 
-  private async exportLines(reader: Reader & Asker, subject: SubjectRef, query: ExportLinesQuery): Promise<TextStream> {
+  @Operation(EXPORTS.exportSnapshotLines, EXPORTS.exportSnapshotLinesAcrossTenants)
+  async exportSnapshotLines(
+    @ReaderParam() reader: Reader & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @QueryOf() query: ExportLinesQuery,
+  ): Promise<TextStream> {
     return exportLines(await this.lists.exportAsOf(reader, subject, null, asOfSent(query)));
   }
 }

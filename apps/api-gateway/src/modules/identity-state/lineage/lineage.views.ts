@@ -1,13 +1,12 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
 import type { LogEntry, SnapshotRecord } from '@iss/persistence';
 import { toHex } from '@iss/tlog';
-import { jsonStream, TextStream, textsOf } from '../../../http/answer/json-text';
-import type { PageView } from '../../../http/lists/paging';
-import type { ChainProof } from './lineage.openapi';
+import type { ChainProof, PageView, SnapshotView } from '@iss/contract';
+import { jsonStream, textsOf, TextStream } from '../../../http/answer/json-text';
 import { type Bundle, entryText, type Place, type ProvedSnapshot } from './bundle.service';
 import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
-import { snapshotText, type View } from '../snapshot/snapshot.views';
+import { snapshotText } from '../snapshot/snapshot.views';
 
 /** The format of a bundle. A later format has another name. */
 const BUNDLE_FORMAT = 'iss_bundle_v1';
@@ -15,7 +14,7 @@ const BUNDLE_FORMAT = 'iss_bundle_v1';
 /** Yields the items of a history as JSON texts. */
 export async function* historyTexts(
   items: AsyncIterable<VerifiedSnapshot>,
-  view: View,
+  view: SnapshotView,
 ): AsyncGenerator<Iterable<string>, void> {
   const textOf = ({ snapshot, verification }: VerifiedSnapshot): string => snapshotText(snapshot, view, verification);
   for await (const item of items) yield textsOf([item], textOf);

@@ -1,124 +1,38 @@
-import { type Reader, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { SPECIFIED_LISTS } from '@iss/contract';
+import type { Reader, SubjectRef } from '@iss/domain';
+import { Controller, Inject } from '@nestjs/common';
+import { ChainItem, ChainProofQuery, HistoryQuery, LINEAGE } from '@iss/contract';
 import { ReaderParam } from '../../../http/request/actor.decorator';
-import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
-import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../runtime/asker';
-import { ChainItem, chainProofOf, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
-import {
-  ChainProofQuery,
-  HistoryQuery,
-  TenantHistoryQuery,
-  verifyOptions,
-  windowSent,
-} from '../snapshot/snapshot.query';
+import { verifyOptions, windowSent } from '../snapshot/snapshot.query';
 import { SnapshotListService } from './snapshot-list.service';
-import type { View } from '../snapshot/snapshot.views';
-
-const { tenantSnapshots, history, chainProof, tenantChainProof } = SPECIFIED_LISTS;
+import { Operation } from '../../../http/describe/operation.decorator';
 
 /** Lists a subject's snapshots. Each global form shares its handler with a tenant-scoped form. */
-@ApiTags('Snapshot reads')
-@ApiBearerAuth()
-@Controller('v1')
+@Controller()
 export class SnapshotListsController {
   constructor(
     private readonly lists: SnapshotListService,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', tenantSnapshots))
-  listSnapshots(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(TenantHistoryQuery, tenantSnapshots) paging: Paging<HistoryQuery>,
-  ): Promise<TextStream> {
-    return this.history(reader, subject, 'header', paging);
-  }
-
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
-  @ApiRoute("List a subject's snapshots (the same as `/snapshots`)", RULES.readLineage, {
-    ...historyOf('tenant', history),
-    deprecated: true,
-  })
-  listHistory(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(TenantHistoryQuery, history) paging: Paging<HistoryQuery>,
-  ): Promise<TextStream> {
-    return this.history(reader, subject, 'header', paging);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/history')
-  @ApiRoute(
-    "List a subject's snapshots, through any tenant of the caller that may",
-    inAnyTenant(RULES.readLineage),
-    historyOf('global', history),
+  @Operation(
+    LINEAGE.listSnapshots,
+    LINEAGE.listHistory,
+    LINEAGE.listHistoryAcrossTenants,
+    LINEAGE.listSnapshotsAcrossTenants,
   )
-  listHistoryAcrossTenants(
+  async listSnapshots(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(HistoryQuery, history) paging: Paging<HistoryQuery>,
-  ): Promise<TextStream> {
-    return this.history(reader, subject, 'full', paging);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute("List a subject's snapshots (the same as `/history`)", inAnyTenant(RULES.readLineage), {
-    ...historyOf('global', history),
-    deprecated: true,
-  })
-  listSnapshotsAcrossTenants(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(HistoryQuery, history) paging: Paging<HistoryQuery>,
-  ): Promise<TextStream> {
-    return this.history(reader, subject, 'full', paging);
-  }
-
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', tenantChainProof))
-  getChainProof(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(ChainProofQuery, tenantChainProof) paging: Paging<ChainProofQuery>,
-  ): Promise<ReturnType<typeof chainProofView>> {
-    return this.chainProof(reader, subject, paging);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute(
-    "Prove a subject's chain, through any tenant of the caller that may",
-    inAnyTenant(RULES.readLineage),
-    chainProofOf('global', chainProof),
-  )
-  getChainProofAcrossTenants(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(ChainProofQuery, chainProof) paging: Paging<ChainProofQuery>,
-  ): Promise<ReturnType<typeof chainProofView>> {
-    return this.chainProof(reader, subject, paging);
-  }
-
-  private async history(
-    reader: Reader & Asker,
-    subject: SubjectRef,
-    defaultView: View,
-    paging: Paging<HistoryQuery>,
+    @PageOf() paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
     const { query } = paging;
-    const view = query.view ?? defaultView;
+    const view = query.view ?? (reader.tenantId === null ? 'full' : 'header');
     const order = query.order ?? 'desc';
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
     const window = windowSent(query);
@@ -129,10 +43,11 @@ export class SnapshotListsController {
     return paging.answerStream({ items: historyTexts(page.items, view), next: page.next });
   }
 
-  private async chainProof(
-    reader: Reader & Asker,
-    subject: SubjectRef,
-    paging: Paging<ChainProofQuery>,
+  @Operation(LINEAGE.getChainProof, LINEAGE.getChainProofAcrossTenants)
+  async getChainProof(
+    @ReaderParam() reader: Reader & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf() paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
     const order = paging.query.order ?? 'desc';
     const page = await this.lists.chainProof(reader, subject, { ...paging.at({ order }), order });

@@ -1,51 +1,27 @@
-import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { Public } from '../../../auth/public.decorator';
+import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, type SubjectRef } from '@iss/domain';
+import { Controller } from '@nestjs/common';
+import { ProvedLeafView, PROVENANCE_READS, ProvenanceQuery } from '@iss/contract';
 import { JsonText } from '../../../http/answer/json-text';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
-import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { SubjectParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../runtime/asker';
 import { asOfSent } from '../snapshot/snapshot.query';
-import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
 import { type LeavesRequest, ProvenanceService } from './provenance.service';
+import { Operation } from '../../../http/describe/operation.decorator';
 
 /** Shows the origin of each value of a subject. The global form shares its handler with the tenant-scoped form. */
-@ApiTags('Snapshot reads')
-@ApiBearerAuth()
-@Controller('v1')
+@Controller()
 export class ProvenanceController {
   constructor(private readonly provenance: ProvenanceService) {}
 
-  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/provenance')
-  @ApiRoute('Show the origin of each value: its version, time and evidence', RULES.readLineage, PROVENANCE)
-  getProvenance(
+  @Operation(PROVENANCE_READS.getProvenance, PROVENANCE_READS.getProvenanceAcrossTenants)
+  async getProvenance(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(ProvenanceQuery) paging: Paging<ProvenanceQuery>,
+    @PageOf() paging: Paging<ProvenanceQuery>,
   ): Promise<JsonText> {
-    return this.list(reader, subject, paging);
-  }
-
-  @Public('global_reads_are_public')
-  @Get('subjects/:subject_type/:subject_id/provenance')
-  @ApiRoute(
-    'Show the origin of each value, through any tenant of the caller that may',
-    inAnyTenant(RULES.readLineage),
-    PROVENANCE,
-  )
-  getProvenanceAcrossTenants(
-    @ReaderParam() reader: Reader & Asker,
-    @SubjectParam() subject: SubjectRef,
-    @PageOf(ProvenanceQuery) paging: Paging<ProvenanceQuery>,
-  ): Promise<JsonText> {
-    return this.list(reader, subject, paging);
-  }
-
-  private async list(reader: Reader & Asker, subject: SubjectRef, paging: Paging<ProvenanceQuery>): Promise<JsonText> {
     const { path, evidence_status: status = null, evidence_id: evidenceId = null } = paging.query;
     const request = { path: pathOf(path), of: versionOf(paging.query), status, evidenceId, ...paging.at() };
     const { snapshot, ...page } = await this.provenance.list(reader, subject, request, ProvedLeafView.textOf);

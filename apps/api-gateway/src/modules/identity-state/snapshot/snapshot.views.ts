@@ -1,19 +1,18 @@
 import type { EnvelopeSummary, Verification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
+import { SnapshotProof, type SnapshotView } from '@iss/contract';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
 import { type Caching, JsonText } from '../../../http/answer/json-text';
-import { SnapshotProof } from './snapshot.openapi';
-
-export const VIEWS = ['full', 'header'] as const;
-export type View = (typeof VIEWS)[number];
 
 export type Reuse = 'immutable' | 'revalidate';
+
 /** A snapshot never changes, but the latest one may be replaced by a newer one. */
 export const REUSE: Record<SnapshotTarget['kind'], Reuse> = {
   latest: 'revalidate',
   version: 'immutable',
   id: 'immutable',
 };
+
 export const CACHE_CONTROL: Record<Reuse, string> = {
   immutable: 'private, immutable',
   revalidate: 'private, no-cache',
@@ -22,7 +21,7 @@ export const CACHE_CONTROL: Record<Reuse, string> = {
 /**
  * Returns a snapshot as JSON text: the header, then the stored envelope unchanged (specification, "Snapshot header").
  */
-export function snapshotText(snapshot: SnapshotRecord, view: View, verification?: Verification): string {
+export function snapshotText(snapshot: SnapshotRecord, view: SnapshotView, verification?: Verification): string {
   const header = headerText(snapshot);
   const envelope = view === 'full' && snapshot.envelope !== null ? `,"envelope":${snapshot.envelope}` : '';
   return `${header}${envelope}${verificationText(verification)}}`;
@@ -31,7 +30,7 @@ export function snapshotText(snapshot: SnapshotRecord, view: View, verification?
 /** Returns the response to a read of one snapshot. */
 export function snapshotAnswer(
   snapshot: SnapshotRecord,
-  view: View,
+  view: SnapshotView,
   reuse: Reuse,
   verification?: Verification,
 ): JsonText {
@@ -77,7 +76,7 @@ export function proofAnswer(snapshot: Omit<SnapshotRecord, 'envelope'>): JsonTex
  */
 function cachingOf(
   snapshot: Omit<SnapshotRecord, 'envelope'>,
-  view: View | 'summary' | 'proof',
+  view: SnapshotView | 'summary' | 'proof',
   reuse: Reuse,
   verification?: Verification,
 ): Caching | undefined {

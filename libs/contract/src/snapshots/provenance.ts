@@ -1,28 +1,14 @@
-import { backingEvidence, EVIDENCE_STATUSES, POINTER_PATTERN } from '@iss/domain';
-import {
-  field,
-  line,
-  listOf,
-  matching,
-  oneOf,
-  PAGE,
-  part,
-  positive,
-  query,
-  type SentOf,
-  sentTime,
-  shown,
-  text,
-  time,
-  version,
-  view,
-  type ViewOf,
-} from '@iss/contract';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader, WRITER } from '../../../http/answer/snapshot-header.view';
-import { answer, type Route } from '../../../http/describe/openapi';
-import { lastPage, pageFields } from '../../../http/lists/paging';
-import { ENVELOPE_EXAMPLE, EvidenceRef } from '../snapshot/snapshot.openapi';
-import { AS_OF } from '../snapshot/snapshot.query';
+import { backingEvidence, EVIDENCE_STATUSES, POINTER_PATTERN, RULES } from '@iss/domain';
+import { query, type SentOf } from '../describe/shape';
+import { line, matching, oneOf, PAGE, positive, sentTime, text, time, version } from '../describe/fields';
+import { AS_OF } from './queries';
+import { part, view, type ViewOf } from '../describe/view';
+import { field, listOf, shown } from '../describe/field';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader, WRITER } from './snapshot-header';
+import { ENVELOPE_EXAMPLE, EvidenceRef } from './snapshots';
+import { lastPage, pageFields } from '../describe/page';
+import { answer, reads } from '../describe/operation';
+import { LIST_LIMITS } from '../describe/page-limits';
 
 const ROOT = '/attributes';
 
@@ -82,8 +68,11 @@ const since = {
   since_version: 1,
   since: { recorded_at: SNAPSHOT_HEADER_EXAMPLE.created_at, effective_at: SNAPSHOT_HEADER_EXAMPLE.generated_at },
 };
+
 const { written_by, write_request_id } = SNAPSHOT_HEADER_EXAMPLE;
+
 const writer = { written_by, write_request_id };
+
 const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
   {
     path: `${ROOT}/legal/legal_form`,
@@ -107,17 +96,25 @@ const LEAVES: readonly ViewOf<typeof ProvedLeafView>[] = [
   },
 ];
 
-export const PROVENANCE: Route = {
-  description:
-    'Returns the leaves of the attributes in canonical order: every value except non-empty objects and ' +
-    'arrays. A leaf is covered by the nearest references in `attribute_paths`, at it or above it. An empty ' +
-    'list there removes coverage. An array element that only moved keeps its version. All pages describe the ' +
-    'version of the first page. See [/docs/provenance](/docs/provenance).',
-  answers: {
-    200: answer('The origin of each value, with its evidence.', Provenance, {
-      ...SNAPSHOT_HEADER_EXAMPLE,
-      ...lastPage(LEAVES),
-    }),
+export const PROVENANCE_READS = reads('Snapshot reads', {
+  getProvenance: {
+    path: '/subjects/{subject_type}/{subject_id}/provenance',
+    summary: 'Show the origin of each value: its version, time and evidence',
+    who: RULES.readLineage,
+    globalSummary: 'Show the origin of each value, through any tenant of the caller that may',
+    query: ProvenanceQuery,
+    page: LIST_LIMITS,
+    description:
+      'Returns the leaves of the attributes in canonical order: every value except non-empty objects and ' +
+      'arrays. A leaf is covered by the nearest references in `attribute_paths`, at it or above it. An empty ' +
+      'list there removes coverage. An array element that only moved keeps its version. All pages describe the ' +
+      'version of the first page. See [/docs/provenance](/docs/provenance).',
+    answers: {
+      200: answer('The origin of each value, with its evidence.', Provenance, {
+        ...SNAPSHOT_HEADER_EXAMPLE,
+        ...lastPage(LEAVES),
+      }),
+    },
+    errors: ['not_found', 'erased', 'damaged', 'unavailable'],
   },
-  errors: ['not_found', 'erased', 'damaged', 'unavailable'],
-};
+});

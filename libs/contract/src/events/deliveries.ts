@@ -3,31 +3,19 @@ import {
   EVENT_TYPES,
   eventIdOf,
   FAILURE_PHASES,
+  RULES,
   SKIPPED_REASONS,
   subscriptionIdOf,
   TEST_EVENT_TYPE,
 } from '@iss/domain';
-import type { DeliveryRecord } from '@iss/persistence';
-import {
-  anyObject,
-  body,
-  EXAMPLE_IDS,
-  flag,
-  integer,
-  listOf,
-  oneOf,
-  PAGE,
-  part,
-  query,
-  type SentOf,
-  tenantId,
-  text,
-  time,
-  uuid,
-  view,
-  type ViewOf,
-} from '@iss/contract';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
+import { anyObject, flag, integer, oneOf, PAGE, tenantId, text, time, uuid } from '../describe/fields';
+import { part, type RecordOf, view, type ViewOf } from '../describe/view';
+import { listOf } from '../describe/field';
+import { body, query, type SentOf } from '../describe/shape';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import { answer, operations } from '../describe/operation';
+import { paged } from '../describe/page';
 
 const FINISHED = ['succeeded', 'dead', 'skipped'] as const;
 const SENT_TYPES = [...EVENT_TYPES, TEST_EVENT_TYPE] as const;
@@ -126,9 +114,10 @@ export const ReplayBody = body(
 export type ReplayBody = SentOf<typeof ReplayBody>;
 
 const { subject, snapshot_id, snapshot_version, envelope_hash, prev_hash } = SNAPSHOT_HEADER_EXAMPLE;
+
 const EVENT_ID = '0199b2c4-8a10-7c3e-9a57-5d2f0c6b1e42';
 
-export const DEAD: DeliveryRecord & { body: string } = {
+export const DEAD: RecordOf<typeof DeliveryWithPayload> = {
   deliveryId: EXAMPLE_IDS.delivery_id,
   eventId: EVENT_ID,
   eventType: 'identity.snapshot.created',
@@ -159,16 +148,73 @@ export const DEAD: DeliveryRecord & { body: string } = {
     data: { subject, snapshot_id, snapshot_version, envelope_hash, prev_hash },
   }),
 };
-export const REDELIVERED: DeliveryRecord = {
+
+const REDELIVERED: RecordOf<typeof Delivery> = {
   ...DEAD,
   status: 'pending',
   nextAttemptAt: new Date('2026-01-16T08:00:00Z'),
   finishedAt: null,
 };
-export const TEST: DeliveryRecord = {
+
+const TEST: RecordOf<typeof Delivery> = {
   ...REDELIVERED,
   eventType: TEST_EVENT_TYPE,
   attemptCount: 0,
   nextAttemptAt: REDELIVERED.createdAt,
   attempts: [],
 };
+
+export const DELIVERIES = operations('Webhook subscriptions', '/v1/webhook-subscriptions/{subscription_id}', {
+  listDeliveries: {
+    route: 'GET /deliveries',
+    summary: 'List the deliveries to a webhook subscription, newest first',
+    who: RULES.useWebhooks,
+    ...paged('One page.', Delivery, [Delivery.of(DEAD)]),
+    query: ListDeliveriesQuery,
+    description:
+      'Each delivery has its attempts. Deliveries to a deleted subscription stay readable. A request examines ' +
+      'at most 10,000 deliveries, so a filtered page may be short or empty and still have a `next_cursor`.',
+    errors: ['not_found'],
+  },
+  getDelivery: {
+    route: 'GET /deliveries/{delivery_id}',
+    summary: 'Read a delivery, with its payload',
+    who: RULES.useWebhooks,
+    answers: { 200: answer('The delivery.', DeliveryWithPayload, DeliveryWithPayload.of(DEAD)) },
+    errors: ['not_found'],
+  },
+  redeliverDelivery: {
+    route: 'POST /deliveries/{delivery_id}/redeliver',
+    summary: 'Send a finished delivery again',
+    who: RULES.useWebhooks,
+    description: 'The delivery keeps its `webhook-id`. Its retry schedule restarts, and attempts are numbered on.',
+    answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(REDELIVERED)) },
+    errors: ['not_found', 'conflict'],
+  },
+  replayDeliveries: {
+    route: 'POST /deliveries/replay',
+    summary: 'Send the finished deliveries of a period again',
+    who: RULES.useWebhooks,
+    body: ReplayBody,
+    description:
+      'A call sends at most 1,000 deliveries, oldest first, and examines at most 50,000. While `has_more` is ' +
+      'true, call again with `next_from` as `from`. Both times are inclusive.',
+    answers: {
+      202: answer('The number of deliveries that are now due.', Replayed, {
+        count: 1,
+        has_more: false,
+        next_from: null,
+      }),
+    },
+    errors: ['not_found', 'conflict'],
+  },
+  testWebhookSubscription: {
+    route: 'POST /test',
+    summary: 'Send a `webhook.test` event to this subscription',
+    who: RULES.useWebhooks,
+    description:
+      'Only this subscription gets the event, whatever event types it names. The delivery log shows the result.',
+    answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(TEST)) },
+    errors: ['not_found', 'conflict'],
+  },
+});

@@ -1,25 +1,11 @@
-import { EVENT_TYPES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
-import {
-  alias,
-  body,
-  EXAMPLE_IDS,
-  integerFrom,
-  oneOf,
-  PAGE,
-  part,
-  query,
-  type RecordOf,
-  type SentOf,
-  setOf,
-  shown,
-  tenantId,
-  text,
-  time,
-  url,
-  view,
-  type ViewOf,
-} from '@iss/contract';
-import { type Answer, answer } from '../../http/describe/openapi';
+import { EVENT_TYPES, RULES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
+import { integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../describe/fields';
+import { part, type RecordOf, view, type ViewOf } from '../describe/view';
+import { alias, shown } from '../describe/field';
+import { body, query, type SentOf } from '../describe/shape';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import { type Answer, answer, operations } from '../describe/operation';
+import { paged } from '../describe/page';
 
 const MAX_EVENT_TYPES = 32;
 const MAX_GRACE_SECONDS = 604_800;
@@ -27,6 +13,7 @@ const MAX_GRACE_SECONDS = 604_800;
 const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described(
   'The types of events that the subscription gets.',
 );
+
 const targetUrl = url(2048).described('The URL that receives the events.').example('https://hooks.example.com/iss');
 const status = oneOf(SUBSCRIPTION_STATUSES).described('A `disabled` subscription gets no events.');
 
@@ -138,14 +125,77 @@ export const SUBSCRIPTION: RecordOf<typeof Subscription> = {
   disabledReason: null,
   createdAt: new Date('2026-01-15T09:00:00Z'),
 };
+
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
-export function subscriptionAnswer(description: string, change: Partial<typeof SUBSCRIPTION> = {}): Answer {
+function subscriptionAnswer(description: string, change: Partial<typeof SUBSCRIPTION> = {}): Answer {
   const subscription = { ...SUBSCRIPTION, ...change };
   return answer(description, WrappedSubscription, WrappedSubscription.of({ subscription }));
 }
 
-export function secretAnswer(description: string, secretLastRotatedAt = SUBSCRIPTION.secretLastRotatedAt): Answer {
+function secretAnswer(description: string, secretLastRotatedAt = SUBSCRIPTION.secretLastRotatedAt): Answer {
   const subscription = { ...SUBSCRIPTION, secretLastRotatedAt };
   return answer(description, SubscriptionWithSecret, SubscriptionWithSecret.of({ subscription, secret: SECRET }));
 }
+
+const BOTH_NAMES = '`event_types` and `subscribed_event_types` name the same field.';
+
+export const WEBHOOK_SUBSCRIPTIONS = operations('Webhook subscriptions', '/v1/webhook-subscriptions', {
+  createWebhookSubscription: {
+    route: 'POST ',
+    summary: 'Subscribe a URL to events of a tenant',
+    who: RULES.useWebhooks,
+    body: CreateWebhookSubscriptionBody,
+    description: `The signing secret appears only in this response. ${BOTH_NAMES} See [/docs/webhooks](/docs/webhooks).`,
+    answers: { 201: secretAnswer('The subscription and its secret.') },
+  },
+  listWebhookSubscriptions: {
+    route: 'GET ',
+    summary: 'List the webhook subscriptions of a tenant, oldest first',
+    who: RULES.useWebhooks,
+    ...paged('One page.', Subscription, [Subscription.of(SUBSCRIPTION)]),
+    query: ListWebhookSubscriptionsQuery,
+  },
+  getWebhookSubscription: {
+    route: 'GET /{subscription_id}',
+    summary: 'Read a webhook subscription',
+    who: RULES.useWebhooks,
+    answers: { 200: subscriptionAnswer('The subscription.') },
+    errors: ['not_found'],
+  },
+  updateWebhookSubscription: {
+    route: 'PATCH /{subscription_id}',
+    summary: 'Change, disable or enable a webhook subscription',
+    who: RULES.useWebhooks,
+    body: UpdateWebhookSubscriptionBody,
+    description:
+      'Fields that you leave out do not change. Events for a `disabled` subscription are recorded as `skipped`; ' +
+      `you can replay them once it is \`active\` again. ${BOTH_NAMES}`,
+    answers: {
+      200: subscriptionAnswer('The subscription after the change.', {
+        status: 'disabled',
+        disabledAt: new Date('2026-02-01T00:00:00Z'),
+        disabledReason: 'requested',
+      }),
+    },
+    errors: ['not_found'],
+  },
+  rotateWebhookSecret: {
+    route: 'POST /{subscription_id}/rotate-secret',
+    summary: 'Replace the secret of a webhook subscription',
+    who: RULES.useWebhooks,
+    body: RotateSecretBody,
+    isBodyOptional: true,
+    description: 'The new secret appears only in this response and signs deliveries immediately. The body is optional.',
+    answers: { 200: secretAnswer('The subscription and its new secret.', new Date('2026-02-01T00:00:00Z')) },
+    errors: ['not_found'],
+  },
+  deleteWebhookSubscription: {
+    route: 'DELETE /{subscription_id}',
+    summary: 'Delete a webhook subscription',
+    who: RULES.useWebhooks,
+    description: 'No more events are sent. The delivery log stays readable.',
+    answers: { 204: { description: 'The subscription is deleted.' } },
+    errors: ['not_found'],
+  },
+});

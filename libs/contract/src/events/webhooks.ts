@@ -12,45 +12,33 @@ import {
   subscriptionIdOf,
   TEST_EVENT_TYPE,
   updateData,
+  type UpdateEventType,
 } from '@iss/domain';
+import { constant, type Field, listOf } from '../describe/field';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import * as f from '../describe/fields';
+import { type RecordOf, view } from '../describe/view';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
+import { UpdateData } from '../snapshots/updates';
+import { CHECKPOINT_EXAMPLE } from '../log/log';
 import {
-  constant,
-  EXAMPLE_IDS,
-  type Field,
-  hash,
-  listOf,
-  oneOf,
-  principalId,
-  sentTime,
-  SubjectRef,
-  tenantId,
-  text,
-  time,
-  uuid,
-  version,
-  view,
-} from '@iss/contract';
-import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
-import { UpdateData } from './modules/identity-state/updates/update.views';
-import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
-import {
-  CANCELLED,
-  DECLINED,
-  EXPIRED,
-  FULFILLED,
-  OVERDUE,
-  PENDING,
+  CANCELLED_REQUEST,
+  DECLINED_REQUEST,
+  EXPIRED_REQUEST,
+  FULFILLED_REQUEST,
+  OVERDUE_REQUEST,
+  PENDING_REQUEST,
   RefreshRequestData,
-} from './modules/refresh-requests/refresh-request.views';
+} from '../sharing/refresh-requests';
 
 const SnapshotCreatedData = view(
   'SnapshotCreatedData',
   {
-    subject: SubjectRef,
-    snapshot_id: uuid.described('The new snapshot.'),
-    snapshot_version: version,
-    envelope_hash: hash.described('The envelope hash of the snapshot.'),
-    prev_hash: hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
+    subject: f.SubjectRef,
+    snapshot_id: f.uuid.described('The new snapshot.'),
+    snapshot_version: f.version,
+    envelope_hash: f.hash.described('The envelope hash of the snapshot.'),
+    prev_hash: f.hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
   },
   'The new snapshot, without its attributes.',
 );
@@ -58,10 +46,10 @@ const SnapshotCreatedData = view(
 const SubjectErasedData = view(
   'SubjectErasedData',
   {
-    subject: SubjectRef,
-    erasure_id: uuid.described('The erasure.'),
-    versions: listOf(version).described('The versions whose content was destroyed, ascending.'),
-    erased_at: sentTime.described('When the content was destroyed.'),
+    subject: f.SubjectRef,
+    erasure_id: f.uuid.described('The erasure.'),
+    versions: listOf(f.version).described('The versions whose content was destroyed, ascending.'),
+    erased_at: f.sentTime.described('When the content was destroyed.'),
   },
   'The erased versions.',
 );
@@ -69,16 +57,16 @@ const SubjectErasedData = view(
 const ErasureRequestedData = view(
   'ErasureRequestedData',
   {
-    subject: SubjectRef,
-    erasure_id: uuid.described('The erasure.'),
-    versions: listOf(version).described('The versions to erase, ascending.'),
-    requested_by: principalId.described('The principal that requested the erasure. Another human must confirm it.'),
-    confirm_by: sentTime.described('The deadline for the confirmation.'),
+    subject: f.SubjectRef,
+    erasure_id: f.uuid.described('The erasure.'),
+    versions: listOf(f.version).described('The versions to erase, ascending.'),
+    requested_by: f.principalId.described('The principal that requested the erasure. Another human must confirm it.'),
+    confirm_by: f.sentTime.described('The deadline for the confirmation.'),
   },
   'The erasure, without its reason.',
 );
 
-const ownerTenantId = tenantId.described('The tenant that owns the subject.');
+const ownerTenantId = f.tenantId.described('The tenant that owns the subject.');
 
 const SharedSnapshotCreatedData = view(
   'SharedSnapshotCreatedData',
@@ -89,19 +77,19 @@ const SharedSnapshotCreatedData = view(
 const GrantData = view(
   'GrantData',
   {
-    grant_id: uuid.described('The grant.'),
+    grant_id: f.uuid.described('The grant.'),
     owner_tenant_id: ownerTenantId,
-    grantee_tenant_id: tenantId.described('The tenant that got the grant.'),
-    subject: SubjectRef,
-    scopes: listOf(oneOf<string>(SCOPES)).described('The reads that the grant permits; sorted.'),
-    expires_at: time.nullable().described('When the grant expires; null: never.'),
+    grantee_tenant_id: f.tenantId.described('The tenant that got the grant.'),
+    subject: f.SubjectRef,
+    scopes: listOf(f.oneOf<string>(SCOPES)).described('The reads that the grant permits; sorted.'),
+    expires_at: f.time.nullable().described('When the grant expires; null: never.'),
   },
   'The grant at the time of the event.',
 );
 
 const TestData = view(
   'WebhookTestData',
-  { subscription_id: text.described('The subscription that is tested.') },
+  { subscription_id: f.text.described('The subscription that is tested.') },
   'The tested subscription.',
 );
 
@@ -109,8 +97,6 @@ type EventType = keyof EventData;
 
 /** Describes one type of event. */
 interface Event<Type extends EventType> {
-  /** The name of its schema without `Event`. */
-  name: string;
   when: string;
   data: Field<EventData[Type], never>;
   example: EventData[Type];
@@ -152,71 +138,58 @@ const UPDATE = {
   appliedSnapshotId: EXAMPLE_IDS.next_snapshot_id,
 };
 
+const GRANT_EVENT = { data: GrantData, example: GRANT };
+const refreshEvent = (request: RecordOf<typeof RefreshRequestData>) => ({
+  data: RefreshRequestData,
+  example: RefreshRequestData.of(request),
+});
+const updateEvent = (type: UpdateEventType) => ({ data: UpdateData, example: updateData(type, UPDATE) });
+
 const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   'identity.snapshot.created': {
-    name: 'SnapshotCreated',
     when: 'A subject of the tenant has a new snapshot.',
     data: SnapshotCreatedData,
     example: snapshotCreatedData(SNAPSHOT),
   },
   'update.proposed': {
-    name: 'UpdateProposed',
     when: 'An update of a subject of the tenant is proposed.',
-    data: UpdateData,
-    example: updateData('update.proposed', UPDATE),
+    ...updateEvent('update.proposed'),
   },
   'update.applied': {
-    name: 'UpdateApplied',
     when: 'An update of a subject of the tenant is applied. The new snapshot also causes `identity.snapshot.created`.',
-    data: UpdateData,
-    example: updateData('update.applied', UPDATE),
+    ...updateEvent('update.applied'),
   },
   'update.withdrawn': {
-    name: 'UpdateWithdrawn',
     when: 'An update of a subject of the tenant is withdrawn.',
-    data: UpdateData,
-    example: updateData('update.withdrawn', UPDATE),
+    ...updateEvent('update.withdrawn'),
   },
   'refresh_request.created': {
-    name: 'RefreshRequestCreated',
     when: 'A counterparty asks for a newer snapshot of a subject of the tenant.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(PENDING),
+    ...refreshEvent(PENDING_REQUEST),
   },
   'refresh_request.fulfilled': {
-    name: 'RefreshRequestFulfilled',
     when: 'A refresh request of the tenant is fulfilled.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(FULFILLED),
+    ...refreshEvent(FULFILLED_REQUEST),
   },
   'refresh_request.declined': {
-    name: 'RefreshRequestDeclined',
     when: 'A refresh request of the tenant is declined by the owner of its subject.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(DECLINED),
+    ...refreshEvent(DECLINED_REQUEST),
   },
   'refresh_request.cancelled': {
-    name: 'RefreshRequestCancelled',
     when: 'A counterparty cancels its refresh request of a subject of the tenant.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(CANCELLED),
+    ...refreshEvent(CANCELLED_REQUEST),
   },
   'refresh_request.overdue': {
-    name: 'RefreshRequestOverdue',
     when:
       'The `due_at` of a refresh request passed while it was `pending`. Both the owner and the requesting ' +
       'tenant get the event once.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(OVERDUE),
+    ...refreshEvent(OVERDUE_REQUEST),
   },
   'refresh_request.expired': {
-    name: 'RefreshRequestExpired',
     when: 'A refresh request expired. Both the owner and the requesting tenant get the event once.',
-    data: RefreshRequestData,
-    example: RefreshRequestData.of(EXPIRED),
+    ...refreshEvent(EXPIRED_REQUEST),
   },
   'erasure.requested': {
-    name: 'ErasureRequested',
     when: 'An erasure of versions of a subject waits for confirmation. Only the owner gets the event.',
     data: ErasureRequestedData,
     example: erasureRequestedData({
@@ -226,7 +199,6 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     }),
   },
   'subject.erased': {
-    name: 'SubjectErased',
     when:
       'Versions of a subject were erased that the tenant owns, may read by a live grant, or was shown. Erase ' +
       'your copies of them.',
@@ -234,45 +206,21 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     example: subjectErasedData({ ...ERASURE, erasedAt: new Date('2026-01-20T09:00:00Z') }),
   },
   'shared.snapshot.created': {
-    name: 'SharedSnapshotCreated',
     when:
       'A subject that the tenant may read by a grant has a new snapshot. The service checks the grant before ' +
       'each attempt.',
     data: SharedSnapshotCreatedData,
     example: sharedSnapshotCreatedData({ ...SNAPSHOT, ownerTenantId: 'acme' }),
   },
-  'grant.created': {
-    name: 'GrantCreated',
-    when: 'The tenant issued or received a grant.',
-    data: GrantData,
-    example: GRANT,
-  },
+  'grant.created': { when: 'The tenant issued or received a grant.', ...GRANT_EVENT },
   'grant.changed': {
-    name: 'GrantChanged',
     when: 'The scopes or the end of a grant that the tenant issued or received changed.',
-    data: GrantData,
-    example: GRANT,
+    ...GRANT_EVENT,
   },
-  'grant.revoked': {
-    name: 'GrantRevoked',
-    when: 'A grant that the tenant issued or received was revoked.',
-    data: GrantData,
-    example: GRANT,
-  },
-  'grant.expiring': {
-    name: 'GrantExpiring',
-    when: 'A grant that the tenant issued or received expires within seven days.',
-    data: GrantData,
-    example: GRANT,
-  },
-  'grant.expired': {
-    name: 'GrantExpired',
-    when: 'A grant that the tenant issued or received expired.',
-    data: GrantData,
-    example: GRANT,
-  },
+  'grant.revoked': { when: 'A grant that the tenant issued or received was revoked.', ...GRANT_EVENT },
+  'grant.expiring': { when: 'A grant that the tenant issued or received expires within seven days.', ...GRANT_EVENT },
+  'grant.expired': { when: 'A grant that the tenant issued or received expired.', ...GRANT_EVENT },
   'webhook.test': {
-    name: 'WebhookTest',
     when: 'The subscription is tested. Only the tested subscription gets the event; nobody can subscribe to it.',
     data: TestData,
     example: { subscription_id: subscriptionIdOf(EXAMPLE_IDS.subscription_id) },
@@ -280,7 +228,6 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
 };
 
 const EVENT_ID = eventIdOf('0199b2c4-8a10-7c3e-9a57-5d2f0c6b1e42');
-
 const CHECKPOINT_HEADER = 'x-iss-log-checkpoint';
 
 /** The headers that identify an event and its sender (specification, "Events"), with description and example. */
@@ -303,12 +250,19 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
   ],
 };
 
-function webhookOf<Type extends EventType>(type: Type, { name, when, data, example }: Event<Type>): Schema {
+/** Returns the name of an event's schema without `Event`: `GrantCreated` for `grant.created`. */
+function nameOf(type: EventType): string {
+  const words = type.replace('identity.', '').split(/[._]/);
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function webhookOf<Type extends EventType>(type: Type, { when, data, example }: Event<Type>): Schema {
+  const name = nameOf(type);
   const body = view(`${name}Event`, {
-    id: text.described("The event's id, also in `webhook-id`."),
+    id: f.text.described("The event's id, also in `webhook-id`."),
     type: constant(type).described('The type of the event.'),
-    created_at: time.described('When it happened.'),
-    tenant_id: tenantId.described('The tenant of the subscription.'),
+    created_at: f.time.described('When it happened.'),
+    tenant_id: f.tenantId.described('The tenant of the subscription.'),
     data,
   });
   const value = { id: EVENT_ID, type, created_at: '2026-01-15T10:00:00.000Z', tenant_id: 'acme', data: example };

@@ -1,4 +1,7 @@
-import { listOf, oneOf, part, sentTime, shown, text, view, type ViewOf } from '@iss/contract';
+import { part, view, type ViewOf } from './describe/view';
+import { listOf, shown } from './describe/field';
+import { oneOf, sentTime, text } from './describe/fields';
+import { answer, operations } from './describe/operation';
 
 export const Health = view('Health', {
   status: shown<'ok'>({ type: 'string', const: 'ok' }).described('The process responds.'),
@@ -58,7 +61,8 @@ export const ProtectedResource = view('ProtectedResource', {
 export type ProtectedResource = ViewOf<typeof ProtectedResource>;
 
 const OK = { status: 'ok' } as const;
-export const ALL_OK = {
+
+const ALL_OK = {
   database: OK,
   migrations: OK,
   schema: OK,
@@ -69,7 +73,8 @@ export const ALL_OK = {
   log: OK,
   feed: OK,
 };
-export const META_EXAMPLE: Meta = {
+
+const META_EXAMPLE: Meta = {
   service: 'identity-state-service',
   ts: '2026-01-15T09:00:00.000Z',
   version: '1.0.0',
@@ -78,7 +83,8 @@ export const META_EXAMPLE: Meta = {
   gitSha: '3f1c2d4',
   builtAt: '2026-01-10T12:00:00.000Z',
 };
-export const PROTECTED_RESOURCE_EXAMPLE: ProtectedResource = {
+
+const PROTECTED_RESOURCE_EXAMPLE: ProtectedResource = {
   resource: 'https://identity.example.com',
   authorization_servers: ['https://id.example.com/identity'],
   scopes_supported: ['openid', 'profile'],
@@ -86,3 +92,42 @@ export const PROTECTED_RESOURCE_EXAMPLE: ProtectedResource = {
   resource_name: 'Identity State Service',
   resource_documentation: 'https://identity.example.com/docs',
 };
+
+export const SYSTEM = operations('Utility', '', {
+  getHealth: {
+    route: 'GET /health',
+    summary: 'Liveness: 200 while the process runs',
+    who: 'anyone',
+    answers: { 200: answer('Alive.', Health, { status: 'ok' }) },
+  },
+  getReadiness: {
+    route: 'GET /v1/ops/readiness',
+    summary: 'Readiness: the state of each dependency; 503 when requests should go elsewhere',
+    who: 'anyone',
+    answers: {
+      200: answer('Ready.', Readiness, { status: 'ready', checks: ALL_OK }),
+      503: answer('Not ready.', Readiness, {
+        status: 'not_ready',
+        checks: { ...ALL_OK, database: { status: 'failed', detail: 'unreachable' } },
+      }),
+    },
+  },
+  getMeta: {
+    route: 'GET /v1/meta',
+    summary: 'Read the version and environment of the service',
+    who: 'anyone',
+    description: 'Needs a token only if `META_REQUIRES_AUTH` is true.',
+    answers: { 200: answer('Version and environment.', Meta, META_EXAMPLE) },
+    errors: ['unauthorized'],
+  },
+  getProtectedResource: {
+    route: 'GET /.well-known/oauth-protected-resource',
+    summary: 'Read the metadata of the service as a protected resource (RFC 9728)',
+    who: 'anyone',
+    description:
+      'Names the issuer whose tokens the service accepts, and the origin for which a token must be issued. A ' +
+      'client uses the metadata only if `resource` equals the origin of its request. It sends that origin to ' +
+      'the issuer as `resource` (RFC 8707).',
+    answers: { 200: answer('The metadata.', ProtectedResource, PROTECTED_RESOURCE_EXAMPLE) },
+  },
+});

@@ -1,22 +1,12 @@
-import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
-import {
-  count,
-  EXAMPLE_IDS,
-  grantedId,
-  grantedType,
-  line,
-  oneOf,
-  PAGE,
-  principalId,
-  query,
-  type SentOf,
-  shown,
-  text,
-  time,
-  view,
-  type ViewOf,
-} from '@iss/contract';
-import { WINDOW } from './disclosure.views';
+import { AUDIT_ACTIONS, type AuditAction, RULES } from '@iss/domain';
+import { count, grantedId, grantedType, line, oneOf, PAGE, principalId, text, time } from '../describe/fields';
+import { view, type ViewOf } from '../describe/view';
+import { shown } from '../describe/field';
+import { query, type SentOf } from '../describe/shape';
+import { WINDOW } from '../sharing/disclosures';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import { operations } from '../describe/operation';
+import { paged, SHORT_PAGES } from '../describe/page';
 
 const ACTIONS = Object.keys(AUDIT_ACTIONS).filter((name): name is AuditAction => name in AUDIT_ACTIONS);
 const action = oneOf(ACTIONS).described('The kind of change.');
@@ -88,3 +78,18 @@ export const AUDIT_EXAMPLE: AuditEntry = {
   },
   details: { scopes: { before: null, after: ['read_latest'] } },
 };
+
+export const AUDIT = operations('Records', '/v1/tenants/{tenant_id}', {
+  listAudit: {
+    route: 'GET /audit',
+    summary: 'List the audit records of the tenant, newest first',
+    who: RULES.readAudit,
+    ...paged('One page.', AuditEntry, [AUDIT_EXAMPLE]),
+    query: AuditQuery,
+    description:
+      'The records cover settings, members, webhook subscriptions, transfer offers, grants, erasures and ' +
+      'limits. Both the grantor and the grantee have the records of a grant; for a grant on all subjects, the ' +
+      'grantee has them from its acceptance on. A change and its record are written together. A request that ' +
+      `changes nothing leaves no record. ${SHORT_PAGES}`,
+  },
+});

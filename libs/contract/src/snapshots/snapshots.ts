@@ -1,33 +1,13 @@
-import {
-  CANONICALIZATION_METHOD,
-  envelope,
-  evidenceRef,
-  HASH_ALGORITHM,
-  patchOperation,
-  type TypeOf,
-} from '@iss/domain';
-import { ApiBody } from '@nestjs/swagger';
-import {
-  anyObject,
-  constant,
-  count,
-  field,
-  flag,
-  hash,
-  listOf,
-  oneOf,
-  part,
-  SubjectRef,
-  text,
-  version,
-  view,
-} from '@iss/contract';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { answer, type Route } from '../../../http/describe/openapi';
+import { CANONICALIZATION_METHOD, envelope, evidenceRef, HASH_ALGORITHM, RULES, type TypeOf } from '@iss/domain';
+import { constant, field, listOf } from '../describe/field';
+import { anyObject, count, flag, hash, oneOf, SubjectRef, text, version } from '../describe/fields';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from './snapshot-header';
+import { part, view } from '../describe/view';
+import { answer, reads, type Responses } from '../describe/operation';
+import { IdleQuery, LatestQuery, SnapshotQuery, SummaryQuery } from './queries';
 
 export const Envelope = field(envelope);
 export const EvidenceRef = field(evidenceRef);
-export const PatchOperation = field(patchOperation);
 
 export const ENVELOPE_EXAMPLE = {
   envelope_version: 'entity_state_envelope_v1',
@@ -65,11 +45,13 @@ export const VERIFIED = {
   mode: oneOf(['hash', 'chain']).described('The kind of verification.'),
   chain_supported: flag.described('True if chains can be verified.'),
 };
+
 export const VERDICT_OF_HASH = {
   value: hash.nullable().described('The recomputed hash.'),
   stored: hash.nullable().described('The stored hash.'),
   valid: verdict,
 };
+
 /** The result of `verify=chain` for the links that were followed; `verify=hash` follows none. */
 export const CHAIN_VERDICT = {
   prev_hash,
@@ -138,6 +120,7 @@ export const SnapshotProof = view('SnapshotProof', {
 export const SNAPSHOT_EXAMPLE = { ...SNAPSHOT_HEADER_EXAMPLE, envelope: ENVELOPE_EXAMPLE };
 
 const { subject, envelope_hash: valueOfHash, ...header } = SNAPSHOT_HEADER_EXAMPLE;
+
 const HEAD = { snapshot_id: header.snapshot_id, snapshot_version: header.snapshot_version };
 
 /** The responses of reads of one snapshot. */
@@ -161,7 +144,7 @@ const READS = {
 };
 
 /** Documents a read of one snapshot. */
-export function readOf(shown: keyof typeof READS): Route {
+function readOf(shown: keyof typeof READS): Responses {
   const etag = `"${valueOfHash}.${shown === 'snapshot' ? 'full' : shown}"`;
   return {
     answers: { 200: READS[shown] },
@@ -170,20 +153,40 @@ export function readOf(shown: keyof typeof READS): Route {
   };
 }
 
-/** The response to a direct write. */
-export const WRITTEN = { 201: answer('The stored snapshot.', Snapshot, SNAPSHOT_EXAMPLE) };
-
-/** The response to a direct write without a token. */
-export const WRITTEN_BY_ANYBODY = {
-  201: answer('The stored snapshot.', Snapshot, { ...SNAPSHOT_EXAMPLE, written_by: 'legacy' }),
-};
-
-/** The response of the legacy read. */
-export const STORED = { 200: answer('The envelope as it is stored.', Envelope, ENVELOPE_EXAMPLE) };
-
-/** Documents the body of a direct write, which is stored as it was sent. */
-export const ApiEnvelopeBody = (): MethodDecorator =>
-  ApiBody({
-    schema: { ...envelope.schema },
-    examples: { first: { summary: 'A first snapshot', value: ENVELOPE_EXAMPLE } },
-  });
+export const SNAPSHOTS = reads('Snapshot reads', {
+  getSubject: {
+    path: '/subjects/{subject_type}/{subject_id}',
+    summary: "Read a subject's current state",
+    who: RULES.readLatest,
+    query: SummaryQuery,
+    ...readOf('summary'),
+  },
+  getLatestSnapshot: {
+    path: '/subjects/{subject_type}/{subject_id}/snapshots/latest',
+    summary: "Read a subject's latest snapshot",
+    who: RULES.readLatest,
+    query: LatestQuery,
+    ...readOf('snapshot'),
+  },
+  getSnapshotVersion: {
+    path: '/subjects/{subject_type}/{subject_id}/snapshots/{snapshot_version}',
+    summary: 'Read one version of a subject',
+    who: RULES.readVersion,
+    query: SnapshotQuery,
+    ...readOf('snapshot'),
+  },
+  getSnapshot: {
+    path: '/snapshots/{snapshot_id}',
+    summary: 'Read a snapshot by id',
+    who: RULES.readById,
+    query: SnapshotQuery,
+    ...readOf('snapshot'),
+  },
+  getSnapshotProof: {
+    path: '/snapshots/{snapshot_id}/proof',
+    summary: "Read a snapshot's hashes",
+    who: RULES.readById,
+    query: IdleQuery,
+    ...readOf('proof'),
+  },
+});

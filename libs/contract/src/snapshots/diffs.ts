@@ -1,23 +1,12 @@
-import { DIFF_ROOTS, HASH_ALGORITHM } from '@iss/domain';
-import {
-  alias,
-  count,
-  EXAMPLE_IDS,
-  flag,
-  hash,
-  listOf,
-  oneOf,
-  part,
-  shown,
-  SubjectRef,
-  text,
-  uuid,
-  version,
-  view,
-  type ViewOf,
-} from '@iss/contract';
-import { answer, type Route } from '../../../http/describe/openapi';
-import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from '../snapshot/snapshot.openapi';
+import { DIFF_ROOTS, HASH_ALGORITHM, RULES } from '@iss/domain';
+import { part, view, type ViewOf } from '../describe/view';
+import { count, flag, hash, matching, oneOf, positive, SubjectRef, text, uuid, version } from '../describe/fields';
+import { alias, listOf, shown } from '../describe/field';
+import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from './snapshots';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import { answer, reads } from '../describe/operation';
+import { query, type SentOf } from '../describe/shape';
+import { MOMENT, VerifyQuery } from './queries';
 
 const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });
 const FROM_SIDE = 'The "before" state.';
@@ -31,10 +20,12 @@ const DiffOperation = view('DiffOperation', {
 
 const evidence = listOf(EvidenceRef).nullable();
 const coveringPath = text.nullable();
+
 const referencesByPath = shown<Record<string, unknown[]>>({
   type: 'object',
   additionalProperties: { type: 'array', items: {} },
 });
+
 const verdictOfHash = part(VERDICT_OF_HASH);
 
 const DiffVerification = view('DiffVerification', {
@@ -106,6 +97,7 @@ const Diff = view('DiffResult', {
     .described('The references of each path that `inherited` names. Absent if there is none.'),
   verification: DiffVerification.optional().described(VERIFICATION),
 });
+
 const VersionDiff = view('VersionDiffResult', {
   subject: SubjectRef,
   from_version: alias('from.snapshot_version'),
@@ -115,6 +107,7 @@ const VersionDiff = view('VersionDiffResult', {
 
 const FROM = { snapshot_id: EXAMPLE_IDS.snapshot_id, snapshot_version: 1 };
 const TO = { snapshot_id: EXAMPLE_IDS.next_snapshot_id, snapshot_version: 2 };
+
 const EXAMPLE: ViewOf<typeof Diff> = {
   format: 'rfc6902',
   from: FROM,
@@ -132,6 +125,7 @@ const EXAMPLE: ViewOf<typeof Diff> = {
     },
   ],
 };
+
 const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
   subject: { subject_type: 'organization', subject_id: 'acme-corp' },
   from_version: 1,
@@ -142,16 +136,55 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 /** The tags of these examples. */
 const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
 const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
-
 const CHANGED = 'The difference. Applying `ops` in order to the included roots of `from` gives those of `to`.';
 
-export const BETWEEN_IDS: Route = {
-  answers: { 200: answer(CHANGED, Diff, EXAMPLE) },
-  etag: ETAG,
-  errors: ['not_found', 'erased', 'damaged'],
-};
-export const BETWEEN_VERSIONS: Route = {
-  answers: { 200: answer(CHANGED, VersionDiff, VERSION_EXAMPLE) },
-  etag: VERSION_ETAG,
-  errors: ['not_found', 'erased', 'damaged'],
-};
+export const DEFAULT_INCLUDE = '/subject,/attributes';
+const ROOT = `(?:${DIFF_ROOTS.join('|')})`;
+const INCLUDE = new RegExp(`^${ROOT}(?:,${ROOT})*$`);
+
+/** Query of a diff between two snapshot ids (specification, "Diff", query parameters). */
+export const DiffQuery = query({
+  ...VerifyQuery.fields,
+  format: oneOf(['rfc6902']).optional().byDefault('rfc6902').described('RFC 6902 operations.'),
+  include: matching(INCLUDE, `must be comma-separated roots from ${DIFF_ROOTS.join(', ')}`)
+    .optional()
+    .byDefault(DEFAULT_INCLUDE)
+    .described('Comma-separated roots: `/subject`, `/attributes`, or `/` for the full envelope.'),
+  include_attribution: oneOf(['changed_only', 'none'])
+    .optional()
+    .byDefault('changed_only')
+    .described('`changed_only` adds the evidence for each changed path; `none` omits it.'),
+});
+export type DiffQuery = SentOf<typeof DiffQuery>;
+
+export const VersionDiffQuery = query({
+  ...DiffQuery.fields,
+  from_version: positive({ example: 1 }).orAnother().described('The "before" state. Send either this or `from_as_of`.'),
+  from_as_of: MOMENT.moment.described('The "before" state: the newest version at this moment.'),
+  to_version: positive({ example: 2 }).orAnother().described('The "after" state. Send either this or `as_of`.'),
+  as_of: MOMENT.moment.described('The "after" state: the newest version at this moment.'),
+  basis: MOMENT.basis,
+});
+export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
+
+export const DIFFS = reads('Diff', {
+  diffVersions: {
+    path: '/subjects/{subject_type}/{subject_id}/diff',
+    summary: 'Compare two versions of a subject',
+    who: RULES.readDiff,
+    query: VersionDiffQuery,
+    answers: { 200: answer(CHANGED, VersionDiff, VERSION_EXAMPLE) },
+    etag: VERSION_ETAG,
+    errors: ['not_found', 'erased', 'damaged'],
+  },
+  diffSnapshots: {
+    path: '/snapshots/{from_snapshot_id}/diff/{to_snapshot_id}',
+    summary: 'Compare two snapshots of one subject by their ids',
+    who: RULES.readDiff,
+    globalSummary: 'Compare two snapshots by their ids, through any tenant of the caller that may',
+    query: DiffQuery,
+    answers: { 200: answer(CHANGED, Diff, EXAMPLE) },
+    etag: ETAG,
+    errors: ['not_found', 'erased', 'damaged'],
+  },
+});
