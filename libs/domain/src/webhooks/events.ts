@@ -27,56 +27,27 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The event of `POST …/test`. No subscription names it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-export interface SnapshotCreatedData {
-  subject: { subject_type: string; subject_id: string };
-  snapshot_id: string;
-  snapshot_version: number;
-  envelope_hash: string;
-  prev_hash: string | null;
-}
-/** For a tenant that can read the subject by a grant of its owner. */
-export type SharedSnapshotCreatedData = ReturnType<typeof sharedSnapshotCreatedData>;
-/** The grant at the time of the event, for both parties. */
-export type GrantData = ReturnType<typeof grantData>;
-/** A refresh request with both names of its fields, without `message`. */
-export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
-/** An update without its operations and its proposer's texts. */
-export type UpdateData = ReturnType<typeof updateData>;
-/** An erasure that awaits confirmation, without its reason. */
-export type ErasureRequestedData = ReturnType<typeof erasureRequestedData>;
-/** The versions of a subject that lost their content; only ids and numbers. */
-export interface SubjectErasedData {
-  subject: { subject_type: string; subject_id: string };
-  erasure_id: string;
-  versions: readonly number[];
-  erased_at: string;
-}
-export interface TestData {
-  subscription_id: string;
-}
+/** The `data` of an event, by the kind of its type. */
+type DataOf<Type extends string> = Type extends 'identity.snapshot.created'
+  ? ReturnType<typeof snapshotCreatedData>
+  : Type extends 'shared.snapshot.created'
+    ? ReturnType<typeof sharedSnapshotCreatedData>
+    : Type extends `update.${string}`
+      ? ReturnType<typeof updateData>
+      : Type extends `refresh_request.${string}`
+        ? ReturnType<typeof refreshRequestData>
+        : Type extends 'erasure.requested'
+          ? ReturnType<typeof erasureRequestedData>
+          : Type extends 'subject.erased'
+            ? ReturnType<typeof subjectErasedData>
+            : Type extends `grant.${string}`
+              ? ReturnType<typeof grantData>
+              : Type extends typeof TEST_EVENT_TYPE
+                ? { subscription_id: string }
+                : never;
 
 /** Maps each event type to its `data` (contract, "Events"). It never contains attributes or free text. */
-export interface EventData {
-  'identity.snapshot.created': SnapshotCreatedData;
-  'update.proposed': UpdateData;
-  'update.applied': UpdateData;
-  'update.withdrawn': UpdateData;
-  'refresh_request.created': RefreshRequestData;
-  'refresh_request.fulfilled': RefreshRequestData;
-  'refresh_request.declined': RefreshRequestData;
-  'refresh_request.cancelled': RefreshRequestData;
-  'refresh_request.overdue': RefreshRequestData;
-  'refresh_request.expired': RefreshRequestData;
-  'erasure.requested': ErasureRequestedData;
-  'subject.erased': SubjectErasedData;
-  'shared.snapshot.created': SharedSnapshotCreatedData;
-  'grant.created': GrantData;
-  'grant.changed': GrantData;
-  'grant.revoked': GrantData;
-  'grant.expiring': GrantData;
-  'grant.expired': GrantData;
-  'webhook.test': TestData;
-}
+export type EventData = { [Type in EventType | typeof TEST_EVENT_TYPE]: DataOf<Type> };
 
 /** A delivered body as a receiver reads it. */
 export interface EventBody {
@@ -116,7 +87,7 @@ export function snapshotCreatedData(snapshot: {
   snapshotVersion: number;
   envelopeHash: string;
   prevHash: string | null;
-}): SnapshotCreatedData {
+}) {
   return {
     subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
     snapshot_id: snapshot.snapshotId,
@@ -163,7 +134,7 @@ export function updateData(
 /** Builds `data` of `shared.snapshot.created`. */
 export function sharedSnapshotCreatedData(
   snapshot: Parameters<typeof snapshotCreatedData>[0] & { ownerTenantId: string },
-): SnapshotCreatedData & { owner_tenant_id: string } {
+) {
   return { owner_tenant_id: snapshot.ownerTenantId, ...snapshotCreatedData(snapshot) };
 }
 
@@ -270,7 +241,7 @@ export function subjectErasedData(erasure: {
   erasureId: string;
   versions: readonly number[];
   erasedAt: Date;
-}): SubjectErasedData {
+}) {
   return {
     subject: { subject_type: erasure.subjectType, subject_id: erasure.subjectId },
     erasure_id: erasure.erasureId,
