@@ -154,7 +154,9 @@ function extractShared(schemas: Record<string, Schema>): Record<string, Schema> 
     };
     const valuesName = VALUES[String(Array.isArray(values) ? values.at(-1) : '')];
     if (valuesName !== undefined) {
-      shared[valuesName] = { type: 'string', enum: values };
+      const list: Schema = { type: 'string', enum: values };
+      shared[valuesName] ??= list;
+      if (JSON.stringify(shared[valuesName]) !== JSON.stringify(list)) throw new Error(`There are two ${valuesName}.`);
       return { ...referTo(valuesName), ...words };
     }
     const isBase = ([name, base]: [string, Schema]): boolean =>

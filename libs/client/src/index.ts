@@ -36,7 +36,15 @@ export { compare, patchOf } from './compare.ts';
 export type { ReadOptions } from './read.ts';
 export type * from './types.ts';
 export type * as api from './generated/types.ts';
-export type { Answer, Body, OperationParameters, OperationQuery, Path, RequestOptions } from './http/operation.ts';
+export type {
+  Answer,
+  Body,
+  OperationParameters,
+  Filter,
+  OperationQuery,
+  Path,
+  RequestOptions,
+} from './http/operation.ts';
 export { fillPath } from './http/transport.ts';
 export type { CallOptions, Method, Query, TokenContext, TokenSource, TransportOptions } from './http/transport.ts';
 export * from './errors.ts';

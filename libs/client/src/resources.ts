@@ -1,10 +1,10 @@
 import type * as api from './generated/types.ts';
 import { call, requireSays } from './http/call.ts';
+import type { Answer, Filter } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
 import { notOfThisApi, type Shape } from './http/shape.ts';
 import { type CallOptions, type Method, pathOf, type Query, type Transport } from './http/transport.ts';
 import { CREATED_GRANT, DELIVERY, GRANT, PENDING_GRANT, PRINCIPAL, REFRESH_REQUEST, SUBSCRIPTION } from './shapes.ts';
-import type { SubjectType } from './types.ts';
 import type { EventType } from './webhook.ts';
 
 /** Simple calls below a path. */
@@ -52,7 +52,7 @@ const GRANT_RESULTS: Shape<api.GrantResults> = {
   items: [{ index: 0, status: 0, grant: { '?': GRANT }, pending_grant: { '?': GRANT } }],
 };
 
-export type Scope = api.CreateGrantBody['scopes'][number];
+export type Scope = api.Scope;
 
 /** The caller's own membership of a tenant. */
 export class Membership extends Resource {
@@ -77,36 +77,14 @@ export class Membership extends Resource {
   }
 }
 
-/** Selects values of a version. An omitted member selects all. */
-export interface ProvenanceFilter {
-  /** Only values at this JSON Pointer or below. */
-  path?: string;
-  /** Defaults to the latest version. */
-  version?: number;
-  evidence_status?: api.ProvedLeaf['evidence_status'];
-  /** Only values that rest on this evidence. */
-  evidence_id?: string;
-}
+/** Selects values of a version. */
+export type ProvenanceFilter = Filter<'/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/provenance'>;
 
-/** Selects disclosures. An omitted member selects all. */
-export interface DisclosureFilter {
-  /** RFC 3339, or a UTC date; so is `to`. */
-  from?: string;
-  to?: string;
-  /** The reader. */
-  principal_id?: string;
-  via?: api.Disclosure['via'];
-}
+/** Selects disclosures. */
+export type DisclosureFilter = Filter<'/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/disclosures'>;
 
-/** Selects grants. An omitted member selects all. */
-export interface GrantFilter {
-  status?: api.Grant['status'];
-  grantee_tenant_id?: string;
-  grantor_tenant_id?: string;
-  /** With `subject_id`; `*` alone selects grants on all subjects. */
-  subject_type?: api.Grant['subject_type'];
-  subject_id?: string;
-}
+/** Selects grants. */
+export type GrantFilter = Omit<Filter<'/v1/tenants/{tenant_id}/grants'>, 'direction'>;
 
 /** The grants of a tenant. */
 export class Grants extends Resource {
@@ -189,7 +167,7 @@ export class RefreshRequests extends Resource {
   }
 
   list(
-    query: { requesting_tenant_id?: string } = {},
+    query: Filter<'/v1/subjects/{subject_type}/{subject_id}/refresh-requests'> = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.RefreshRequest, void, undefined> {
     return this.items('', REFRESH_REQUEST, query, options);
@@ -240,17 +218,14 @@ export class RefreshRequests extends Resource {
 }
 
 /** A subscription with its secret, which is returned only once. */
-export interface CreatedSubscription {
-  webhook_subscription: api.WebhookSubscription;
-  secret: string;
-}
+export type CreatedSubscription = Answer<'POST', '/v1/webhook-subscriptions'>;
 
-export interface DeliveryFilter {
-  status?: api.Delivery['status'];
+export type DeliveryFilter = Omit<Filter<'/v1/webhook-subscriptions/{subscription_id}/deliveries'>, 'event_type'> & {
+  /** Only events of this type. A later version of the service can have other types. */
   event_type?: string;
-  from?: string;
-  to?: string;
-}
+};
+
+type Replayed = Answer<'POST', '/v1/webhook-subscriptions/{subscription_id}/deliveries/replay'>;
 
 /** The webhook subscriptions of a tenant and their deliveries. Receivers use `verifyWebhook`. */
 export class Webhooks extends Resource {
@@ -320,11 +295,7 @@ export class Webhooks extends Resource {
     return this.call('POST', `${pathOf(subscriptionId)}/deliveries${pathOf(deliveryId)}/redeliver`, DELIVERY, options);
   }
 
-  async replay(
-    subscriptionId: string,
-    period: api.ReplayBody,
-    options: CallOptions = {},
-  ): Promise<{ count: number; has_more: boolean; next_from: string | null }> {
+  async replay(subscriptionId: string, period: api.ReplayBody, options: CallOptions = {}): Promise<Replayed> {
     const shape = { count: 0, has_more: false, next_from: null } as const;
     return this.call('POST', `${pathOf(subscriptionId)}/deliveries/replay`, shape, options, period, {});
   }
@@ -351,13 +322,5 @@ type Subscribed = Pick<CreatedSubscription, 'webhook_subscription'>;
 const SUBSCRIBED = { webhook_subscription: SUBSCRIPTION };
 const CREATED = { ...SUBSCRIBED, secret: '' } as const;
 
-/** Selects refresh requests. An omitted member selects all. */
-export interface RefreshRequestFilter {
-  direction?: 'incoming' | 'outgoing';
-  status?: api.RefreshRequest['status'];
-  subject_type?: SubjectType;
-  /** With `subject_type`. */
-  subject_id?: string;
-  /** Only pending requests whose `due_at` has passed. */
-  overdue?: 'true';
-}
+/** Selects refresh requests of a tenant. */
+export type RefreshRequestFilter = Filter<'/v1/tenants/{tenant_id}/refresh-requests'>;

@@ -3,11 +3,12 @@ import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
 import { call } from './http/call.ts';
+import type { Filter } from './http/operation.ts';
 import { type CallOptions, pathOf, queryText, type Transport } from './http/transport.ts';
 import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, Resource, type Scope } from './resources.ts';
+import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, Resource } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import { linkOf } from './verify/snapshot.ts';
@@ -135,7 +136,7 @@ export class Subject<A extends object> extends Resource {
 
   /** Lists the updates, newest first. */
   updates(
-    filter: { status?: api.Update['status'] } = {},
+    filter: Filter<'/v1/tenants/{tenant_id}/entity-state-updates'> = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Update, void, undefined> {
     return this.items('/updates', UPDATE, filter, options);
@@ -174,7 +175,7 @@ export class Subject<A extends object> extends Resource {
 
   /** Grants another tenant read access to the subject. */
   async share(
-    grant: { grantee_tenant_id: string; scopes: Scope[]; expires_at?: string | null; purpose?: string | null },
+    grant: Omit<api.CreateGrantBody, 'subject_type' | 'subject_id'>,
     options: CallOptions = {},
   ): Promise<api.CreatedGrant> {
     const path = pathOf('v1', 'tenants', this.tenantId, 'grants');
@@ -198,7 +199,7 @@ export class Subject<A extends object> extends Resource {
 
   /** Lists who was shown which versions. */
   disclosures(
-    filter: DisclosureFilter & { grantee_tenant_id?: string } = {},
+    filter: DisclosureFilter = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Disclosure, void, undefined> {
     return this.items('/disclosures', DISCLOSURE, { ...filter }, options);

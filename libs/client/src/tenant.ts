@@ -3,6 +3,7 @@ import { changesOf, type ChangesOptions } from './changes.ts';
 import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireSays } from './http/call.ts';
+import type { Filter } from './http/operation.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
@@ -118,7 +119,7 @@ export class Tenant extends Resource {
 
   /** Lists the erasures of all subjects of the tenant, newest first. */
   erasures(
-    filter: { status?: api.Erasure['status'] } = {},
+    filter: Filter<'/v1/tenants/{tenant_id}/erasures'> = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Erasure, void, undefined> {
     return this.items('/erasures', ERASURE, filter, options);
@@ -131,7 +132,7 @@ export class Tenant extends Resource {
 
   /** Lists the updates of all subjects, newest first. */
   updates(
-    filter: { status?: api.Update['status'] } = {},
+    filter: Filter<'/v1/tenants/{tenant_id}/entity-state-updates'> = {},
     options: CallOptions = {},
   ): AsyncGenerator<api.Update, void, undefined> {
     return this.items('/entity-state-updates', UPDATE, filter, options);
@@ -152,24 +153,8 @@ export class Tenant extends Resource {
   }
 }
 
-/** Selects subjects of other tenants. An omitted member selects all. A search (`identifier` or `q`) must be the only member. */
-export interface AccessibleFilter extends Pick<
-  SubjectFilter,
-  'subject_type' | 'subject_id_prefix' | 'identifier' | 'q'
-> {
-  /** With `subject_type`. */
-  subject_id?: string;
-  granted_by_tenant_id?: string;
-}
+/** Selects subjects of other tenants. A search (`identifier` or `q`) must be the only member. */
+export type AccessibleFilter = Filter<'/v1/tenants/{tenant_id}/accessible-subjects'>;
 
-/** Selects subjects. An omitted member selects all. */
-export interface SubjectFilter {
-  subject_type?: SubjectType;
-  subject_id_prefix?: string;
-  /** Only subjects whose latest version has values with this evidence status. */
-  evidence?: 'missing' | 'carried';
-  /** An identifier such as `lei:5493001KJTIIGC8Y1R12`, in any notation. */
-  identifier?: string;
-  /** The start of a name. */
-  q?: string;
-}
+/** Selects subjects. */
+export type SubjectFilter = Filter<'/v1/tenants/{tenant_id}/subjects'>;

@@ -41,3 +41,6 @@ type RestPart<Operation> = {
 type Sendable<Query> = {
   readonly [Name in keyof Query]: Query[Name] | (object extends Pick<Query, Name> ? null | undefined : never);
 };
+
+/** The filters of a list: its query without the page. Omit a member to select all. */
+export type Filter<P extends Path<'GET'>> = Omit<OperationQuery<'GET', P>, 'limit' | 'cursor'>;
