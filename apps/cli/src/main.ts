@@ -6,7 +6,7 @@ import type { CommandContext } from './command';
 import { isOutputColoured, readSettings, readStarted, readVariables } from './env';
 import { systemCode } from './files';
 import { runCommand } from './run';
-import { requireWebAddress } from './web-address';
+import { requireWebAddress } from './identity/web-address';
 import { visibleLines } from './visible';
 
 const ending = new AbortController();

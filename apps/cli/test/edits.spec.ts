@@ -1,7 +1,7 @@
 import { changesBetween } from '../src/service/changes';
 import { edited, removalOf, settingOf } from '../src/service/edits';
 import { coveringRefs } from '../src/service/evidence';
-import { leavesOf } from '../src/leaves';
+import { leavesOf } from '../src/service/leaves';
 
 const envelope = {
   envelope_version: 'entity_state_envelope_v1' as const,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Profiles } from '../src/service/profiles';
+import { Profiles } from '../src/identity/profiles';
 import { settingsOf } from '../src/settings';
 import { type FakeService, fakeService } from './testing/fake-service';
 import { iss } from './testing/run-iss';

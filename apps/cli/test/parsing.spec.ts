@@ -5,7 +5,7 @@ import { EVENT_TYPES, SCOPES } from '@iss/domain';
 import { numberOf, requiredText, textsOf } from '../src/command';
 import { readLines, readWhole, systemCode } from '../src/files';
 import { below } from '../src/fetch-text';
-import { baseUrlOf } from '../src/service/base-url';
+import { baseUrlOf } from '../src/identity/base-url';
 import { claimsOf } from '../src/service/caller';
 import { readEvidence } from '../src/service/evidence';
 import { eventTypesOf } from '../src/service/hooks';

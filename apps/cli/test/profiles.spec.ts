@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asCaller } from '../src/service/caller';
-import { type Profile, Profiles } from '../src/service/profiles';
+import { type Profile, Profiles } from '../src/identity/profiles';
 import { listenSecret } from '../src/listen/listen-secret';
 import { settingsOf } from '../src/settings';
 import { type FakeService, fakeService, Refusal } from './testing/fake-service';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { discover, issuerOf, signInByBrowser, signInByDevice } from '../src/service/sign-in';
+import { discover, issuerOf, signInByBrowser, signInByDevice } from '../src/identity/sign-in';
 import type { AddressInfo } from 'node:net';
 import { testContext } from './testing/run-iss';
 

@@ -8,9 +8,9 @@ import {
 } from '@identity-state/client';
 import { EVENT_TYPES } from '@iss/domain';
 import { Failure } from '../src/errors';
-import { shortValue } from '../src/leaves';
+import { shortValue } from '../src/service/leaves';
 import { showList, showOne, styleOf, table } from '../src/output';
-import { Progress } from '../src/progress';
+import { Progress } from '../src/import/progress';
 import { changeText } from '../src/service/change-text';
 import { evidenceText, isAttribution } from '../src/service/evidence';
 import { failureOf } from '../src/service/failure';

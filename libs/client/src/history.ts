@@ -4,7 +4,7 @@ import { decode, parseAnswer } from './http/answer.ts';
 import { pageLike, pagesOf } from './http/pages.ts';
 import type { CallOptions, Transport } from './http/transport.ts';
 import { timeText } from './json.ts';
-import type { ReadOptions } from './read.ts';
+import type { ReadOptions } from './versions/read.ts';
 import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
 import { gap } from './verify/gap.ts';

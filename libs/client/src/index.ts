@@ -16,7 +16,7 @@ export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
 export type { HistoryOptions } from './history.ts';
 export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
 export { type AccessibleFilter, type SubjectFilter, Tenant } from './tenant.ts';
-export { type ChangesOptions, momentOfChange } from './changes.ts';
+export { type ChangesOptions, momentOfChange } from './versions/changes.ts';
 export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
 export {
   type CreatedSubscription,
@@ -32,8 +32,8 @@ export {
   type Scope,
   Webhooks,
 } from './resources.ts';
-export { compare, patchOf } from './compare.ts';
-export type { ReadOptions } from './read.ts';
+export { compare, patchOf } from './versions/compare.ts';
+export type { ReadOptions } from './versions/read.ts';
 export type * from './types.ts';
 export type * as api from './generated/types.ts';
 export type {

@@ -1,4 +1,4 @@
-import { patchOf, requireWritten } from './compare.ts';
+import { patchOf, requireWritten } from './versions/compare.ts';
 import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
@@ -7,7 +7,7 @@ import type { Filter } from './http/operation.ts';
 import { type CallOptions, pathOf, queryText, type Transport } from './http/transport.ts';
 import { timeText } from './json.ts';
 import { MAX_CHANGE_ROUNDS } from './limits.ts';
-import { readSnapshot, type ReadOptions } from './read.ts';
+import { readSnapshot, type ReadOptions } from './versions/read.ts';
 import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, Resource } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';

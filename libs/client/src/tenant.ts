@@ -1,5 +1,5 @@
 import { canonicalize } from '@iss/domain/pure';
-import { changesOf, type ChangesOptions } from './changes.ts';
+import { changesOf, type ChangesOptions } from './versions/changes.ts';
 import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireSays } from './http/call.ts';
@@ -7,7 +7,7 @@ import type { Filter } from './http/operation.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
 import { jsonOf } from './json.ts';
-import { readSnapshot, type ReadOptions } from './read.ts';
+import { readSnapshot, type ReadOptions } from './versions/read.ts';
 import { Grants, Membership, PendingGrants, type RefreshRequestFilter, Resource, Webhooks } from './resources.ts';
 import { ACCESSIBLE, ERASURE, HEADER, PRINCIPAL, REFRESH_REQUEST, SUBJECT, UPDATE } from './shapes.ts';
 import { Subject } from './subject.ts';

@@ -1,5 +1,5 @@
 import type { api, Envelope, Evidence } from '../src/index.ts';
-import { patchOf, requireWritten } from '../src/compare.ts';
+import { patchOf, requireWritten } from '../src/versions/compare.ts';
 
 const extract: Evidence = {
   evidence_id: 'ex-2',

@@ -1,6 +1,8 @@
 import { UsageError } from '../command';
-import { type Completable, completionScript, type Shell, SHELLS } from '../completion';
 import { defineCommand } from '../define';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
 
 export const completion = defineCommand({
   about: 'bash: source <(iss completion bash). zsh: source <(iss completion zsh). fish: iss completion fish | source.',
@@ -29,4 +31,185 @@ function shellOf(text: string): Shell {
   const shell = SHELLS.find((one) => one === text);
   if (shell !== undefined) return shell;
   throw new UsageError(`SHELL must be one of ${SHELLS.join(', ')}.`);
+}
+
+/** A command, as shell completion sees it. */
+interface Completable {
+  /** `admin limits list` */
+  words: string;
+  summary: string;
+  /** The allowed values of the first argument. */
+  firstWords: readonly string[];
+  /** Names start with dashes. `choices` is empty if any value is allowed. */
+  options: readonly { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
+}
+
+/** Returns a completion script. Other arguments and values are completed as file names. */
+function completionScript(shell: Shell, commands: readonly Completable[]): string {
+  switch (shell) {
+    case 'bash':
+      return bashScript(commands);
+    case 'zsh':
+      return zshScript(commands);
+    case 'fish':
+      return fishScript(commands);
+  }
+}
+
+/** Returns the options with a fixed set of values, with the words of their command. */
+function choicesOf(commands: readonly Completable[]): [words: string, option: string, choices: readonly string[]][] {
+  return commands.flatMap(({ words, options }) =>
+    options
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ name, choices }): [string, string, readonly string[]] => [words, name, choices]),
+  );
+}
+
+/** Maps words to the words that can follow them, such as `admin` to `limits`. */
+function nextWords(commands: readonly Completable[]): Map<string, string[]> {
+  const next = new Map<string, string[]>();
+  for (const { words, firstWords } of commands) {
+    if (firstWords.length > 0) next.set(words, [...(next.get(words) ?? []), ...firstWords]);
+    const all = words.split(' ');
+    all.forEach((word, index) => {
+      const before = all.slice(0, index).join(' ');
+      const known = next.get(before) ?? [];
+      if (!known.includes(word)) next.set(before, [...known, word]);
+    });
+  }
+  return next;
+}
+
+function bashScript(commands: readonly Completable[]): string {
+  const followers = [...nextWords(commands)].map(
+    ([before, words]) => `    ${quoted(before)}) words="${words.join(' ')}" ;;`,
+  );
+  const values = choicesOf(commands).map(
+    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) words="${choices.join(' ')}" ;;`,
+  );
+  const options = commands.map(
+    ({ words, options: own }) =>
+      `      ${quoted(words)}) words="${['--help', ...own.map(({ name }) => name)].join(' ')}" ;;`,
+  );
+  return `# bash completion of iss: source <(iss completion bash)
+_iss() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="" words="" i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ "\${COMP_WORDS[i]}" == -* ]] && break
+    before="\${before:+$before }\${COMP_WORDS[i]}"
+  done
+  if [[ "\${COMP_WORDS[COMP_CWORD-1]}" == --* ]]; then
+    while [[ -n "$before" && -z "$words" ]]; do
+      case "$before \${COMP_WORDS[COMP_CWORD-1]}" in
+${values.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  elif [[ "$current" == -* ]]; then
+    while [[ -n "$before" && -z "$words" ]]; do
+      case "$before" in
+${options.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  else
+    case "$before" in
+${followers.join('\n')}
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _iss iss
+`;
+}
+
+function zshScript(commands: readonly Completable[]): string {
+  const followers = [...nextWords(commands)].map(
+    ([before, words]) =>
+      `    ${quoted(before)}) _describe command '(${words.map((word) => described(word, before, commands)).join(' ')})' && return ;;`,
+  );
+  const values = choicesOf(commands).map(
+    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) compadd -- ${choices.join(' ')}; return ;;`,
+  );
+  const options = commands.map(
+    ({ words, options: own }) =>
+      `      ${quoted(words)}) compadd -- ${['--help', ...own.map(({ name }) => name)].join(' ')}; return ;;`,
+  );
+  return `#compdef iss
+# zsh completion of iss: source <(iss completion zsh)
+_iss() {
+  local before="" word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    [[ "$word" == -* ]] && break
+    before="\${before:+$before }$word"
+  done
+  if [[ "\${words[CURRENT-1]}" == --* ]]; then
+    while [[ -n "$before" ]]; do
+      case "$before \${words[CURRENT-1]}" in
+${values.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  elif [[ "\${words[CURRENT]}" == -* ]]; then
+    while [[ -n "$before" ]]; do
+      case "$before" in
+${options.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done
+  else
+    case "$before" in
+${followers.join('\n')}
+    esac
+  fi
+  _files
+}
+compdef _iss iss
+`;
+}
+
+function fishScript(commands: readonly Completable[]): string {
+  const followers = [...nextWords(commands)].flatMap(([before, words]) =>
+    words.map((word) => {
+      const about = summaryOf(before === '' ? word : `${before} ${word}`, commands);
+      return `complete -c iss -n '__iss_after ${before}' -f -a ${word}${about === '' ? '' : ` -d ${quoted(about)}`}`;
+    }),
+  );
+  const options = commands.flatMap(({ words, options: own }) =>
+    own.map(
+      ({ name, about, takesValue, choices }) =>
+        `complete -c iss -n '__iss_within ${words}' -l ${name.slice(2)}${takesValue ? ' -r' : ''}${choices.length === 0 ? '' : ` -f -a ${quoted(choices.join(' '))}`} -d ${quoted(about)}`,
+    ),
+  );
+  return `# fish completion of iss: iss completion fish | source
+function __iss_words
+  for word in (commandline -opc)[2..-1]
+    string match -q -- '-*' $word; and break
+    echo $word
+  end
+end
+function __iss_after
+  set -l words (__iss_words)
+  test "$words" = "$argv"
+end
+function __iss_within
+  set -l words (__iss_words)
+  string match -q -- "$argv *" "$words "
+end
+${[...followers, ...options].join('\n')}
+`;
+}
+
+function described(word: string, before: string, commands: readonly Completable[]): string {
+  const about = summaryOf(before === '' ? word : `${before} ${word}`, commands);
+  const text = about === '' ? word : `${word}:${about}`;
+  return `"${text.replace(/["\\$`']/g, '')}"`;
+}
+
+function summaryOf(words: string, commands: readonly Completable[]): string {
+  return commands.find((command) => command.words === words)?.summary ?? '';
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

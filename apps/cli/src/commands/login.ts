@@ -1,12 +1,12 @@
 import { IdentityState } from '@identity-state/client';
 import { type CommandContext, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { defineCommand } from '../define';
-import { baseUrlOf } from '../service/base-url';
+import { baseUrlOf } from '../identity/base-url';
 import { claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
 import { failureOf } from '../service/failure';
-import { type Profile, Profiles } from '../service/profiles';
-import { discover, issuerOf, signInByBrowser, signInByDevice } from '../service/sign-in';
-import { requireWebAddress } from '../web-address';
+import { type Profile, Profiles } from '../identity/profiles';
+import { discover, issuerOf, signInByBrowser, signInByDevice } from '../identity/sign-in';
+import { requireWebAddress } from '../identity/web-address';
 import { visible } from '../visible';
 
 /** The client of the development issuer of `npm start`. */

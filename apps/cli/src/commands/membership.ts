@@ -4,7 +4,7 @@ import { defineCommand } from '../define';
 import { allOf, table } from '../output';
 import { asCaller, claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
 import { defineCall, defineList, listing } from '../service/define';
-import { Profiles } from '../service/profiles';
+import { Profiles } from '../identity/profiles';
 
 export const logout = defineCommand({
   about: 'A copied access token stays valid until it expires, because the service keeps no list of tokens.',

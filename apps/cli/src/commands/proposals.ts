@@ -1,6 +1,6 @@
 import { type api, patchOf, type Subject } from '@identity-state/client';
 import { Failure, UsageError } from '../command';
-import { shortValue } from '../leaves';
+import { shortValue } from '../service/leaves';
 import type { Caller } from '../service/caller';
 import { defineCall, defineList, listing } from '../service/define';
 import { edited, removalOf, settingOf } from '../service/edits';

@@ -2,7 +2,7 @@ import * as persistence from '@iss/persistence';
 import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
 import { createSigner, TlogError } from '@iss/tlog';
-import { nameOf } from '../log-keys';
+import { nameOf } from './log-keys';
 import type { Started } from '../settings';
 
 /** The result of a check. If it failed, `detail` says what to do. */

@@ -4,10 +4,10 @@ import { parseJson } from '@iss/domain';
 import { join } from 'node:path';
 import { type CommandContext, Failure, type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
-import { baseUrlOf } from './base-url';
+import { baseUrlOf } from '../identity/base-url';
 import { failureOf } from './failure';
-import { DEFAULT_PROFILE, type Profile, Profiles } from './profiles';
-import { refreshed } from './tokens';
+import { DEFAULT_PROFILE, type Profile, Profiles } from '../identity/profiles';
+import { refreshed } from '../identity/tokens';
 
 /** In bytes. */
 const MAX_POLICY = 65_536;

@@ -1,6 +1,6 @@
 import { type Command, GROUPS, type OptionSpec } from '../../src/command';
 import { COMMANDS } from '../../src/commands';
-import { DATABASE_OPTION } from '../../src/log-keys';
+import { DATABASE_OPTION } from '../../src/doctor/log-keys';
 import { LIST_OPTIONS } from '../../src/output';
 import { labelOf, usageOf } from '../../src/program';
 import { CALLER_OPTIONS, POLICY_OPTION } from '../../src/service/caller';

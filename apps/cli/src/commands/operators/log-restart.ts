@@ -13,7 +13,7 @@ import {
 import { Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { readWhole } from '../../files';
-import { DATABASE_OPTION } from '../../log-keys';
+import { DATABASE_OPTION } from '../../doctor/log-keys';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../../trust/policy';
 import { visible } from '../../visible';
 

@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 import { UsageError } from '../../command';
-import { shortValue } from '../../leaves';
+import { shortValue } from '../../service/leaves';
 import { defineList, listing } from '../../service/define';
 import { evidenceText } from '../../service/evidence';
 import { VERSIONED_SUBJECT } from '../../service/subject-name';

@@ -1,7 +1,7 @@
 import { type Snapshot, verificationOf } from '@identity-state/client';
 import { UsageError } from '../../command';
 import { defineCommand } from '../../define';
-import { leavesOf, shortValue } from '../../leaves';
+import { leavesOf, shortValue } from '../../service/leaves';
 import { JSON_OPTION, showOne, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
 import { evidenceText } from '../../service/evidence';

@@ -5,7 +5,7 @@ import { systemCode } from '../../files';
 import { importArchive } from '../../import/import-archive';
 import { ImportState, type Place } from '../../import/import-state';
 import { JSON_OPTION, showOne } from '../../output';
-import { Progress } from '../../progress';
+import { Progress } from '../../import/progress';
 import { asCaller, CALLER_OPTIONS } from '../../service/caller';
 
 const importFile = defineCommand({

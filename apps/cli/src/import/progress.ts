@@ -1,4 +1,4 @@
-import type { CommandContext } from './command';
+import type { CommandContext } from '../command';
 
 const BAR = 24;
 

@@ -9,9 +9,9 @@ import {
   PROTECTED_ROOTS,
   TextClasses,
 } from '@iss/domain/pure';
-import { IdentityStateError, VerificationError } from './errors.ts';
-import { jsonOf } from './json.ts';
-import type { Envelope, Evidence, PatchOperation } from './types.ts';
+import { IdentityStateError, VerificationError } from '../errors.ts';
+import { jsonOf } from '../json.ts';
+import type { Envelope, Evidence, PatchOperation } from '../types.ts';
 
 /** Returns the members of an envelope that a writer can set. */
 function contentOf(envelope: Envelope<object>): JsonObject {

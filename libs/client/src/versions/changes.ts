@@ -1,13 +1,13 @@
-import { ApiError, ConnectionError, UnauthorizedError, VerificationError } from './errors.ts';
-import type * as api from './generated/types.ts';
-import { decode } from './http/answer.ts';
-import { requireBounded } from './http/lines.ts';
-import { notOfThisApi, requireShape, type Shape } from './http/shape.ts';
-import { type CallOptions, isPassing, type Request, type Transport } from './http/transport.ts';
-import { MAX_EMPTY_PAGES, STREAM_IDLE_MS } from './limits.ts';
-import { HEADER, SUBJECT } from './shapes.ts';
-import type { Change, ChangeType, SubjectType, Verify } from './types.ts';
-import type { Verifier } from './verify/verifier.ts';
+import { ApiError, ConnectionError, UnauthorizedError, VerificationError } from '../errors.ts';
+import type * as api from '../generated/types.ts';
+import { decode } from '../http/answer.ts';
+import { requireBounded } from '../http/lines.ts';
+import { notOfThisApi, requireShape, type Shape } from '../http/shape.ts';
+import { type CallOptions, isPassing, type Request, type Transport } from '../http/transport.ts';
+import { MAX_EMPTY_PAGES, STREAM_IDLE_MS } from '../limits.ts';
+import { HEADER, SUBJECT } from '../shapes.ts';
+import type { Change, ChangeType, SubjectType, Verify } from '../types.ts';
+import type { Verifier } from '../verify/verifier.ts';
 
 export interface ChangesOptions extends CallOptions {
   /** The `log_index` of the last processed change. By default, the feed starts with the first one. */

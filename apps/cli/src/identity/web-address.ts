@@ -1,5 +1,5 @@
-import { Failure } from './errors';
-import { visible } from './visible';
+import { Failure } from '../errors';
+import { visible } from '../visible';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 

@@ -1,5 +1,5 @@
 import { createVerifier, TlogError } from '@iss/tlog';
-import { UsageError } from './command';
+import { UsageError } from '../command';
 
 export const DATABASE_OPTION = {
   'database-url': {

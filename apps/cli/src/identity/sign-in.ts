@@ -7,7 +7,7 @@ import { fetchText } from '../fetch-text';
 import { Members } from '@iss/proof';
 import { visible } from '../visible';
 import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
-import { requireWebAddress } from '../web-address';
+import { requireWebAddress } from './web-address';
 
 /** How long a user may take to sign in. */
 const SIGN_IN_MS = 300_000;

@@ -1,9 +1,9 @@
-import { ErasedError, VerificationError } from './errors.ts';
-import { parseAnswer } from './http/answer.ts';
-import type { CallOptions, Query, Transport } from './http/transport.ts';
-import type { Snapshot, Verify, Version } from './types.ts';
-import type { Asked } from './verify/snapshot.ts';
-import type { Verifier } from './verify/verifier.ts';
+import { ErasedError, VerificationError } from '../errors.ts';
+import { parseAnswer } from '../http/answer.ts';
+import type { CallOptions, Query, Transport } from '../http/transport.ts';
+import type { Snapshot, Verify, Version } from '../types.ts';
+import type { Asked } from '../verify/snapshot.ts';
+import type { Verifier } from '../verify/verifier.ts';
 
 export interface ReadOptions extends CallOptions {
   /** Defaults to the setting of the client. */

@@ -1,5 +1,5 @@
 import { formatPointer } from '@iss/domain/pure';
-import { visible } from './visible';
+import { visible } from '../visible';
 
 /** A scalar, or an empty object or array, with its path. */
 export interface Leaf {
