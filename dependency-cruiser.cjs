@@ -53,6 +53,18 @@ module.exports = {
       to: { path: ['persistence', 'queue', 'platform'].flatMap(lib) },
     },
     {
+      name: 'the-console-ui-knows-no-api',
+      severity: 'error',
+      from: { path: '^apps/console/src/ui/' },
+      to: { path: '^apps/console/src/(app|entities|features|forms|shell)/' },
+    },
+    {
+      name: 'the-console-features-stand-on-its-entities-and-forms',
+      severity: 'error',
+      from: { path: '^apps/console/src/(app|entities|forms)/' },
+      to: { path: '^apps/console/src/(features|shell)/' },
+    },
+    {
       name: 'pg-only-in-persistence',
       severity: 'error',
       // The auditor reads with statements of its own.

@@ -57,6 +57,14 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'libs/domain/src/seal.ts': importOf('node:crypto'),
   },
   'the-console-stands-on-the-client': { 'apps/console/src/shortcut.ts': importOf('@iss/platform') },
+  'the-console-ui-knows-no-api': {
+    'apps/console/src/ui/list.ts': importOf('../app/api'),
+    'apps/console/src/app/api.ts': '',
+  },
+  'the-console-features-stand-on-its-entities-and-forms': {
+    'apps/console/src/entities/grant.ts': importOf('../features/sharing'),
+    'apps/console/src/features/sharing.ts': '',
+  },
   'no-circular': { 'libs/domain/src/a.ts': importOf('./b'), 'libs/domain/src/b.ts': importOf('./a') },
   'pg-only-in-persistence': { ...packageOf('pg'), 'apps/api-gateway/src/sql.ts': importOf('pg') },
   'typeorm-only-for-migrations': {

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from 'react';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type api, ApiError, type Change, ConnectionError, type IdentityState } from '@identity-state/client';
+import { ApiError, type Change, ConnectionError, type IdentityState } from '@identity-state/client';
 import { pathOf, tenantPath, useInvalidate } from './api.ts';
 import { useClient, useSessionState } from './context.tsx';
 
@@ -123,8 +123,9 @@ async function lookBack(
   let found: readonly Change[] = [];
   let [few, many] = [0, Infinity];
   for (let looks = 0, span = LOOKS_BACK; looks < MOST_LOOKS; looks++) {
-    const query = { limit: KEPT, ...(span >= size ? {} : { after: size - span - 1 }) };
-    const page = await client.request<api.ChangePage>('GET', tenantPath(tenantId, 'changes'), { query, signal });
+    const query = { limit: KEPT, ...(span >= size ? {} : { after: String(size - span - 1) }) };
+    const path = { tenant_id: tenantId };
+    const page = await client.request('GET', '/v1/tenants/{tenant_id}/changes', { path, query, signal });
     if (page.has_more) many = Math.min(span, size);
     else {
       found = page.items;

@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 import { RIGHTS } from '../generated/rights.ts';
-import { tenantPath, useList, useTenants } from './api.ts';
+import { apiCall, useList, useTenants } from './api.ts';
 import { useSession } from './context.tsx';
 
 export type Role = api.TenantOfMember['role'];
@@ -37,7 +37,9 @@ export function isCaller(principalId: string, sub: string): boolean {
 /** Returns whether the caller's own flag lets it use grants of its tenant, or undefined while unknown. */
 export function useMayUseGrants(tenantId: string): boolean | undefined {
   const { subject } = useSession();
-  const { items, isPending } = useList<api.Principal>(tenantPath(tenantId, 'principals'), { limit: 1_000 });
+  const { items, isPending } = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/principals', { path: { tenant_id: tenantId }, query: { limit: 1_000 } }),
+  );
   if (isPending) return undefined;
   const own = items.find(({ principal_id: id }) => isCaller(id, subject));
   // If the list does not contain the caller, the service decides.

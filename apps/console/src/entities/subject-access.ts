@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { api } from '@identity-state/client';
-import { useSubject } from '../app/address.ts';
-import { tenantPath, useGet } from '../app/api.ts';
+import { OF_SUBJECT, useSubject } from '../app/address.ts';
+import { apiCall, tenantPath, useGet } from '../app/api.ts';
 import { useClient } from '../app/context.tsx';
 
 export type Scope = api.AccessibleSubject['scopes'][number];
@@ -31,16 +31,17 @@ const ALL: Granted = { isFound: true, scopes: SCOPES, until: null, latest: null 
 /** Returns the owner of the subject that the address names, and the access to it. */
 export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Error | null; refetch: () => void } {
   const client = useClient();
-  const { tenantId, subjectType, subjectId, path } = useSubject();
-  const owners = useGet<api.OwnershipPage>(`${path}/owners`);
+  const { tenantId, subjectType, subjectId, ids } = useSubject();
+  const owners = useGet(apiCall('GET', `${OF_SUBJECT}/owners`, { path: ids }));
   const owner = owners.data?.items[0]?.owner_tenant_id;
   const isOwner = owner === tenantId;
-  const list = tenantPath(tenantId, 'accessible-subjects');
+  const list = '/v1/tenants/{tenant_id}/accessible-subjects';
   const granted = useQuery({
-    queryKey: [...list.split('/').slice(1), 'scopes', subjectType, subjectId],
+    queryKey: [...tenantPath(tenantId, 'accessible-subjects').split('/').slice(1), 'scopes', subjectType, subjectId],
     queryFn: async ({ signal }): Promise<Granted> => {
       const query = { subject_type: subjectType, subject_id: subjectId };
-      return grantedBy((await client.request<api.AccessibleSubjectPage>('GET', list, { signal, query })).items);
+      const path = { tenant_id: tenantId };
+      return grantedBy((await client.request('GET', list, { path, query, signal })).items);
     },
     enabled: owner !== undefined && !isOwner,
   });
@@ -74,11 +75,11 @@ function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
 
 /** Returns the scopes that the caller lost since the page was opened. */
 export function useLostScopes({ isFound, scopes }: SubjectAccess): readonly Scope[] {
-  const [held, setHeld] = useState<readonly Scope[]>([]);
+  const [earlier, setEarlier] = useState<readonly Scope[]>([]);
   const now = isFound ? scopes : [];
-  const gained = now.filter((scope) => !held.includes(scope));
-  if (gained.length > 0) setHeld([...held, ...gained]);
-  return held.filter((scope) => !now.includes(scope));
+  const gained = now.filter((scope) => !earlier.includes(scope));
+  if (gained.length > 0) setEarlier([...earlier, ...gained]);
+  return earlier.filter((scope) => !now.includes(scope));
 }
 
 /** Reads the header of the newest version; undefined data until then, or if the caller may not read it. */
@@ -86,10 +87,11 @@ export function useSubjectHead(access: SubjectAccess | undefined): {
   data: api.SnapshotHeader | undefined;
   error: Error | null;
 } {
-  const { path } = useSubject();
+  const { ids } = useSubject();
   const byLineage = access?.may('read_lineage') === true;
   // A lineage also contains the headers of erased versions.
-  const lineage = useGet<api.SnapshotPage>(byLineage ? `${path}/history` : null, { limit: 1, view: 'header' });
+  const query = { limit: 1, view: 'header' } as const;
+  const lineage = useGet(byLineage ? apiCall('GET', `${OF_SUBJECT}/history`, { path: ids, query }) : null);
   return byLineage
     ? { data: lineage.data?.items[0], error: lineage.error }
     : { data: access?.latest ?? undefined, error: null };

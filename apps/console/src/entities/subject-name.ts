@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type api, NotFoundError, type SubjectType } from '@identity-state/client';
-import { tenantPath } from '../app/api.ts';
+import { OF_SUBJECT } from '../app/address.ts';
 import { useClient } from '../app/context.tsx';
 
 const NAME = '/attributes/biographic/name';
@@ -26,10 +26,10 @@ export function useSubjectName(
   const { data, isError } = useQuery({
     queryKey: ['name', tenantId, subjectType, subjectId, version],
     queryFn: async ({ signal }): Promise<string | null> => {
-      const path = `${tenantPath(tenantId, 'subjects', subjectType, subjectId)}/provenance`;
+      const path = { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId };
       const query = { path: NAME_PATHS[subjectType], version, limit: PARTS };
       try {
-        return nameOf((await client.request<api.Provenance>('GET', path, { signal, query })).items);
+        return nameOf((await client.request('GET', `${OF_SUBJECT}/provenance`, { path, query, signal })).items);
       } catch (error) {
         if (error instanceof NotFoundError) return null;
         throw error;

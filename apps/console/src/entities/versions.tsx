@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
-import { useSubject } from '../app/address.ts';
-import { useList } from '../app/api.ts';
+import { OF_SUBJECT, useSubject } from '../app/address.ts';
+import { apiCall, useList } from '../app/api.ts';
 import { receiptIn } from './erased.ts';
 import { useSubjectAccess, useSubjectHead } from './subject-access.ts';
 import { TEXT } from './words.ts';
@@ -17,14 +17,11 @@ const LISTED = 200;
  * list. It starts at the latest version, or at version 1 if it may not read the latest one.
  */
 export function useVersions() {
-  const { path } = useSubject();
+  const { ids } = useSubject();
   const access = useSubjectAccess().data;
   const isListed = access?.may('read_lineage') === true;
-  const list = useList<api.SnapshotHeader>(isListed ? `${path}/history` : null, {
-    view: 'header',
-    order: 'desc',
-    limit: LISTED,
-  });
+  const query = { view: 'header', order: 'desc', limit: LISTED } as const;
+  const list = useList(isListed ? apiCall('GET', `${OF_SUBJECT}/history`, { path: ids, query }) : null);
   const { items, data, error } = list;
   const head = useSubjectHead(isListed ? undefined : access).data;
   const latest = items[0]?.snapshot_version ?? head?.snapshot_version ?? null;

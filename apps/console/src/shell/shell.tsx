@@ -126,20 +126,12 @@ export function TenantFrame() {
   );
 }
 
+const VIEWS = ['subjects', 'proposals', 'sharing', 'requests', 'webhooks', 'tenant', 'log'] as const;
+
 function TenantLinks({ tenantId }: { tenantId: string }) {
-  const params = { tenantId };
-  const links = [
-    ['/t/$tenantId/subjects', TEXT.nav.subjects],
-    ['/t/$tenantId/proposals', TEXT.nav.proposals],
-    ['/t/$tenantId/sharing', TEXT.nav.sharing],
-    ['/t/$tenantId/requests', TEXT.nav.requests],
-    ['/t/$tenantId/webhooks', TEXT.nav.webhooks],
-    ['/t/$tenantId/tenant', TEXT.nav.tenant],
-    ['/t/$tenantId/log', TEXT.nav.log],
-  ] as const;
-  return links.map(([to, label]) => (
-    <Link key={to} to={to} params={params} className={styles.link}>
-      {label}
+  return VIEWS.map((view) => (
+    <Link key={view} to={`/t/$tenantId/${view}`} params={{ tenantId }} className={styles.link}>
+      {TEXT.nav[view]}
     </Link>
   ));
 }

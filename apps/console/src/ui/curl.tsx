@@ -1,9 +1,16 @@
-import type { ApiCall } from '../app/api.ts';
 import { TEXT } from '../text/ui.ts';
 import { Copy } from './copy.tsx';
 
+/** A request to the API. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly body?: unknown;
+}
+
 /** Returns a call as a curl command for a shell with `$TOKEN`. */
-export function curlOf({ method, path, query, body }: ApiCall): string {
+export function curlOf({ method, path, query, body }: Call): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== null && value !== undefined) parameters.set(name, String(value));
@@ -21,6 +28,6 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export function CopyCurl({ call }: { call: ApiCall }) {
+export function CopyCurl({ call }: { call: Call }) {
   return <Copy text={curlOf(call)} label={TEXT.copyCurl} />;
 }

@@ -1,7 +1,6 @@
 import { Fragment, type ReactNode, useEffect } from 'react';
-import type { ApiCall } from '../app/api.ts';
 import { TEXT } from '../text/ui.ts';
-import { CopyCurl } from './curl.tsx';
+import { type Call, CopyCurl } from './curl.tsx';
 import styles from './ui.module.css';
 
 interface PageProps {
@@ -10,7 +9,7 @@ interface PageProps {
   note?: ReactNode;
   actions?: ReactNode;
   /** The call that returns the data of the page. */
-  call?: ApiCall;
+  call?: Call;
   children: ReactNode;
 }
 

@@ -1,12 +1,10 @@
-import type { Query } from '@identity-state/client';
-
 const MAX_NAME = 128;
 const MAX_ID = 512;
 
 /** A meaning of a search text: a name, an identifier, or the beginning of an id. Each is a query of its own. */
 export interface Meaning {
   readonly kind: 'name' | 'identifier' | 'id';
-  readonly query: Query;
+  readonly query: { readonly q?: string; readonly identifier?: string; readonly subject_id_prefix?: string };
 }
 
 /** ISO 17442: twenty characters, the last two of them digits. */

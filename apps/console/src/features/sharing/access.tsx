@@ -1,6 +1,7 @@
 import { useDeferredValue, useEffect, useRef } from 'react';
 import type { api } from '@identity-state/client';
-import { useList } from '../../app/api.ts';
+import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
 import { GRANTEE, MAY_READ, namesOf, subjectColumn, untilColumn } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
@@ -17,6 +18,7 @@ import { TEXT } from './words.ts';
 
 type Period = api.AccessPeriod;
 
+const HISTORY = `${OF_SUBJECT}/access-history` as const;
 const MOST_PERIODS = 1_000;
 const MOST_LANES = 40;
 const TONES: Readonly<Record<NonNullable<Period['ended_by']> | 'lives', Tone>> = {
@@ -27,24 +29,20 @@ const TONES: Readonly<Record<NonNullable<Period['ended_by']> | 'lives', Tone>> =
 };
 
 /** Shows which tenants could read a subject: as bars on a time axis, and as a list for any moment. */
-export function Access({ tenantId, path }: { tenantId: string; path: string }) {
-  const all = useWholeList<Period>(`${path}/access-history`, { limit: 200 }, MOST_PERIODS);
+export function Access({ subject }: { subject: SubjectAddress }) {
+  const all = useWholeList(apiCall('GET', HISTORY, { path: subject.ids, query: { limit: 200 } }), MOST_PERIODS);
   return (
     <Section title={TEXT.could}>
       <Answer query={all}>
         {() =>
-          all.items.length === 0 ? (
-            <Empty title={TEXT.noPeriods} />
-          ) : (
-            <Axis tenantId={tenantId} path={path} periods={all.items} />
-          )
+          all.items.length === 0 ? <Empty title={TEXT.noPeriods} /> : <Axis subject={subject} periods={all.items} />
         }
       </Answer>
     </Section>
   );
 }
 
-function Axis({ tenantId, path, periods }: { tenantId: string; path: string; periods: readonly Period[] }) {
+function Axis({ subject, periods }: { subject: SubjectAddress; periods: readonly Period[] }) {
   const { search, set } = useFilters();
   const at = search['at'];
   // The request follows the slider with a delay.
@@ -57,10 +55,8 @@ function Axis({ tenantId, path, periods }: { tenantId: string; path: string; per
   const before = changes.findLast((time) => time < moment);
   const after = changes.find((time) => time > moment);
   const move = (time: number | undefined): void => set({ at: time === undefined ? '' : new Date(time).toISOString() });
-  const list = useList<Period>(`${path}/access-history`, {
-    at: new Date(momentOf(delayed)).toISOString(),
-    limit: 200,
-  });
+  const query = { at: new Date(momentOf(delayed)).toISOString(), limit: 200 };
+  const list = useList(apiCall('GET', HISTORY, { path: subject.ids, query }));
   return (
     <div className={ui.stack}>
       <p className={ui.quiet}>{TEXT.couldText}</p>
@@ -105,7 +101,7 @@ function Axis({ tenantId, path, periods }: { tenantId: string; path: string; per
           list={list}
           empty={null}
           keyOf={keyOfPeriod}
-          columns={[GRANTEE, subjectColumn(tenantId), ...PERIOD_COLUMNS]}
+          columns={[GRANTEE, subjectColumn(subject.tenantId), ...PERIOD_COLUMNS]}
         />
       </div>
     </div>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
 import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
@@ -11,6 +11,8 @@ import ui from '../../ui/ui.module.css';
 import { ScopeFields, UntilField } from './grant-fields.tsx';
 import { LogProofDialog } from './log-proof.tsx';
 import { TEXT } from './words.ts';
+
+const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';
 
 interface GrantDialogProps {
   tenantId: string;
@@ -38,11 +40,10 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
       };
       const isWrong = scopes.length === 0 || (body.expires_at !== undefined && isPast(until));
       if (isWrong || Object.keys(body).length === 0) return null;
-      return {
-        method: 'PATCH',
-        path: tenantPath(tenantId, 'grants', grant.grant_id),
+      return apiCall('PATCH', OF_GRANT, {
+        path: { tenant_id: tenantId, grant_id: grant.grant_id },
         body: { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
-      };
+      });
     },
     onDone: onClose,
   });
@@ -86,7 +87,7 @@ export function RevokeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
     <ConfirmCall
       title={words.title(grant.grantee_tenant_id)}
       confirm={words.confirm}
-      call={{ method: 'POST', path: tenantPath(tenantId, 'grants', grant.grant_id, 'revoke') }}
+      call={apiCall('POST', `${OF_GRANT}/revoke`, { path: { tenant_id: tenantId, grant_id: grant.grant_id } })}
       changes={[tenantPath(tenantId)]}
       onClose={onClose}
     >

@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import type { api } from '@identity-state/client';
+import type { ApiCall, Page } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
 import { GRANT } from '../../entities/grant-words.ts';
 import { subjectColumn } from '../../entities/grant.tsx';
@@ -22,7 +23,7 @@ const MOST_DAYS = 366;
 const NO_CONTENT: ReadonlySet<Disclosure['via']> = new Set(['headers', 'proof']);
 
 interface DisclosuresProps {
-  path: string;
+  call: ApiCall<Page<Disclosure>>;
   /** The tenant that was shown the versions; null for the disclosures of one subject. */
   readerId: string | null;
   words: {
@@ -33,16 +34,12 @@ interface DisclosuresProps {
     readonly emptyText?: string;
     readonly emptyFiltered?: string;
   };
-  from: string | undefined;
-  to: string | undefined;
-  grantee?: string | undefined;
 }
 
 /** Lists disclosures. Memoized, since the slider above the list changes the address. */
-export const Disclosures = memo(function Disclosures({ path, readerId, words, from, to, grantee }: DisclosuresProps) {
-  const query = { from, to, grantee_tenant_id: grantee, limit: 200 };
-  const isFiltered = from !== undefined || to !== undefined || grantee !== undefined;
-  const list = useWholeList<Disclosure>(path, query, MOST_DISCLOSURES);
+export const Disclosures = memo(function Disclosures({ call, readerId, words }: DisclosuresProps) {
+  const isFiltered = Object.entries(call.query ?? {}).some(([name, value]) => name !== 'limit' && value !== undefined);
+  const list = useWholeList(call, MOST_DISCLOSURES);
   const empty = isFiltered
     ? { title: words.emptyFiltered ?? words.empty }
     : { title: words.empty, ...(words.emptyText === undefined ? {} : { text: words.emptyText }) };

@@ -1,4 +1,4 @@
-import type { useList } from '../../app/api.ts';
+import type { List } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { type Grant, GRANTEE, MAY_READ, PURPOSE, STATUS, subjectColumn, untilColumn } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
@@ -11,7 +11,7 @@ interface GrantTableProps {
   tenantId: string;
   /** The grants of the list that are shown. */
   grants: readonly Grant[];
-  list: ReturnType<typeof useList<Grant>>;
+  list: List<Grant>;
   caption: string;
 }
 

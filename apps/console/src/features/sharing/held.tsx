@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useMayUseGrants } from '../../app/rights.ts';
 import { GRANTOR, MAY_READ, PURPOSE, UNTIL } from '../../entities/grant.tsx';
 import { grantedSubjectColumn, keyOfSubject, NoGrantsUsed } from '../../entities/subject.tsx';
@@ -12,10 +12,11 @@ import { TEXT } from './words.ts';
 export function Held({ tenantId }: { tenantId: string }) {
   const q = useFilters().search['find']?.trim() ?? '';
   const mayUse = useMayUseGrants(tenantId);
-  const list = useList<api.AccessibleSubject>(
-    mayUse === true ? tenantPath(tenantId, 'accessible-subjects') : null,
-    q === '' ? {} : { q: q.slice(0, 128) },
-  );
+  const call = apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', {
+    path: { tenant_id: tenantId },
+    query: { q: q === '' ? undefined : q.slice(0, 128) },
+  });
+  const list = useList(mayUse === true ? call : null);
   if (mayUse === false) return <NoGrantsUsed />;
   const text = (
     <>

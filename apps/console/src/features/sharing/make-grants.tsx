@@ -138,7 +138,11 @@ function KnownTenants({ tenantId, grantees, onChoose }: KnownTenantsProps) {
 function FindSubject({ tenantId, onChoose }: { tenantId: string; onChoose: (subject: string) => void }) {
   const [text, setText] = useState('');
   const q = useDeferredValue(text.trim());
-  const list = useList<api.Subject>(q === '' ? null : tenantPath(tenantId, 'subjects'), { q, limit: FOUND });
+  const call = apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
+    path: { tenant_id: tenantId },
+    query: { q, limit: FOUND },
+  });
+  const list = useList(q === '' ? null : call);
   return (
     <div className={styles.fieldset}>
       <TextField

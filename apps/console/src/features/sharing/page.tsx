@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTenantId } from '../../app/address.ts';
-import { tenantPath } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useWholeList } from '../../app/whole-list.ts';
-import { type Grant, type GrantStatus, hasStatus, isOnAll, MOST_GRANTS } from '../../entities/grant.tsx';
+import { type GrantStatus, hasStatus, isOnAll, MOST_GRANTS } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
 import { ChoiceFilter, Filters, TextFilter, useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
@@ -21,6 +21,7 @@ import { PendingGrants } from './pending-grants.tsx';
 import styles from './styles.module.css';
 import { TEXT } from './words.ts';
 
+const GRANTS = '/v1/tenants/{tenant_id}/grants';
 const ADDRESS = '/t/$tenantId/sharing';
 const STATUSES: readonly GrantStatus[] = ['live', 'expiring', 'expired', 'revoked'];
 
@@ -29,11 +30,16 @@ export function SharingView() {
   const tenantId = useTenantId();
   const isHeld = useFilters().search['show'] === 'held';
   const may = useMay(tenantId);
+  const path = { tenant_id: tenantId };
   return (
     <Page
       title={TEXT.title}
       note={TEXT.note}
-      call={{ method: 'GET', path: tenantPath(tenantId, isHeld ? 'accessible-subjects' : 'grants') }}
+      call={
+        isHeld
+          ? apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', { path })
+          : apiCall('GET', GRANTS, { path })
+      }
       actions={
         may('POST /v1/tenants/{tenant_id}/grants') && (
           <DialogButton kind="primary" label={TEXT.grant}>
@@ -60,7 +66,10 @@ function Issued({ tenantId }: { tenantId: string }) {
   const { status, grantee = '', on, find = '' } = useFilters().search;
   const navigate = useNavigate({ from: ADDRESS });
   const may = useMay(tenantId);
-  const list = useWholeList<Grant>(tenantPath(tenantId, 'grants'), { limit: 100 }, MOST_GRANTS);
+  const list = useWholeList(
+    apiCall('GET', GRANTS, { path: { tenant_id: tenantId }, query: { limit: 100 } }),
+    MOST_GRANTS,
+  );
   const { items } = list;
   const fits = items.filter(
     (grant) =>

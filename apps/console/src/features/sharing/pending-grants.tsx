@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useList } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller } from '../../app/rights.ts';
 import { GRANTEE, MAY_READ, PURPOSE, UNTIL, untilColumn } from '../../entities/grant.tsx';
@@ -13,17 +13,19 @@ import { TEXT } from './words.ts';
 type PendingGrant = api.PendingGrant;
 
 const WORDS = TEXT.pending;
+const PENDING = '/v1/tenants/{tenant_id}/pending-grants';
 
 /** Shows an admin the grants on all subjects that wait for a second human. The requester cannot confirm its own. */
 export function PendingGrants({ tenantId }: { tenantId: string }) {
   const { subject } = useSession();
-  const path = tenantPath(tenantId, 'pending-grants');
-  const { items } = useList<PendingGrant>(path);
+  const path = { tenant_id: tenantId };
+  const { items } = useList(apiCall('GET', PENDING, { path }));
   const action = useAction(tenantPath(tenantId));
   const end = (how: 'confirm' | 'cancel') => ({
     label: WORDS[how],
     isPending: action.isPending,
-    run: ({ grant_id: id }: PendingGrant) => action.mutate({ method: 'POST', path: `${path}/${id}/${how}` }),
+    run: ({ grant_id }: PendingGrant) =>
+      action.mutate(apiCall('POST', `${PENDING}/{grant_id}/${how}`, { path: { ...path, grant_id } })),
   });
   const [actions] = useRowActions<PendingGrant>(TEXT.actions, [
     {

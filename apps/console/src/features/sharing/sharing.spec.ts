@@ -5,8 +5,7 @@ import '../../testing/dom.ts';
 import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
 import { type Disclosure, daysOf, keyOfDisclosure } from './disclosures.tsx';
 import { type Grant, hasStatus, isOnAll, namesOf, statusOf } from '../../entities/grant.tsx';
-import { instantOf, localOf } from '../../forms/moment.tsx';
-import { wantedOf } from './grants-to-make.ts';
+import { outcomeOf, wantedOf } from './grants-to-make.ts';
 
 const DAY = 86_400_000;
 const grant = (changes: Partial<Grant>): Grant => ({
@@ -42,15 +41,6 @@ describe('the status of a grant', () => {
   });
 });
 
-it.each([
-  ['2026-01-15T09:30:45.000Z', '2026-01-15T09:30:45.000Z'],
-  ['', null],
-  ['no time', null],
-])('%s as a local time and back', (at, expected) => {
-  expect(instantOf(expected === null ? at : localOf(at))).toBe(expected);
-});
-
-it('no end is no local time', () => expect(localOf(null)).toBe(''));
 it('scopes are named in words', () => expect(namesOf(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
 it.each([
   ['*', true],
@@ -118,6 +108,50 @@ describe('what the form of grants wants', () => {
     const until = '2999-01-01T00:00';
     const [body] = wantedOf({ ...form, until, purpose: ' Loan ' }).bodies;
     expect(body).toMatchObject({ expires_at: new Date(until).toISOString(), purpose: 'Loan', scopes: ['read_latest'] });
+  });
+});
+
+describe('the outcome of requests for grants', () => {
+  const bodies = ['beta', 'gamma', 'delta'].map((grantee) => ({
+    grantee_tenant_id: grantee,
+    subject_type: '*' as const,
+    scopes: ['read_latest' as const],
+  }));
+  const refusal = { code: 'forbidden', message: 'No such tenant.', request_id: 'r-1' } as const;
+  const pending: api.PendingGrant = {
+    grant_id: 'g-1',
+    grantor_tenant_id: 'acme',
+    grantee_tenant_id: 'beta',
+    subject_type: '*',
+    subject_id: '*',
+    scopes: ['read_latest'],
+    expires_at: null,
+    purpose: null,
+    status: 'pending',
+    requested_by: 'oidc:dev#alice',
+    created_at: '2026-01-20T08:00:00.000Z',
+    confirm_by: '2026-01-21T08:00:00.000Z',
+    confirmed_by: null,
+    confirmed_at: null,
+    cancelled_by: null,
+    cancelled_at: null,
+  };
+
+  it('of a batch counts what was created, waits and was refused, and adds to the earlier ones', () => {
+    const first = outcomeOf(null, bodies, {
+      items: [
+        { index: 0, status: 202, pending_grant: pending },
+        { index: 1, status: 403, error: refusal },
+        { index: 2, status: 201, grant: grant({ grantee_tenant_id: 'delta' }) },
+      ],
+    });
+    expect(first).toEqual({ made: 1, waiting: 1, refused: [{ body: bodies[1], why: 'No such tenant.' }] });
+    const again = outcomeOf(first, bodies.slice(1, 2), { ...grant({}), grant: grant({}) });
+    expect(again).toEqual({ made: 2, waiting: 1, refused: [] });
+  });
+
+  it('of one request counts a grant that waits', () => {
+    expect(outcomeOf(null, bodies.slice(0, 1), pending)).toEqual({ made: 0, waiting: 1, refused: [] });
   });
 });
 

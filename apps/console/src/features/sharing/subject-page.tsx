@@ -1,20 +1,11 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useSearch } from '@tanstack/react-router';
-import type { api } from '@identity-state/client';
-import { type SubjectAddress, useSubject } from '../../app/address.ts';
-import { tenantPath, useGet, useList } from '../../app/api.ts';
+import type { SubjectType } from '@identity-state/client';
+import { OF_SUBJECT, type SubjectAddress, useSubject } from '../../app/address.ts';
+import { apiCall, useGet, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useWholeList } from '../../app/whole-list.ts';
-import {
-  type Grant,
-  GRANTOR,
-  isOnAll,
-  MAY_READ,
-  MOST_GRANTS,
-  PURPOSE,
-  statusOf,
-  UNTIL,
-} from '../../entities/grant.tsx';
+import { GRANTOR, isOnAll, MAY_READ, MOST_GRANTS, PURPOSE, statusOf, UNTIL } from '../../entities/grant.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -32,8 +23,9 @@ const ROUTE = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/sharing';
 /** Shows which other tenants may read a subject, could read it at any moment, and have read it. */
 export function SubjectSharingView() {
   const subject = useSubject();
-  const { tenantId, subjectType, subjectId, path } = subject;
-  const owners = useGet<api.OwnershipPage>(`${path}/owners`);
+  const { tenantId, subjectType, subjectId, ids } = subject;
+  const ownersCall = apiCall('GET', `${OF_SUBJECT}/owners`, { path: ids });
+  const owners = useGet(ownersCall);
   const may = useMay(tenantId);
   const owner = owners.data?.items[0]?.owner_tenant_id;
   const isOwn = owner === tenantId;
@@ -41,7 +33,7 @@ export function SubjectSharingView() {
     <Page
       title={TEXT.subjectTitle}
       note={TEXT.subjectNote(subjectId)}
-      call={{ method: 'GET', path: `${path}/${isOwn || owner === undefined ? 'grants' : 'owners'}` }}
+      call={isOwn || owner === undefined ? apiCall('GET', `${OF_SUBJECT}/grants`, { path: ids }) : ownersCall}
       actions={
         isOwn &&
         may('POST /v1/tenants/{tenant_id}/grants') && (
@@ -59,7 +51,12 @@ export function SubjectSharingView() {
 }
 
 function Own({ subject }: { subject: SubjectAddress }) {
+  const { ids, path } = subject;
   const { from, to, grantee } = useSearch({ from: ROUTE });
+  const disclosures = useMemo(() => {
+    const query = { from, to, grantee_tenant_id: grantee, limit: 200 };
+    return apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: ids, query });
+  }, [path, from, to, grantee]);
   const may = useMay(subject.tenantId);
   const isAdmin = may('GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history');
   return (
@@ -67,15 +64,8 @@ function Own({ subject }: { subject: SubjectAddress }) {
       <Readers subject={subject} isAdmin={isAdmin} />
       {isAdmin ? (
         <>
-          <Access tenantId={subject.tenantId} path={subject.path} />
-          <Disclosures
-            path={`${subject.path}/disclosures`}
-            readerId={null}
-            words={TEXT.did}
-            from={from}
-            to={to}
-            grantee={grantee}
-          />
+          <Access subject={subject} />
+          <Disclosures readerId={null} call={disclosures} words={TEXT.did} />
         </>
       ) : (
         <Notice>{TEXT.adminOnly}</Notice>
@@ -86,18 +76,20 @@ function Own({ subject }: { subject: SubjectAddress }) {
 
 /** Lists the grants on a subject, live ones first. */
 function Readers({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }) {
-  const { tenantId, subjectType, subjectId } = subject;
+  const { tenantId, subjectType, subjectId, ids } = subject;
   const [isAll, setAll] = useState(false);
-  const list = useWholeList<Grant>(
-    isAdmin ? `${subject.path}/grants` : tenantPath(tenantId, 'grants'),
-    isAdmin ? { limit: MOST_GRANTS } : { subject_type: subjectType, subject_id: subjectId, limit: 100 },
+  const issued = (query: { subject_type: '*' | SubjectType; subject_id?: string }) =>
+    apiCall('GET', '/v1/tenants/{tenant_id}/grants', {
+      path: { tenant_id: tenantId },
+      query: { ...query, limit: 100 },
+    });
+  const list = useWholeList(
+    isAdmin
+      ? apiCall('GET', `${OF_SUBJECT}/grants`, { path: ids, query: { limit: MOST_GRANTS } })
+      : issued({ subject_type: subjectType, subject_id: subjectId }),
     MOST_GRANTS,
   );
-  const onAll = useWholeList<Grant>(
-    isAdmin ? null : tenantPath(tenantId, 'grants'),
-    { subject_type: '*', limit: 100 },
-    MOST_GRANTS,
-  );
+  const onAll = useWholeList(isAdmin ? null : issued({ subject_type: '*' }), MOST_GRANTS);
   const grants = isAdmin ? list.items : [...onAll.items.filter(isOnAll), ...list.items];
   const live = grants.filter(({ status }) => status === 'active');
   const over = grants.filter(({ status }) => status !== 'active');
@@ -134,10 +126,12 @@ function Readers({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boole
 /** Shows this tenant's access to a subject of another tenant. */
 function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string }) {
   const { tenantId, subjectType, subjectId } = subject;
-  const list = useList<api.AccessibleSubject>(tenantPath(tenantId, 'accessible-subjects'), {
-    subject_type: subjectType,
-    subject_id: subjectId,
-  });
+  const list = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', {
+      path: { tenant_id: tenantId },
+      query: { subject_type: subjectType, subject_id: subjectId },
+    }),
+  );
   return (
     <Section title={TEXT.ours}>
       <p>{TEXT.foreign(owner)}</p>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { type api, type Change, momentOfChange } from '@identity-state/client';
+import { type Change, momentOfChange } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useFeed } from '../../app/live.ts';
 import { TEXT } from './words.ts';
 import { Section } from '../../ui/page.tsx';
@@ -31,10 +31,12 @@ export function Aside() {
 
 function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; title: string; text: string }) {
   const tenantId = useTenantId();
-  const { items, hasNextPage, isPending, error } = useList<api.Subject>(tenantPath(tenantId, 'subjects'), {
-    evidence,
-    limit: LACKING,
-  });
+  const { items, hasNextPage, isPending, error } = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
+      path: { tenant_id: tenantId },
+      query: { evidence, limit: LACKING },
+    }),
+  );
   return (
     <div className={styles.lacking}>
       <h3>{title}</h3>

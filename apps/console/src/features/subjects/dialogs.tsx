@@ -13,7 +13,7 @@ import { Field, Select, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { firstVersion } from './first-version.ts';
+import { firstVersionCall } from './first-version.ts';
 
 const WORDS = TEXT.make;
 const TYPES: readonly SubjectType[] = ['organization', 'individual', 'entity'];
@@ -30,11 +30,7 @@ export function NewSubject({ tenantId, onClose }: { tenantId: string; onClose: (
   const form = useForm({
     start,
     action: useAction(tenantPath(tenantId)),
-    callOf: (values) => ({
-      method: 'POST',
-      path: tenantPath(tenantId, 'entity-states'),
-      body: firstVersion({ ...values, by: principalId }, new Date()),
-    }),
+    callOf: (values) => firstVersionCall(tenantId, { ...values, by: principalId }),
     onDone: (_, { type: subjectType, subjectId }) =>
       void navigate({
         to: '/t/$tenantId/subjects/$subjectType/$subjectId',

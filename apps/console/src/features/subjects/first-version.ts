@@ -1,4 +1,5 @@
-import type { SubjectType } from '@identity-state/client';
+import type { api, SubjectType } from '@identity-state/client';
+import { type ApiCall, apiCall } from '../../app/api.ts';
 
 interface First {
   readonly type: SubjectType;
@@ -7,18 +8,21 @@ interface First {
   readonly by: string;
 }
 
-/** Returns a minimal first version. Its name is where search finds it. */
-export function firstVersion({ type, subjectId, name, by }: First, now: Date): object {
-  const at = now.toISOString();
-  return {
-    envelope_version: 'entity_state_envelope_v1',
-    snapshot_id: crypto.randomUUID(),
-    snapshot_version: 1,
-    generated_at: at,
-    subject: { subject_type: type, subject_id: subjectId },
-    attributes:
-      type === 'individual' ? { biographic: { name: { formatted_name: name } } } : { legal: { legal_name: name } },
-    evidence: [],
-    audit: { created_by: by === '' ? 'console' : by, created_at: at, source: 'console' },
-  };
+/** Returns the call that writes a minimal first version. Its name is where search finds it. */
+export function firstVersionCall(tenantId: string, { type, subjectId, name, by }: First): ApiCall<api.Snapshot> {
+  const at = new Date().toISOString();
+  return apiCall('POST', '/v1/tenants/{tenant_id}/entity-states', {
+    path: { tenant_id: tenantId },
+    body: {
+      envelope_version: 'entity_state_envelope_v1',
+      snapshot_id: crypto.randomUUID(),
+      snapshot_version: 1,
+      generated_at: at,
+      subject: { subject_type: type, subject_id: subjectId },
+      attributes:
+        type === 'individual' ? { biographic: { name: { formatted_name: name } } } : { legal: { legal_name: name } },
+      evidence: [],
+      audit: { created_by: by === '' ? 'console' : by, created_at: at, source: 'console' },
+    },
+  });
 }

@@ -1,11 +1,10 @@
 import { lazy, type ReactNode, Suspense } from 'react';
-import type { api, Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useMay, useMayUseGrants } from '../../app/rights.ts';
 import { keyOfSubject, NoGrantsUsed } from '../../entities/subject.tsx';
 import { SUBJECT } from '../../entities/subject-words.ts';
-import { ChoiceFilter, FilterField, useFilters } from '../../forms/filters.tsx';
+import { ChoiceFilter, FilterField, keyIn, useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
@@ -19,13 +18,14 @@ import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import { Aside } from './aside.tsx';
 import { grantedColumns, ownColumns } from './columns.tsx';
-import { firstVersion } from './first-version.ts';
+import { firstVersionCall } from './first-version.ts';
 import styles from './styles.module.css';
 import { TEXT } from './words.ts';
 
 const NewSubject = lazy(async () => ({ default: (await import('./dialogs.tsx')).NewSubject }));
 const ImportSubjects = lazy(async () => ({ default: (await import('./dialogs.tsx')).ImportSubjects }));
 
+const EVIDENCE = { missing: TEXT.missing, carried: TEXT.carried };
 const EXAMPLE = { type: 'organization', subjectId: 'example-corp', name: 'Example Corporation', by: 'me' } as const;
 
 /** Finds and filters the tenant's own subjects, or those that others share with it. */
@@ -33,14 +33,13 @@ export function SubjectsView() {
   const tenantId = useTenantId();
   const { find = '', of } = useFilters().search;
   const isGranted = of === 'granted';
-  const path = tenantPath(tenantId, isGranted ? 'accessible-subjects' : 'subjects');
-  const query = useQueryOfAddress();
+  const calls = useCalls();
   return (
     <Page
       title={TEXT.title}
       note={TEXT.note}
       actions={<Make tenantId={tenantId} />}
-      call={{ method: 'GET', path, query }}
+      call={isGranted ? calls.granted : calls.own}
     >
       <div className={styles.split}>
         <div className={styles.lists}>
@@ -54,10 +53,10 @@ export function SubjectsView() {
           ) : isGranted ? (
             <>
               <OfferedGrants tenantId={tenantId} />
-              <Granted query={query} />
+              <Granted />
             </>
           ) : (
-            <Own query={query} />
+            <Own />
           )}
         </div>
         <Aside />
@@ -90,12 +89,23 @@ function Make({ tenantId }: { tenantId: string }) {
   );
 }
 
-function useQueryOfAddress(): Query {
-  const { find = '', of, type, evidence } = useFilters().search;
-  const isGranted = of === 'granted';
+/** Returns the calls of both lists, as the address filters them. */
+function useCalls() {
+  const { find = '', type, evidence } = useFilters().search;
+  const path = { tenant_id: useTenantId() };
   // The service accepts no evidence filter together with a search.
-  if (find === '') return isGranted ? {} : { subject_type: type, evidence };
-  return { ...(isGranted ? {} : { subject_type: type }), ...meaningsOf(find)[0]?.query };
+  const [first] = find === '' ? [] : meaningsOf(find);
+  const search = find === '' ? { evidence: keyIn(EVIDENCE, evidence) } : first?.query;
+  return {
+    own: apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
+      path,
+      query: { subject_type: keyIn(SUBJECT.types, type), ...search },
+    }),
+    granted: apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', {
+      path,
+      query: { q: first?.query.q, identifier: first?.query.identifier },
+    }),
+  };
 }
 
 function Of({ of, children }: { of: 'granted' | undefined; children: ReactNode }) {
@@ -129,21 +139,18 @@ function SubjectFilters() {
         <ChoiceFilter name="type" label={SUBJECT.type} options={{ '': TEXT.everyType, ...SUBJECT.types }} />
       )}
       {of !== 'granted' && find === '' && (
-        <ChoiceFilter
-          name="evidence"
-          label={TEXT.evidence}
-          options={{ '': TEXT.anyEvidence, missing: TEXT.missing, carried: TEXT.carried }}
-        />
+        <ChoiceFilter name="evidence" label={TEXT.evidence} options={{ '': TEXT.anyEvidence, ...EVIDENCE }} />
       )}
       {isFiltered && <Button onClick={() => set({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>}
     </div>
   );
 }
 
-function Own({ query }: { query: Query }) {
+function Own() {
   const tenantId = useTenantId();
-  const list = useList<api.Subject>(tenantPath(tenantId, 'subjects'), query);
-  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const call = useCalls().own;
+  const list = useList(call);
+  const isFiltered = Object.values(call.query ?? {}).some((value) => value !== undefined);
   return (
     <ListTable
       caption={TEXT.caption}
@@ -160,19 +167,18 @@ function NoSubject() {
   const may = useMay(tenantId);
   if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new'))
     return <Empty title={TEXT.none} text={TEXT.noneReader} />;
-  const path = tenantPath(tenantId, 'entity-states');
   return (
     <Empty title={TEXT.none} text={TEXT.noneText}>
-      <CopyCurl call={{ method: 'POST', path, body: firstVersion(EXAMPLE, new Date()) }} />
+      <CopyCurl call={firstVersionCall(tenantId, EXAMPLE)} />
     </Empty>
   );
 }
 
-function Granted({ query }: { query: Query }) {
+function Granted() {
   const tenantId = useTenantId();
   const mayUse = useMayUseGrants(tenantId);
-  const path = tenantPath(tenantId, 'accessible-subjects');
-  const list = useList<api.AccessibleSubject>(mayUse === true ? path : null, query);
+  const { granted } = useCalls();
+  const list = useList(mayUse === true ? granted : null);
   if (mayUse === false) return <NoGrantsUsed />;
   const text = (
     <>

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { isPrincipal } from '../../entities/principal-name.ts';
 import { whoColumn } from '../../entities/principal.tsx';
-import { ChoiceFilter, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
+import { ChoiceFilter, keyIn, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import type { Column } from '../../ui/table/table.tsx';
@@ -19,9 +19,10 @@ const WORDS = TEXT.audit;
 export function Audit({ tenantId }: { tenantId: string }) {
   const { action, principal = '', from, to } = useFilters().search;
   // An incomplete principal id is not sent.
-  const query = { action, principal_id: isPrincipal(principal) ? principal : undefined, from, to };
+  const principalId = isPrincipal(principal) ? principal : undefined;
+  const query = { action: keyIn(ACTIONS, action), principal_id: principalId, from, to };
   const isFiltered = Object.values(query).some((value) => value !== undefined);
-  const list = useList<AuditRecord>(tenantPath(tenantId, 'audit'), query);
+  const list = useList(apiCall('GET', '/v1/tenants/{tenant_id}/audit', { path: { tenant_id: tenantId }, query }));
   return (
     <ListSection
       title={TEXT.tabs.audit}

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { OF_SUBJECT } from '../../app/address.ts';
+import { apiCall, tenantPath, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
@@ -16,7 +17,7 @@ type Erasure = api.Erasure;
 
 const WORDS = TEXT.erasures;
 const PAGE_SIZE = 20;
-const ROUTE = 'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}';
+const OF_ERASURE = `${OF_SUBJECT}/erasures/{erasure_id}` as const;
 const TONES: Readonly<Record<Erasure['status'], Tone>> = {
   pending: 'warn',
   erased: 'bad',
@@ -27,10 +28,14 @@ const TONES: Readonly<Record<Erasure['status'], Tone>> = {
 export function Erasures({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId);
   const { subject } = useSession();
-  const pathOf = ({ subject_type: type, subject_id: id, erasure_id: erasureId }: Erasure): string =>
-    tenantPath(tenantId, 'subjects', type, id, 'erasures', erasureId);
+  const idsOf = ({ subject_type, subject_id, erasure_id }: Erasure) => ({
+    tenant_id: tenantId,
+    subject_type,
+    subject_id,
+    erasure_id,
+  });
   const answer = (erasure: Erasure, how: 'confirm' | 'cancel') => ({
-    call: { method: 'POST', path: `${pathOf(erasure)}/${how}` } as const,
+    call: apiCall('POST', `${OF_ERASURE}/${how}`, { path: idsOf(erasure) }),
     changes: [tenantPath(tenantId)],
   });
   const [actions, dialog] = useRowActions<Erasure>(TEXT.actions, [
@@ -41,7 +46,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
       dialog: (erasure, close) => (
         <LogProofDialog
           tenantId={tenantId}
-          path={`${pathOf(erasure)}/log-proof`}
+          path={apiCall('GET', `${OF_ERASURE}/log-proof`, { path: idsOf(erasure) }).path}
           expected={{
             type: 'subject.erased',
             subject_type: erasure.subject_type,
@@ -55,7 +60,9 @@ export function Erasures({ tenantId }: { tenantId: string }) {
       label: WORDS.confirm,
       kind: 'danger',
       isOffered: ({ status, requested_by: by, confirmation }) =>
-        status === 'pending' && may(`${ROUTE}/confirm`) && !(isCaller(by, subject) && confirmation === 'required'),
+        status === 'pending' &&
+        may(`POST ${OF_ERASURE}/confirm`) &&
+        !(isCaller(by, subject) && confirmation === 'required'),
       dialog: (erasure, close) => (
         <ConfirmCall
           {...answer(erasure, 'confirm')}
@@ -69,7 +76,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
     },
     {
       label: WORDS.cancel,
-      isOffered: ({ status }) => status === 'pending' && may(`${ROUTE}/cancel`),
+      isOffered: ({ status }) => status === 'pending' && may(`POST ${OF_ERASURE}/cancel`),
       dialog: (erasure, close) => (
         <ConfirmCall {...answer(erasure, 'cancel')} title={WORDS.cancelTitle} confirm={WORDS.cancel} onClose={close}>
           <p>{WORDS.cancelText}</p>
@@ -77,7 +84,9 @@ export function Erasures({ tenantId }: { tenantId: string }) {
       ),
     },
   ]);
-  const list = useList<Erasure>(tenantPath(tenantId, 'erasures'), { limit: PAGE_SIZE });
+  const list = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/erasures', { path: { tenant_id: tenantId }, query: { limit: PAGE_SIZE } }),
+  );
   return (
     <ListSection
       title={TEXT.tabs.erasures}

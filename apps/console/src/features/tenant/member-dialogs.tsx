@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Role, ROLES as ROLE_NAMES } from '../../app/rights.ts';
 import { isPrincipal } from '../../entities/principal-name.ts';
 import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
@@ -12,6 +12,7 @@ type Principal = api.Principal;
 type Kind = Principal['principal_type'];
 
 const WORDS = TEXT.members;
+const OF_MEMBER = '/v1/tenants/{tenant_id}/members/{principal_id}';
 const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
 
 /** Returns the roles that the caller may give: up to its own, or all as an account admin. */
@@ -30,15 +31,15 @@ interface AddMemberProps {
 }
 
 export function AddMember({ tenant, onInvited, onClose }: AddMemberProps) {
-  const start: { id: string; role: Role; kind: string } = { id: '', role: 'tenant_reader', kind: '' };
+  const start: { id: string; role: Role; kind: Kind | '' } = { id: '', role: 'tenant_reader', kind: '' };
   const form = useForm({
     start,
     action: useAction<api.Member>(tenantPath(tenant.tenant_id)),
-    callOf: ({ id, role, kind }) => ({
-      method: 'PUT',
-      path: tenantPath(tenant.tenant_id, 'members', id.trim()),
-      body: { role, ...(kind === '' ? {} : { principal_type: kind }) },
-    }),
+    callOf: ({ id, role, kind }) =>
+      apiCall('PUT', OF_MEMBER, {
+        path: { tenant_id: tenant.tenant_id, principal_id: id.trim() },
+        body: { role, ...(kind === '' ? {} : { principal_type: kind }) },
+      }),
     faultsOf: ({ id }) => ({ id: isPrincipal(id.trim()) ? undefined : WORDS.idFault }),
     onDone: ({ status }) => {
       onClose();
@@ -59,7 +60,7 @@ export function AddMember({ tenant, onInvited, onClose }: AddMemberProps) {
       <Select
         label={WORDS.type}
         options={[{ value: '', label: WORDS.asIs }, ...KINDS.map(kindOption)]}
-        {...form.text('kind')}
+        {...form.choice('kind', ['', ...KINDS])}
       />
     </FormDialog>
   );
@@ -82,8 +83,9 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
     action: useAction(tenantPath(tenant.tenant_id), '/v1/tenants'),
     callOf: (values) => {
       const body = patchOf(start, values);
-      const path = tenantPath(tenant.tenant_id, 'principals', member.principal_id);
-      return Object.keys(body).length === 0 ? null : { method: 'PUT', path, body };
+      const path = { tenant_id: tenant.tenant_id, principal_id: member.principal_id };
+      if (Object.keys(body).length === 0) return null;
+      return apiCall('PUT', '/v1/tenants/{tenant_id}/principals/{principal_id}', { path, body });
     },
     onDone: onClose,
   });
@@ -136,7 +138,7 @@ export function RemoveMember(props: { tenantId: string; member: Principal; onClo
     <ConfirmCall
       title={WORDS.removeTitle(id)}
       confirm={WORDS.remove}
-      call={{ method: 'DELETE', path: tenantPath(props.tenantId, 'members', id) }}
+      call={apiCall('DELETE', OF_MEMBER, { path: { tenant_id: props.tenantId, principal_id: id } })}
       changes={[tenantPath(props.tenantId), '/v1/tenants']}
       onClose={props.onClose}
     >

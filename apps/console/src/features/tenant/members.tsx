@@ -1,9 +1,9 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { Who } from '../../entities/principal.tsx';
 import { principalName } from '../../entities/principal-name.ts';
-import { ChoiceFilter, useFilters } from '../../forms/filters.tsx';
+import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { DialogButton, useRowActions } from '../../forms/row-actions.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -24,11 +24,13 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
   const tenantId = tenant.tenant_id;
   const { search, set } = useFilters();
   const may = useMay(tenantId);
-  const status = search['status'] ?? 'active';
-  const list = useList<Principal>(tenantPath(tenantId, 'principals'), {
-    limit: 200,
-    ...(status === 'any' ? {} : { status: Object.hasOwn(SHOWN, status) ? status : 'active' }),
-  });
+  const status = keyIn(SHOWN, search['status']) ?? 'active';
+  const list = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/principals', {
+      path: { tenant_id: tenantId },
+      query: { limit: 200, status: status === 'any' ? undefined : status },
+    }),
+  );
   const isAccountAdmin = tenant.tenancy_role === 'account_admin';
   const mayManage = may('PUT /v1/tenants/{tenant_id}/members/{principal_id}') || isAccountAdmin;
   const mayTouchOwners = may('DELETE /v1/tenants/{tenant_id}/members/{principal_id}, the member is a tenant_owner');

@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useList } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
@@ -19,6 +19,7 @@ type Offer = api.TransferOffer;
 type Answer = 'accept' | 'decline' | 'cancel';
 
 const WORDS = TEXT.offers;
+const OFFERS = '/v1/tenants/{tenant_id}/transfer-offers';
 const TONES: Readonly<Record<Offer['status'], Tone>> = {
   pending: 'accent',
   accepted: 'good',
@@ -63,7 +64,8 @@ export function Offers({ tenant: { tenant_id: tenantId } }: { tenant: api.Tenant
 /** Lists the offers that the caller may see: all of them as an admin, else its own. */
 export function OfferTable({ tenantId }: { tenantId: string }) {
   const { subject: caller } = useSession();
-  const list = useList<Offer>(tenantPath(tenantId, 'transfer-offers'));
+  const path = { tenant_id: tenantId };
+  const list = useList(apiCall('GET', OFFERS, { path }));
   const isTo = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.to_principal_id, caller);
   const isFrom = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.from_principal_id, caller);
   const answer = (how: Answer): Pick<RowAction<Offer>, 'label' | 'dialog'> => ({
@@ -73,7 +75,9 @@ export function OfferTable({ tenantId }: { tenantId: string }) {
         title={ANSWERS[how].title}
         confirm={WORDS[how]}
         kind={ANSWERS[how].kind}
-        call={{ method: 'POST', path: tenantPath(tenantId, 'transfer-offers', offer.transfer_offer_id, how) }}
+        call={apiCall('POST', `${OFFERS}/{offer_id}/${how}`, {
+          path: { ...path, offer_id: offer.transfer_offer_id },
+        })}
         changes={[tenantPath(tenantId), '/v1/tenants']}
         onClose={close}
       >
@@ -118,15 +122,15 @@ function MakeOffer({ tenantId, onClose }: { tenantId: string; onClose: () => voi
   const form = useForm({
     start: { to: '', message: '', until: '' },
     action: useAction(tenantPath(tenantId)),
-    callOf: ({ to, message, until }) => ({
-      method: 'POST',
-      path: tenantPath(tenantId, 'transfer-offers'),
-      body: {
-        to_principal_id: to.trim(),
-        ...(message.trim() === '' ? {} : { message: message.trim() }),
-        ...(until === '' ? {} : { expires_at: instantOf(until) }),
-      },
-    }),
+    callOf: ({ to, message, until }) =>
+      apiCall('POST', OFFERS, {
+        path: { tenant_id: tenantId },
+        body: {
+          to_principal_id: to.trim(),
+          ...(message.trim() === '' ? {} : { message: message.trim() }),
+          ...(until === '' ? {} : { expires_at: instantOf(until) }),
+        },
+      }),
     faultsOf: ({ until }) => ({ until: isPast(until) ? WORDS.past : undefined }),
     onDone: onClose,
   });

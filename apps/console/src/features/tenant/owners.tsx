@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, tenantPath, useList } from '../../app/api.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
@@ -30,7 +30,7 @@ export function Owners({ tenantId }: { tenantId: string }) {
       ),
     },
   ]);
-  const list = useList<OwnerChange>(path);
+  const list = useList(apiCall('GET', '/v1/tenants/{tenant_id}/owner-history', { path: { tenant_id: tenantId } }));
   return (
     <ListSection
       title={TEXT.tabs.owners}

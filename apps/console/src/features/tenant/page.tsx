@@ -1,9 +1,9 @@
-import type { api } from '@identity-state/client';
+import type { api, Path } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
-import { type ApiCall, tenantPath, useGet } from '../../app/api.ts';
-import { type Route, useMay } from '../../app/rights.ts';
+import { apiCall, useGet } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
 import { TEXT } from './words.ts';
-import { useFilters } from '../../forms/filters.tsx';
+import { keyIn, useFilters } from '../../forms/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
 import { Tab as TabLink } from '../../ui/tab.tsx';
@@ -19,72 +19,46 @@ import { UsageAndLimits } from './usage.tsx';
 
 type Tab = keyof typeof TEXT.tabs;
 
-interface TabOf {
-  /** The operation that the tab needs. */
-  readonly route: Route;
-  readonly path: string;
-  readonly view: (tenant: api.TenantOfMember) => React.ReactNode;
-}
+const TENANT = '/v1/tenants/{tenant_id}';
+/** The list of each tab, by which the caller's role shows the tab. The erasures are read from the audit trail. */
+const LISTS = {
+  members: `${TENANT}/principals`,
+  offers: `${TENANT}/transfer-offers`,
+  settings: TENANT,
+  usage: `${TENANT}/usage`,
+  owners: `${TENANT}/owner-history`,
+  audit: `${TENANT}/audit`,
+  disclosures: `${TENANT}/disclosures`,
+  erasures: `${TENANT}/audit`,
+} as const satisfies Record<Tab, Path<'GET'>>;
 
-const TABS: Readonly<Record<Tab, TabOf>> = {
-  members: {
-    route: 'GET /v1/tenants/{tenant_id}/principals',
-    path: 'principals',
-    view: (tenant) => <Members tenant={tenant} />,
-  },
-  offers: {
-    route: 'GET /v1/tenants/{tenant_id}/transfer-offers',
-    path: 'transfer-offers',
-    view: (tenant) => <Offers tenant={tenant} />,
-  },
-  settings: {
-    route: 'GET /v1/tenants/{tenant_id}',
-    path: '',
-    view: (tenant) => <Settings key={tenant.tenant_id} tenant={tenant} />,
-  },
-  usage: {
-    route: 'GET /v1/tenants/{tenant_id}/usage',
-    path: 'usage',
-    view: ({ tenant_id: tenantId }) => <UsageAndLimits tenantId={tenantId} />,
-  },
-  owners: {
-    route: 'GET /v1/tenants/{tenant_id}/owner-history',
-    path: 'owner-history',
-    view: ({ tenant_id: tenantId }) => <Owners tenantId={tenantId} />,
-  },
-  audit: {
-    route: 'GET /v1/tenants/{tenant_id}/audit',
-    path: 'audit',
-    view: ({ tenant_id: tenantId }) => <Audit tenantId={tenantId} />,
-  },
-  disclosures: {
-    route: 'GET /v1/tenants/{tenant_id}/disclosures',
-    path: 'disclosures',
-    view: ({ tenant_id: tenantId }) => <DisclosuresToTenant tenantId={tenantId} />,
-  },
-  erasures: {
-    // The list is read from the audit trail.
-    route: 'GET /v1/tenants/{tenant_id}/audit',
-    path: 'audit',
-    view: ({ tenant_id: tenantId }) => <Erasures tenantId={tenantId} />,
-  },
-};
-
-function isTab(text: string | undefined): text is Tab {
-  return text !== undefined && Object.hasOwn(TABS, text);
+function Content({ tab, tenant }: { tab: Tab; tenant: api.TenantOfMember }) {
+  const { tenant_id: tenantId } = tenant;
+  switch (tab) {
+    case 'members':
+      return <Members tenant={tenant} />;
+    case 'offers':
+      return <Offers tenant={tenant} />;
+    case 'settings':
+      return <Settings key={tenantId} tenant={tenant} />;
+    case 'usage':
+      return <UsageAndLimits tenantId={tenantId} />;
+    case 'owners':
+      return <Owners tenantId={tenantId} />;
+    case 'audit':
+      return <Audit tenantId={tenantId} />;
+    case 'disclosures':
+      return <DisclosuresToTenant tenantId={tenantId} />;
+    case 'erasures':
+      return <Erasures tenantId={tenantId} />;
+  }
 }
 
 function DisclosuresToTenant({ tenantId }: { tenantId: string }) {
   const { from, to } = useFilters().search;
-  return (
-    <Disclosures
-      path={tenantPath(tenantId, 'disclosures')}
-      readerId={tenantId}
-      words={TEXT.disclosures}
-      from={from}
-      to={to}
-    />
-  );
+  const query = { from, to, limit: 200 };
+  const call = apiCall('GET', '/v1/tenants/{tenant_id}/disclosures', { path: { tenant_id: tenantId }, query });
+  return <Disclosures call={call} readerId={tenantId} words={TEXT.disclosures} />;
 }
 
 /** Shows the members, settings, usage and audit trail of a tenant. */
@@ -92,33 +66,36 @@ export function TenantView() {
   const tenantId = useTenantId();
   const { show } = useFilters().search;
   const may = useMay(tenantId);
-  const tenant = useGet<api.TenantOfMember>(tenantPath(tenantId));
-  const current = isTab(show) ? show : 'members';
-  const { route, path, view } = TABS[current];
-  const call: ApiCall = { method: 'GET', path: tenantPath(tenantId, ...(path === '' ? [] : [path])) };
+  const path = { tenant_id: tenantId };
+  const tenant = useGet(apiCall('GET', TENANT, { path }));
+  const current = keyIn(TEXT.tabs, show) ?? 'members';
   // The recipient of an offer sees it, whatever its role.
-  const isVisible = may(route) || current === 'offers';
-  const tabs = Object.entries(TEXT.tabs).filter(([tab]) => isTab(tab) && (may(TABS[tab].route) || tab === 'offers'));
+  const isOpen = (tab: Tab): boolean => may(`GET ${LISTS[tab]}`) || tab === 'offers';
   return (
     <Page
       title={tenant.data?.name ?? TEXT.title}
       note={tenant.data !== undefined && TEXT.note(tenantId, tenant.data.api_functional_role)}
-      call={call}
+      call={apiCall('GET', LISTS[current], { path })}
     >
       <nav className={ui.tabs} aria-label={TEXT.sections}>
-        {tabs.map(([tab, label]) => (
-          <TabLink
-            key={tab}
-            from="/t/$tenantId/tenant"
-            to="/t/$tenantId/tenant"
-            search={tab === 'members' ? {} : { show: tab }}
-            isCurrent={tab === current}
-          >
-            {label}
-          </TabLink>
-        ))}
+        {Object.entries(TEXT.tabs).map(
+          ([name, label]) =>
+            isOpen(keyIn(TEXT.tabs, name) ?? 'members') && (
+              <TabLink
+                key={name}
+                from="/t/$tenantId/tenant"
+                to="/t/$tenantId/tenant"
+                search={name === 'members' ? {} : { show: name }}
+                isCurrent={name === current}
+              >
+                {label}
+              </TabLink>
+            ),
+        )}
       </nav>
-      <Answer query={tenant}>{(data) => (isVisible ? view(data) : <Notice>{TEXT.forAdmins}</Notice>)}</Answer>
+      <Answer query={tenant}>
+        {(data) => (isOpen(current) ? <Content tab={current} tenant={data} /> : <Notice>{TEXT.forAdmins}</Notice>)}
+      </Answer>
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { Form } from '../../forms/form.tsx';
@@ -26,6 +26,9 @@ const CONFIRMED: readonly Setting[] = ['erasure_confirmation', 'grant_confirmati
 function wantedOf(tenant: Tenant, setting: Setting): Tenant[Setting] {
   return tenant.pending_changes.some((change) => change.setting === setting) ? 'off' : tenant[setting];
 }
+
+const patchCall = (tenant: Tenant, body: api.PatchTenantBody) =>
+  apiCall('PATCH', '/v1/tenants/{tenant_id}', { path: { tenant_id: tenant.tenant_id }, body });
 
 export function Settings({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
@@ -70,8 +73,7 @@ function SettingsText({ tenant }: { tenant: Tenant }) {
 function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pending_changes'][number] }) {
   const may = useMay(tenant.tenant_id);
   const { subject } = useSession();
-  const path = tenantPath(tenant.tenant_id);
-  const action = useAction(path, '/v1/tenants');
+  const action = useAction(tenantPath(tenant.tenant_id), '/v1/tenants');
   const { setting, requested_by: by } = change;
   const mayConfirm = may('PATCH /v1/tenants/{tenant_id}') && by !== null && !isCaller(by, subject);
   return (
@@ -84,7 +86,7 @@ function PendingChange({ tenant, change }: { tenant: Tenant; change: Tenant['pen
         <Button
           kind="danger"
           isPending={action.isPending}
-          onClick={() => action.mutate({ method: 'PATCH', path, body: { [setting]: 'off' } })}
+          onClick={() => action.mutate(patchCall(tenant, { [setting]: 'off' }))}
         >
           {WORDS.confirmOff}
         </Button>
@@ -121,14 +123,13 @@ export function settingsPatchOf(tenant: Tenant, values: SettingsValues): api.Pat
 /** Changes the settings. Sends only the changed members. */
 function SettingsForm({ tenant }: { tenant: Tenant }) {
   const may = useMay(tenant.tenant_id);
-  const path = tenantPath(tenant.tenant_id);
-  const action = useAction(path, '/v1/tenants');
+  const action = useAction(tenantPath(tenant.tenant_id), '/v1/tenants');
   const form = useForm({
     start: { ...valuesOf(tenant) },
     action,
     callOf: (values) => {
       const body = settingsPatchOf(tenant, values);
-      return Object.keys(body).length === 0 ? null : { method: 'PATCH', path, body };
+      return Object.keys(body).length === 0 ? null : patchCall(tenant, body);
     },
     onDone: () => undefined,
   });

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { api } from '@identity-state/client';
-import { tenantPath, useGet, useList } from '../../app/api.ts';
+import { apiCall, useGet, useList } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from './words.ts';
 import { Filters, PeriodFilter, useFilters } from '../../forms/filters.tsx';
@@ -29,7 +29,8 @@ export function UsageAndLimits({ tenantId }: { tenantId: string }) {
 function Usage({ tenantId }: { tenantId: string }) {
   const { from, to } = useFilters().search;
   const isWhole = from !== undefined && to !== undefined;
-  const usage = useGet<api.Usage>(tenantPath(tenantId, 'usage'), isWhole ? { from, to } : {});
+  const query = isWhole ? { from, to } : {};
+  const usage = useGet(apiCall('GET', '/v1/tenants/{tenant_id}/usage', { path: { tenant_id: tenantId }, query }));
   return (
     <Section title={WORDS.title}>
       <div className={ui.stack}>
@@ -85,13 +86,19 @@ function UsagePlot({ days }: { days: api.Usage['usage'] }) {
 }
 
 function Limits({ tenantId }: { tenantId: string }) {
-  const members = useList<api.Principal>(tenantPath(tenantId, 'principals'), { status: 'active', limit: MOST_COUNTED });
-  const subscriptions = useList<api.WebhookSubscription>('/v1/webhook-subscriptions', {
-    tenant_id: tenantId,
-    limit: MOST_COUNTED,
-  });
-  const grants = useWholeList<api.Grant>(tenantPath(tenantId, 'grants'), { limit: 100 }, MOST_COUNTED);
-  const changed = useList<api.AuditRecord>(tenantPath(tenantId, 'audit'), { action: 'limit.changed' });
+  const path = { tenant_id: tenantId };
+  const limit = MOST_COUNTED;
+  const members = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/principals', { path, query: { status: 'active', limit } }),
+  );
+  const subscriptions = useList(apiCall('GET', '/v1/webhook-subscriptions', { query: { tenant_id: tenantId, limit } }));
+  const grants = useWholeList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/grants', { path, query: { limit: 100 } }),
+    MOST_COUNTED,
+  );
+  const changed = useList(
+    apiCall('GET', '/v1/tenants/{tenant_id}/audit', { path, query: { action: 'limit.changed' } }),
+  );
   const toAll = grants.items.filter(({ subject_type: type, status }) => type === '*' && status === 'active').length;
   const rows = [
     { name: WORDS.members, count: members.items.length, isMore: members.hasNextPage, most: CAPS.members },

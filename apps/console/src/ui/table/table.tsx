@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import { useToEnd } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
 import { usePrinting } from '../print.ts';
@@ -7,6 +6,7 @@ import { Problem } from '../problem.tsx';
 import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
 import { Loading } from '../state.tsx';
 import styles from '../ui.module.css';
+import { useToEnd } from './to-end.ts';
 
 export { badgeColumn, type Column, orQuiet } from './sortable.tsx';
 

@@ -1,0 +1,48 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import '../testing/dom.ts';
+import { keyIn } from './filters.tsx';
+import { instantOf, isPast, localOf } from './moment.tsx';
+import { patchOf } from './use-form.ts';
+
+describe('the patch of a form', () => {
+  const before = { name: 'Acme', slug: null as string | null, scopes: ['read_latest'] };
+
+  it.each([
+    ['nothing', {}, {}],
+    ['an equal list', { scopes: ['read_latest'] }, {}],
+    ['a longer list', { scopes: ['read_latest', 'read_diff'] }, { scopes: ['read_latest', 'read_diff'] }],
+    ['a text', { name: 'Acme AG' }, { name: 'Acme AG' }],
+    ['a text to null and null to a text', { name: '', slug: 'acme' }, { name: '', slug: 'acme' }],
+  ])('contains %s', (_what, changes, expected) => {
+    expect(patchOf(before, { ...before, ...changes })).toEqual(expected);
+  });
+});
+
+describe('a moment in a field', () => {
+  it('is a moment of the time zone of the reader, and back', () => {
+    expect(instantOf(localOf('2026-01-15T09:30:45.000Z'))).toBe('2026-01-15T09:30:45.000Z');
+  });
+
+  it.each([[null], [undefined], [''], ['no time']])('is empty for %s', (at) => {
+    expect(localOf(at)).toBe('');
+    expect(instantOf(localOf(at))).toBeNull();
+  });
+
+  it.each([
+    ['', false],
+    ['2000-01-01T00:00', true],
+    ['2999-01-01T00:00', false],
+    ['no time', true],
+  ])('"%s" is past: %s', (local, expected) => {
+    expect(isPast(local)).toBe(expected);
+  });
+});
+
+it.each([
+  ['live', 'live'],
+  ['', undefined],
+  ['toString', undefined],
+  [undefined, undefined],
+])('the value %s of the address is a choice: %s', (text, expected) => {
+  expect(keyIn({ live: 'Live', over: 'Over' }, text)).toBe(expected);
+});
