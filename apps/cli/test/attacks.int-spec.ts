@@ -106,6 +106,11 @@ const ATTACKS: [
     { audit: ['leaf'], verify: /Version 3, .* its proof/ },
   ],
   [
+    'lists show another name',
+    `UPDATE subjects SET display_name = 'Thief Ltd' WHERE subject_id = 'acme-corp'`,
+    { audit: ['name'] },
+  ],
+  [
     'another writer is named',
     `UPDATE snapshots SET written_by = 'oidc:p#mallory' WHERE ${version(2)}`,
     { audit: ['leaf'], verify: /Version 2, .* its proof/ },

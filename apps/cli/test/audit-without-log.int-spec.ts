@@ -93,6 +93,10 @@ const ATTACKS: Record<
     how: (key) => `DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['version_gap', 'version 3']],
   },
+  'lists show another name': {
+    how: (key) => `UPDATE subjects SET display_name = 'Thief Ltd' WHERE subject_key = ${key}`,
+    finds: [['name', 'version 3']],
+  },
   'a subject loses all versions': {
     how: (key) => `DELETE FROM snapshots WHERE subject_key = ${key}`,
     finds: [['subject_empty', () => 'subject organization a subject loses all versions']],

@@ -77,7 +77,7 @@ function requireClaims(
     tree_size: claims.count('tree_size'),
     leaf_hash: claims.text('leaf_hash'),
   };
-  requireMembers('The proof', found, { log_origin: origin, tree_size: size, leaf_hash: toHex(leaf) });
+  requireMembers('The proof', found, { log_origin: origin, tree_size: size, leaf_hash: toHex(leaf) }, 'header');
 }
 
 /** Members with a past time. `expires_at` can be in the future. */

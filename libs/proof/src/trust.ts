@@ -76,7 +76,7 @@ export async function requireCheckpoint(
     if (time === null || time * 1000 <= now + CLOCK_SKEW_MS) continue;
     throw new VerificationError(
       'clock',
-      `${where}: ${keyLabel(key)} signed it at ${timeText(time)}, which is in the future. Check the clock of this machine.`,
+      `${where}: ${keyLabel(key)} signed it at ${timeText(time)}, which is in the future. Check your clock.`,
     );
   }
   return verified;

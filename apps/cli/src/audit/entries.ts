@@ -14,6 +14,7 @@ import {
 } from './entry-text';
 import { checkHash, checkText } from './envelopes';
 import { type Checked, notice, nothingChecked, report } from './findings';
+import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
 /** Entries per statement. Their tiles take half a megabyte. */
@@ -54,6 +55,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
            FROM erasures er
           WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
        CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
+       ${NAME_COLUMN},
        ${UPDATE_COLUMNS}
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
          ORDER BY log_index OFFSET 0) e
@@ -181,8 +183,19 @@ class Chunk {
 
   private checkSnapshot(row: Row): void {
     const [at, key, version, salt, id, tenantId, generatedAt, created, envelopeHash, prevHash, envelope, ...rest] = row;
-    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry, erasure, writer, requestId, isLate] =
-      rest;
+    const [
+      subjectType,
+      subjectId,
+      owner,
+      parentHash,
+      parentCreated,
+      parentEntry,
+      erasure,
+      writer,
+      requestId,
+      isLate,
+      name,
+    ] = rest;
     const index = this.see(at);
     const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
     this.checked.snapshots++;
@@ -214,6 +227,7 @@ class Chunk {
       value = checkText(this.checked, where, text);
     }
     checkPatch(this.checked, where, row, value);
+    if (value !== undefined || !isText(envelope)) checkName(this.checked, where, name, value);
     // An erased version has no text and no salt, and a log entry names its index.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
       report(this.checked, 'erased', where, `${isText(envelope) ? 'the salt' : 'the envelope'} is missing`);

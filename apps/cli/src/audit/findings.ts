@@ -16,6 +16,7 @@ export const CHECKS = {
   version_gap: 'the previous version is missing',
   time: 'an impossible time',
   subject: 'the subject and the snapshot have different tenants',
+  name: 'lists show another name than the latest version',
   restart: 'a restarted log does not begin with its restart',
   log_key: 'a key of the log was not announced properly',
   owner: 'the owners differ from the changes of owners',

@@ -2,6 +2,7 @@ import { apiTime } from './entry-text';
 import { type AuditReader, isText, type Row } from './database';
 import { checkHash, checkText } from './envelopes';
 import { type Checked, nothingChecked, report } from './findings';
+import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 
 /** Checks all snapshots of a range of subjects without the log. */
@@ -21,6 +22,7 @@ SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generate
        n.envelope IS NULL AND EXISTS (
          SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
                                    AND n.snapshot_version = ANY (er.versions)),
+       ${NAME_COLUMN},
        ${UPDATE_COLUMNS}
   FROM ${source}
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
@@ -51,7 +53,7 @@ export async function checkWaiting(reader: AuditReader): Promise<Checked> {
 
 function checkRow(checked: Checked, row: Row): void {
   const [key, version, id, tenantId, generatedAt, created, isToCome, envelopeHash, prevHash, envelope, ...rest] = row;
-  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased] = rest;
+  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased, name] = rest;
   const where = `snapshot ${id}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
   checked.snapshots++;
   if (!isText(subjectType) || !isText(subjectId)) {
@@ -79,6 +81,7 @@ function checkRow(checked: Checked, row: Row): void {
     report(checked, 'erased', where, 'the envelope is missing, and no erasure names it');
   }
   checkPatch(checked, where, row, value);
+  if (value !== undefined || !isText(envelope)) checkName(checked, where, name, value);
   if (owner !== tenantId) {
     report(checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);
   }

@@ -48,7 +48,7 @@ export class KnownVersions {
     const where = `Version ${version} of ${subjectType} ${subjectId}`;
     const known = this.#versions.get(place(version));
     if (known !== undefined) {
-      requireMembers(`${where}, as seen before: it`, { ...known }, { snapshotId, envelopeHash, prevHash }, 'changed');
+      requireMembers(`${where}, seen before: it`, { ...known }, { snapshotId, envelopeHash, prevHash }, 'changed');
     }
     if ((version === 1) !== (prevHash === null)) {
       throw new VerificationError('chain', `${where} has ${version === 1 ? 'a' : 'no'} prev_hash.`);

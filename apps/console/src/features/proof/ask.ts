@@ -132,7 +132,7 @@ async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
     return { got: await work() };
   } catch (error) {
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401)
-      return { not: error.message };
+      return { not: error instanceof ErasedError ? TEXT.erasureNotLogged : error.message };
     throw error;
   }
 }

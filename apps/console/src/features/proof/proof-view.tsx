@@ -51,7 +51,7 @@ export function ProofView() {
           {({ steps, receipt }) => (
             <>
               {receipt !== null && <Erased receipt={receipt} />}
-              <Steps steps={steps} />
+              <Steps steps={steps} isErased={receipt !== null} />
             </>
           )}
         </Answer>
@@ -89,7 +89,7 @@ const SIGNS: Readonly<Record<StepState, { sign: string; tone: Tone }>> = {
   open: { sign: '–', tone: 'warn' },
 };
 
-function Steps({ steps }: { steps: readonly Step[] }) {
+function Steps({ steps, isErased }: { steps: readonly Step[]; isErased: boolean }) {
   const count = (state: StepState): number => steps.filter((step) => step.state === state).length;
   const failed = count('fails');
   const left = count('open');
@@ -98,7 +98,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
     <>
       <p className={styles.summary} data-state={overall} role="status">
         <span aria-hidden="true">{SIGNS[overall].sign}</span>
-        {failed > 0 ? TEXT.fails(failed) : left > 0 ? TEXT.someOpen(left) : TEXT.allHold}
+        {failed > 0 ? TEXT.fails(failed) : isErased ? TEXT.erased : left > 0 ? TEXT.someOpen(left) : TEXT.allHold}
       </p>
       <ol className={styles.steps}>
         {steps.map((step) => (
@@ -127,8 +127,8 @@ function StepItem({ step: { name, state, why, inputs } }: { step: Step }) {
           <details>
             <summary>{TEXT.inputs}</summary>
             <dl className={styles.inputs}>
-              {inputs.map(([input, value]) => (
-                <div key={input}>
+              {inputs.map(([input, value], index) => (
+                <div key={index}>
                   <dt>{TEXT.inputNames[input]}</dt>
                   <dd>
                     <Input value={value} />

@@ -5,6 +5,7 @@ export const TEXT = {
   version: 'Version',
   allHold: 'Everything that can be recomputed here holds.',
   someOpen: (open: number) => `The recomputed steps hold; ${open === 1 ? 'one step is' : `${open} steps are`} open.`,
+  erased: 'The content was erased on purpose. The steps below prove what is left.',
   fails: (count: number) =>
     `${count === 1 ? 'One step does' : `${count} steps do`} not hold: do not trust this version.`,
   states: { holds: 'holds', fails: 'does not hold', open: 'open' },
@@ -69,5 +70,6 @@ export const TEXT = {
     kept: 'Checkpoint that this browser kept',
     consistency: 'Hashes of the consistency proof',
   },
+  erasureNotLogged: 'The version was erased, and its erasure is not in the log yet.',
   proofNotShared: 'Proofs need a grant with the scope read_snapshot_by_id, which you do not have.',
 } as const;

@@ -1,7 +1,8 @@
 /** @jest-environment ./src/testing/environment.cjs */
-import { decodeHash, formatCheckpoint, formatLogProof, generateKeys, leafHash, signNote } from '@iss/tlog';
+import { canonicalize } from '@iss/domain/pure';
+import { decodeHash, formatCheckpoint, formatLogProof, generateKeys, leafHash, signNote, toHex } from '@iss/tlog';
 import { bundleText, lineageBundle } from '../../../../../tools/testing/lineage-bundle.ts';
-import { witness } from '../../../../../tools/testing/signed-log.ts';
+import { signedLog, witness } from '../../../../../tools/testing/signed-log.ts';
 import {
   address,
   api,
@@ -95,6 +96,39 @@ describe('the proof of a version', () => {
     await see(message);
     if (status === 500) return;
     expect(states()).toMatchObject({ content: 'holds', entry: 'open', inclusion: 'open', checkpoint: 'open' });
+  });
+
+  it.each([
+    [true, 'The log names this version: entry 1', { entry: 'holds', inclusion: 'holds' }],
+    [false, 'its erasure is not in the log yet', { entry: 'open', inclusion: 'open' }],
+  ])('says what is left of an erased version, logged: %s', async (isLogged, said, expected) => {
+    const hash = 'a'.repeat(64);
+    const version = {
+      ...{ snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', snapshot_version: 1 },
+      ...{ envelope_hash: hash, prev_hash: null },
+    };
+    const entry = canonicalize({
+      ...{ entry_version: 'iss_log_entry_v1', type: 'subject.erased', tenant_id: 'acme', salt: 's' },
+      ...{ subject_type: 'organization', subject_id: 'acme-corp', erased_at: '2026-02-01', erased_indexes: [1] },
+      erased_versions: [{ ...version, created_at: '2026-01-01' }],
+    });
+    const log = await signedLog(['first', 'erased', entry]);
+    const proof = {
+      ...{ log_index: 1, leaf_hash: toHex(leafHash('erased')), inclusion: await log.inclusion(1) },
+      erasure: { entry, log_index: 2, inclusion: await log.inclusion(2), checkpoint: await log.checkpoint() },
+    };
+    const erased = { erasure_id: 'e-1', erased_at: '2026-02-01T00:00:00.000Z', ...version };
+    const gone = (more: object) => (): Response =>
+      Response.json(
+        { error: { code: 'erased', message: 'Erased.', request_id: 'r-1', erased: { ...erased, ...more } } },
+        { status: 410 },
+      );
+    api.reply(`GET ${OF_SUBJECT}/snapshots/{snapshot_version}`, gone({}));
+    api.reply(LOG_PROOF, gone(isLogged ? { proof } : {}));
+    await open(PROOF_PAGE);
+    await trust(log.vkey);
+    await see('The content was erased on purpose. The steps below prove what is left.', said);
+    await waitFor(() => expect(states()).toMatchObject({ content: 'open', chain: 'open', ...expected }));
   });
 
   it('verifies the whole bundle, and gives it away as it came', async () => {
