@@ -33,7 +33,7 @@ module.exports = {
   moduleNameMapper: {
     '\\.css$': '<rootDir>/src/testing/styles.ts',
     '\\.svg$': '<rootDir>/src/testing/picture.ts',
-    '(compare|draft|verify)\\.worker\\.ts\\?worker&url$': '<rootDir>/src/testing/$1.worker-url.ts',
+    '(compare|draft|hash|verify)\\.worker\\.ts\\?worker&url$': '<rootDir>/src/testing/$1.worker-url.ts',
     '^uplot$': '<rootDir>/src/testing/uplot.ts',
     '^@identity-state/client/indexeddb$': '<rootDir>/src/testing/trust-store.ts',
   },

@@ -3,6 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { IdentityState } from '@identity-state/client';
+import { hashContent } from './app/content-hash.ts';
 import { ConsoleProvider } from './app/context.tsx';
 import { queriesOf } from './app/queries.ts';
 import { router } from './shell/router.tsx';
@@ -23,7 +24,7 @@ async function begin(): Promise<void> {
     return;
   }
   if (address !== location.pathname + location.search) history.replaceState(null, '', address);
-  const client = new IdentityState({ baseUrl: location.origin, token: session.token });
+  const client = new IdentityState({ baseUrl: location.origin, token: session.token, hash: hashContent });
   const queries = queriesOf(session);
   root.render(
     <StrictMode>

@@ -29,6 +29,8 @@ const SIZE = { width: 1280, height: 860 };
 /** As `waitFor` looks, some 300 ms. */
 const SAME_LOOKS = 10;
 const NARROW = { width: 360, height: 640 };
+/** How far down the page the first row of its first table ends; 0 without one. */
+const END_OF_ROW = `document.querySelector('main [role=rowgroup] + [role=rowgroup] [role=row]')?.getBoundingClientRect().bottom ?? 0`;
 /** How far down the page the actions of a view end. */
 const END_OF_ACTIONS = `Math.max(0, ...[...document.querySelectorAll('main [class*=pageHead] [class*=actions]')].slice(0, 1).map((one) => one.getBoundingClientRect().bottom + scrollY))`;
 
@@ -72,7 +74,9 @@ withConsole('every view', (scene) => {
         const tooWide = (await page.evaluate(width)) === true ? ['too wide'] : [];
         const end: number = await page.evaluate(END_OF_ACTIONS);
         const tooLow = end > NARROW.height ? [`its actions end at ${end}`] : [];
-        const all = [...alerts, ...tooWide, ...tooLow, ...(await accessibilityFindings(page))];
+        const row: number = name === 'attributes' ? await page.evaluate(END_OF_ROW) : 0;
+        const rowTooLow = row > NARROW.height ? [`its first value ends at ${row}`] : [];
+        const all = [...alerts, ...rowTooLow, ...tooWide, ...tooLow, ...(await accessibilityFindings(page))];
         if (all.length > 0) found[name] = all;
       }
       expect(found).toEqual({});

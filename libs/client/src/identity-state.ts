@@ -1,3 +1,4 @@
+import type { JsonObject } from '@iss/domain/pure';
 import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
@@ -15,6 +16,7 @@ import {
 import { TENANT } from './shapes.ts';
 import { Tenant } from './tenant.ts';
 import type { Verify } from './types.ts';
+import { hashContent } from './verify/hash.ts';
 import { LogTrust, type ProvedCheckpoint } from './verify/log.ts';
 import type { Trust } from './verify/trust.ts';
 import { Verifier } from './verify/verifier.ts';
@@ -26,6 +28,8 @@ export interface IdentityStateOptions extends TransportOptions {
   verify?: Verify | undefined;
   /** Returns the time in milliseconds since 1970. Defaults to `Date.now`. */
   now?: (() => number) | undefined;
+  /** Returns the SHA-256 of the RFC 8785 text of an envelope in lowercase hex. A page can compute it in a worker. */
+  hash?: ((envelope: JsonObject) => Promise<string>) | undefined;
 }
 
 /** A request for a path that {@link Path} does not list. */
@@ -43,10 +47,10 @@ export class IdentityState {
   private readonly verifier: Verifier;
 
   constructor(options: IdentityStateOptions) {
-    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now } = options;
+    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now, hash = hashContent } = options;
     this.transport = new Transport(options);
     const log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
-    this.verifier = new Verifier(this.transport, log, verify);
+    this.verifier = new Verifier(this.transport, log, verify, hash);
   }
 
   /** Returns the API of a tenant that the caller acts for. */

@@ -70,3 +70,13 @@ define(Element.prototype, 'scrollIntoView', () => undefined);
 define(Element.prototype, 'scrollTo', () => undefined);
 define(Element.prototype, 'setPointerCapture', () => undefined);
 define(globalThis, 'CSS', { escape: (text: string) => text.replaceAll(/[^\w-]/g, '\\$&') });
+
+/** The page is wide. */
+globalThis.matchMedia = (media) =>
+  Object.assign(new EventTarget(), {
+    media,
+    matches: false,
+    onchange: null,
+    addListener: () => undefined,
+    removeListener: () => undefined,
+  });

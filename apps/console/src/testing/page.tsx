@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
 import { cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { type api as types, IdentityState } from '@identity-state/client';
+import { hashContent } from '../app/content-hash.ts';
 import { ConsoleProvider } from '../app/context.tsx';
 import { makeRouter } from '../shell/router.tsx';
 import { Session, type SessionState } from '../app/session.ts';
@@ -88,7 +89,7 @@ afterEach(() => {
 /** Opens the console at a view: `/t/acme/subjects`. */
 export async function open(view: string): Promise<void> {
   cleanup();
-  const client = new IdentityState({ baseUrl: 'https://console.example', token: session.token });
+  const client = new IdentityState({ baseUrl: 'https://console.example', token: session.token, hash: hashContent });
   router = makeRouter(createMemoryHistory({ initialEntries: [`/console${view}`] }));
   render(
     <ConsoleProvider value={{ client, session }}>

@@ -1,10 +1,10 @@
-import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { requireContent, requireMembers } from '@iss/proof';
 import { VerificationError } from '../errors.ts';
 import { notOfThisApi, requireLike } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
-import { hashText } from './hash.ts';
+import type { HashContent } from './hash.ts';
 import type { Link } from './known-versions.ts';
 
 /** The request. The answer must match each given member. */
@@ -29,7 +29,11 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
  *
  * @throws VerificationError
  */
-export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, asked: Asked): Promise<Link> {
+export async function verifySnapshot(
+  snapshot: JsonValue & Version<unknown>,
+  asked: Asked,
+  hashContent: HashContent,
+): Promise<Link> {
   const { subject, snapshot_version, envelope_hash, envelope } = snapshot;
   const where = `Version ${snapshot_version} of ${subject.subject_type} ${subject.subject_id}`;
   const { subjectType, subjectId } = asked;
@@ -43,7 +47,7 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
   if (snapshot.erased !== undefined && envelope === undefined) return link;
   const content: unknown = envelope;
   if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} has no content.`);
-  requireContent(`${where}:`, snapshot, content, await hashText(canonicalize(content)));
+  requireContent(`${where}:`, snapshot, content, await hashContent(content));
   return link;
 }
 

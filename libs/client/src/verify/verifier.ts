@@ -8,6 +8,7 @@ import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
 import { gap } from './gap.ts';
+import type { HashContent } from './hash.ts';
 import type { Floors, LogPlace, LogTrust } from './log.ts';
 import { type Asked, linkOf, requireAsked, requireVersion, verifySnapshot } from './snapshot.ts';
 
@@ -38,6 +39,7 @@ export class Verifier {
     private readonly transport: Transport,
     private readonly log: LogTrust | null,
     private readonly usual: Verify,
+    private readonly hash: HashContent,
   ) {}
 
   /** Returns the mode of a call. @throws ConfigurationError for `log` without `trust` */
@@ -63,7 +65,7 @@ export class Verifier {
   ): Promise<Version<A>> {
     const version = requireVersion<A>(value);
     if (mode === false) return version;
-    const link = await verifySnapshot(version, asked);
+    const link = await verifySnapshot(version, asked, this.hash);
     this.known.note(link);
     if (mode === 'chain') await this.#root(tenantId, link, options);
     const log = mode === 'log' ? await this.#place(tenantId, link, version, options) : null;

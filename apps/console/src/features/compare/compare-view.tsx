@@ -5,6 +5,7 @@ import { apiCall, useGet } from '../../app/api.ts';
 import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
 import { FilterField } from '../../forms/filters.tsx';
 import { Select } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
@@ -66,7 +67,7 @@ interface Chosen {
   readonly queries: readonly Failing[];
 }
 
-/** Returns the versions of the address. The default is the latest version and the one before it, or before a day. */
+/** Returns the versions of the address. By default, the latest version is compared with the previous one, or with that of a day. */
 function useChosenVersions({ list, first, latest: listed, access }: ReturnType<typeof useVersions>): Chosen {
   const { ids } = useSubject();
   const { since, basis, ...search } = useSearch({ from: `/signed-in${ROUTE}` });
@@ -129,18 +130,25 @@ function Choices({ versions: { list, access }, latest, from, to }: ChoicesProps)
   return (
     <>
       {access?.may('read_lineage') === true && (
-        <div className={ui.filters}>
-          <FilterField type="date" label={TEXT.changesSince} value={search.since} onChange={(since) => go({ since })} />
-          <Select
-            label={TEXT.basis}
-            value={basisOf(search.basis)}
-            options={[
-              { value: 'recorded', label: TEXT.recorded },
-              { value: 'effective', label: TEXT.effective },
-            ]}
-            onChange={(event) => go({ basis: event.target.value })}
-          />
-        </div>
+        <Fold title={TEXT.changesSince} isOpen={search.since !== undefined}>
+          <div className={ui.filters}>
+            <FilterField
+              type="date"
+              label={TEXT.changesSince}
+              value={search.since}
+              onChange={(since) => go({ since })}
+            />
+            <Select
+              label={TEXT.basis}
+              value={basisOf(search.basis)}
+              options={[
+                { value: 'recorded', label: TEXT.recorded },
+                { value: 'effective', label: TEXT.effective },
+              ]}
+              onChange={(event) => go({ basis: event.target.value })}
+            />
+          </div>
+        </Fold>
       )}
       <div className={styles.choices}>
         <VersionChoice

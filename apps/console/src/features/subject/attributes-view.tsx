@@ -8,6 +8,7 @@ import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../enti
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
+import { Fold } from '../../ui/fold.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -123,11 +124,12 @@ function Answered({ content, access }: { content: ReturnType<typeof useContent>;
   );
 }
 
-function Shown({ content: { snapshot, isVerified }, access }: { content: Content; access: SubjectAccess }) {
+function Shown({ content, access }: { content: Content; access: SubjectAccess }) {
+  const { snapshot } = content;
   const { params } = useSubject();
   const search = useSearch({ from: ADDRESS });
   const { show } = search;
-  const { envelope, envelope_hash: hash, snapshot_version: version } = snapshot;
+  const { envelope, snapshot_version: version } = snapshot;
   const parts = [
     [undefined, TEXT.values],
     ['evidence', `${TEXT.evidence} (${envelope.evidence.length.toLocaleString()})`],
@@ -135,18 +137,7 @@ function Shown({ content: { snapshot, isVerified }, access }: { content: Content
   ] as const;
   return (
     <>
-      <div className={styles.verification}>
-        <Badge tone={isVerified ? 'good' : 'warn'}>
-          {isVerified ? '✓' : '?'} {isVerified ? TEXT.verified : TEXT.unhashed}
-        </Badge>{' '}
-        <span>
-          {isVerified ? TEXT.verifiedText : TEXT.unhashedText} {hash !== null && <Hash value={hash} />}
-        </span>
-        <span className={styles.times}>
-          {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
-          <Time at={snapshot.created_at} /> {TEXT.by} {TEXT.writer(envelope.audit.created_by, snapshot.written_by)}
-        </span>
-      </div>
+      <Verification content={content} />
       <nav className={ui.tabs} aria-label={TEXT.shown}>
         {parts.map(([name, label]) => {
           return (
@@ -182,9 +173,33 @@ function Shown({ content: { snapshot, isVerified }, access }: { content: Content
           <Json value={envelope} label={TEXT.envelopeLabel} />
         </>
       ) : (
-        <Values snapshot={snapshot} hasProvenance={access.may('read_lineage')} />
+        <Values content={content} hasProvenance={access.may('read_lineage')} />
       )}
     </>
+  );
+}
+
+/** Says that this browser verified the content, and when and by whom it was written. */
+function Verification({ content: { snapshot, isVerified } }: { content: Content }) {
+  const { envelope, envelope_hash: hash } = snapshot;
+  const badge = (
+    <Badge tone={isVerified ? 'good' : 'warn'}>
+      {isVerified ? '✓' : '?'} {isVerified ? TEXT.verified : TEXT.unhashed}
+    </Badge>
+  );
+  return (
+    <div className={styles.verification}>
+      <Fold title={badge}>
+        <span className={styles.badge}>{badge} </span>
+        <span>
+          {isVerified ? TEXT.verifiedText : TEXT.unhashedText} {hash !== null && <Hash value={hash} />}
+        </span>
+        <span className={styles.times}>
+          {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
+          <Time at={snapshot.created_at} /> {TEXT.by} {TEXT.writer(envelope.audit.created_by, snapshot.written_by)}
+        </span>
+      </Fold>
+    </div>
   );
 }
 

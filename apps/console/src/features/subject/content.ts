@@ -3,6 +3,7 @@ import { type Snapshot, VerificationError } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { CONTENT } from '../../app/kept.ts';
+import { type Leaf, leavesOf } from './leaves.ts';
 
 /** The version to read. */
 export type Wanted =
@@ -13,6 +14,7 @@ export type Wanted =
 
 export interface Content {
   readonly snapshot: Snapshot;
+  readonly leaves: readonly Leaf[];
   /** False if the version has no hash. */
   readonly isVerified: boolean;
 }
@@ -37,14 +39,20 @@ export function useContent(wanted: Wanted | null): UseQueryResult<Content> {
         }
       };
       try {
-        return { snapshot: await read({ signal }), isVerified: true };
+        return await contentOf(await read({ signal }), true);
       } catch (error) {
         if (!(error instanceof VerificationError) || error.failure !== 'unhashed') throw error;
-        return { snapshot: await read({ signal, verify: false }), isVerified: false };
+        return contentOf(await read({ signal, verify: false }), false);
       }
     },
     enabled: wanted !== null,
     // Versions are immutable.
     staleTime: wanted?.by === 'moment' ? 0 : Infinity,
   });
+}
+
+async function contentOf(snapshot: Snapshot, isVerified: boolean): Promise<Content> {
+  // Parsing, finding the leaves and rendering are tasks of their own, so that the page answers in between.
+  await new Promise((resolve) => setTimeout(resolve));
+  return { snapshot, isVerified, leaves: leavesOf(snapshot.envelope.attributes) };
 }

@@ -1,6 +1,6 @@
 import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { api, Snapshot } from '@identity-state/client';
+import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { changed } from '../../app/search.ts';
@@ -9,6 +9,7 @@ import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { FilterField } from '../../forms/filters.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { textOfValue } from '../../ui/text/place.tsx';
 import { usePrinting } from '../../ui/print.ts';
 import { Problem } from '../../ui/problem.tsx';
@@ -16,7 +17,8 @@ import { RowLink } from '../../ui/table/row-link.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
-import { type Leaf, leavesOf, namesOf } from './leaves.ts';
+import type { Content } from './content.ts';
+import { type Leaf, namesOf } from './leaves.ts';
 import { type KnownProvenance, useProvenance } from './provenance.ts';
 import styles from './subject.module.css';
 
@@ -32,10 +34,8 @@ const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷'
 const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
 
 /** Lists the values of the verified content, with the origin and evidence that the service states. */
-export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasProvenance: boolean }) {
-  const { envelope, snapshot_version: version } = snapshot;
-  const leaves = useMemo(() => leavesOf(envelope.attributes), [envelope]);
-  const provenance = useProvenance(hasProvenance ? version : null);
+export function Values({ content: { snapshot, leaves }, hasProvenance }: { content: Content; hasProvenance: boolean }) {
+  const provenance = useProvenance(hasProvenance ? snapshot.snapshot_version : null);
   const search = useSearch({ from: ADDRESS });
   const { status, find: typed = '' } = search;
   const navigate = useNavigate({ from: `${SUBJECT}/` });
@@ -108,28 +108,30 @@ function Filter({
   };
   return (
     <div className={styles.filter}>
-      <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text })} />
-      {hasProvenance && (
-        <div role="group" aria-label={TEXT.status} className={styles.statuses}>
-          {STATUSES.map((one) => (
-            <button
-              key={one}
-              type="button"
-              className={styles.status}
-              data-tone={TONES[one]}
-              aria-pressed={status === one}
-              title={TEXT.statusTexts[one]}
-              onClick={() => go({ status: status === one ? '' : one })}
-            >
-              <span aria-hidden="true">{MARKS[one]}</span> {TEXT.statuses[one]}{' '}
-              <strong>
-                {counts[one].toLocaleString()}
-                {!isWhole && known > 0 && '+'}
-              </strong>
-            </button>
-          ))}
-        </div>
-      )}
+      <Fold title={TEXT.filter} isOpen={find !== '' || status !== undefined}>
+        <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text })} />
+        {hasProvenance && (
+          <div role="group" aria-label={TEXT.status} className={styles.statuses}>
+            {STATUSES.map((one) => (
+              <button
+                key={one}
+                type="button"
+                className={styles.status}
+                data-tone={TONES[one]}
+                aria-pressed={status === one}
+                title={TEXT.statusTexts[one]}
+                onClick={() => go({ status: status === one ? '' : one })}
+              >
+                <span aria-hidden="true">{MARKS[one]}</span> {TEXT.statuses[one]}{' '}
+                <strong>
+                  {counts[one].toLocaleString()}
+                  {!isWhole && known > 0 && '+'}
+                </strong>
+              </button>
+            ))}
+          </div>
+        )}
+      </Fold>
       <p className={styles.counted} role="status">
         {TEXT.count(shown, all)}
         {hasProvenance && !isWhole && known > 0 && (

@@ -6,6 +6,7 @@ import type { SubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { Badge } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import styles from './subject.module.css';
@@ -28,8 +29,6 @@ export function VersionBar({
   const mayName = access.may('read_lineage', 'read_snapshot_by_id');
   return (
     <section className={styles.bar} aria-label={TEXT.versionBar}>
-      {mayName && <Versions shown={shown} latest={latest} />}
-      {mayName && <Moment />}
       <p className={styles.place}>
         {asOf !== undefined && (
           <>
@@ -62,6 +61,12 @@ export function VersionBar({
           </>
         )}
       </p>
+      {mayName && (
+        <Fold title={TEXT.otherVersion}>
+          <Versions shown={shown} latest={latest} />
+          <Moment />
+        </Fold>
+      )}
     </section>
   );
 }

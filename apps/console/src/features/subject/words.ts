@@ -34,6 +34,7 @@ export const TEXT = {
   evidence: 'Evidence',
   envelope: 'Envelope',
   versionBar: 'Version',
+  otherVersion: 'Another version',
   version: 'Version',
   versionOf: (latest: number) => `Version (of ${latest})`,
   go: 'Show',
@@ -92,6 +93,7 @@ export const TEXT = {
   chooseText: 'You may read single versions, but not see which one is the latest. Enter a version above.',
   noSubject: 'There is no version yet.',
   find: 'Find',
+  filter: 'Filter',
   findHint: 'Part of a path or of a value',
   status: 'Evidence',
   statuses: {
