@@ -75,7 +75,7 @@ withConsole('every view', (scene) => {
         const end: number = await page.evaluate(END_OF_ACTIONS);
         const tooLow = end > NARROW.height ? [`its actions end at ${end}`] : [];
         const row: number = name === 'attributes' ? await page.evaluate(END_OF_ROW) : 0;
-        const rowTooLow = row > NARROW.height ? [`its first value ends at ${row}`] : [];
+        const rowTooLow = row > viewport.height ? [`its first value ends at ${row}`] : [];
         const all = [...alerts, ...rowTooLow, ...tooWide, ...tooLow, ...(await accessibilityFindings(page))];
         if (all.length > 0) found[name] = all;
       }
