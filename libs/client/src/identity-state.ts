@@ -16,7 +16,6 @@ import {
 import { TENANT } from './shapes.ts';
 import { Tenant } from './tenant.ts';
 import type { Verify } from './types.ts';
-import { hashContent } from './verify/hash.ts';
 import { LogTrust, type ProvedCheckpoint } from './verify/log.ts';
 import type { Trust } from './verify/trust.ts';
 import { Verifier } from './verify/verifier.ts';
@@ -47,10 +46,10 @@ export class IdentityState {
   private readonly verifier: Verifier;
 
   constructor(options: IdentityStateOptions) {
-    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now, hash = hashContent } = options;
+    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now } = options;
     this.transport = new Transport(options);
     const log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
-    this.verifier = new Verifier(this.transport, log, verify, hash);
+    this.verifier = new Verifier(this.transport, log, verify, options.hash);
   }
 
   /** Returns the API of a tenant that the caller acts for. */

@@ -199,7 +199,7 @@ export class Transport {
         headers,
         // The token must not follow a redirect to another server.
         redirect: 'manual',
-        ...(body === undefined ? {} : { body }),
+        body: body ?? null,
         signal,
       });
       response = await unlessAborted(answer, signal);

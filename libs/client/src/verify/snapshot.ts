@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { requireContent, requireMembers } from '@iss/proof';
 import { VerificationError } from '../errors.ts';
 import { notOfThisApi, requireLike } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
-import type { HashContent } from './hash.ts';
+import { type HashContent, hashText } from './hash.ts';
 import type { Link } from './known-versions.ts';
 
 /** The request. The answer must match each given member. */
@@ -32,12 +32,16 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
 export async function verifySnapshot(
   snapshot: JsonValue & Version<unknown>,
   asked: Asked,
-  hashContent: HashContent,
+  hashContent: HashContent = async (content) => hashText(canonicalize(content)),
 ): Promise<Link> {
   const { subject, snapshot_version, envelope_hash, envelope } = snapshot;
   const where = `Version ${snapshot_version} of ${subject.subject_type} ${subject.subject_id}`;
-  const { subjectType, subjectId } = asked;
-  requireMembers(where, { ...subject }, { subject_type: subjectType, subject_id: subjectId }, 'other_subject');
+  requireMembers(
+    where,
+    { ...subject },
+    { subject_type: asked.subjectType, subject_id: asked.subjectId },
+    'other_subject',
+  );
   requireAsked(where, snapshot, asked, 'other_snapshot');
   if (envelope_hash === null) {
     throw new VerificationError('unhashed', `${where} has no hash.`);

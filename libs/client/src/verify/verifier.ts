@@ -39,7 +39,7 @@ export class Verifier {
     private readonly transport: Transport,
     private readonly log: LogTrust | null,
     private readonly usual: Verify,
-    private readonly hash: HashContent,
+    private readonly hash: HashContent | undefined,
   ) {}
 
   /** Returns the mode of a call. @throws ConfigurationError for `log` without `trust` */
@@ -101,17 +101,12 @@ export class Verifier {
   }
 
   /** Proves the erasure that a 410 reports for the requested version. @throws VerificationError */
-  async erased(
-    tenantId: string,
-    receipt: ErasureReceipt,
-    { subjectType, subjectId, version, snapshotId }: Asked,
-    options: CallOptions,
-  ): Promise<void> {
-    requireAsked('The erasure', receipt, { version, snapshotId }, 'other_version');
+  async erased(tenantId: string, receipt: ErasureReceipt, asked: Asked, options: CallOptions): Promise<void> {
+    const { subjectType, subjectId } = asked;
+    requireAsked('The erasure', receipt, asked, 'other_version');
     const isNamed = subjectType !== undefined && subjectId !== undefined;
     const subject = isNamed ? { subject_type: subjectType, subject_id: subjectId } : {};
-    const erased = { ...receipt, subject };
-    const { place } = await this.requireLog().prove(tenantId, erased, true, options);
+    const { place } = await this.requireLog().prove(tenantId, { ...receipt, subject }, true, options);
     if (place !== null && isNamed) this.claim(receipt, { subject_type: subjectType, subject_id: subjectId });
   }
 
