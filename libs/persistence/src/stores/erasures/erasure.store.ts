@@ -10,14 +10,9 @@ import {
   subjectErasedData,
   type SubjectRef,
 } from '@iss/domain';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import { fitting, type ListRow, type Page, type PageRequest, rowBytes, toList } from '../../sql/page';
+import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
-import { LIVE_GRANTS_ON } from '../feed/shared-with';
-import { headVersion, NAMED_SUBJECT } from '../facts/joins';
 import { lockTenant } from '../tenancy/tenant-lock';
 import { type EventTrace, type Fact, record } from '../webhooks/record';
 
@@ -115,201 +110,41 @@ export interface ErasureWritten {
   eventIds: readonly string[];
 }
 
-const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
-
-/** The columns of the erasure `er` of subject `s`. */
-const ERASURE: Columns<ErasureRecord> = {
-  erasureId: 'er.public_id',
-  tenantId: 'er.tenant_id',
-  subjectType: 's.subject_type',
-  subjectId: 's.subject_id',
-  versions: 'er.versions',
-  status: `CASE WHEN ${IS_OVERDUE} THEN 'expired' ELSE er.status END`,
-  confirmation: 'er.confirmation',
-  reason: `CASE WHEN NOT (${IS_OVERDUE}) THEN er.reason END`,
-  reference: 'er.reference',
-  requestedBy: 'er.requested_by',
-  requestedAt: 'er.requested_at',
-  confirmBy: 'er.confirm_by',
-  confirmedBy: 'er.confirmed_by',
-  confirmedAt: 'er.confirmed_at',
-  cancelledBy: 'er.cancelled_by',
-  cancelledAt: 'er.cancelled_at',
-  erasedAt: 'er.erased_at',
-  logIndex: `CASE WHEN er.erased_at IS NOT NULL THEN
-         (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id LIMIT 1) END`,
-};
-
-const ERASER = `${FACTS},
-  (SELECT m.principal_type FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS "principalType"`;
-
 const STATE = statement<Actor & SubjectRef, Eraser & { subjectKey: string | null; headVersion: number | null }>(
   'erasure_state',
-  `SELECT ${ERASER},
-  s.subject_key AS "subjectKey", ${headVersion('s.subject_key')} AS "headVersion"
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}`,
 );
 
-const IS_LOGGED = `(SELECT true FROM log_entries e
-    WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1 LIMIT 1) IS TRUE`;
+const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, VersionToErase>('erasure_named_versions');
 
-const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, VersionToErase>(
-  'erasure_named_versions',
-  `SELECT v.version, n.snapshot_version IS NOT NULL AS "exists", n.erasure_id IS NOT NULL AS "isErased",
-  ${IS_LOGGED} AS "isLogged"
-  FROM unnest(:versions::int[]) AS v(version)
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = :subjectKey::bigint AND n.snapshot_version = v.version LIMIT 1) n ON true
- ORDER BY v.version`,
-);
+const ALL = statement<{ subjectKey: string; limit: number }, VersionToErase>('erasure_all_versions');
 
-const ALL = statement<{ subjectKey: string; limit: number }, VersionToErase>(
-  'erasure_all_versions',
-  `SELECT n.snapshot_version AS version, true AS "exists", false AS "isErased", ${IS_LOGGED} AS "isLogged"
-  FROM (SELECT * FROM snapshots n WHERE n.subject_key = :subjectKey::bigint AND (n.erasure_id IS NULL) IS TRUE
-         ORDER BY n.snapshot_version LIMIT :limit) n
- ORDER BY n.snapshot_version`,
-);
+const EXPIRE = statement<{ subjectKey: string }>('erasure_expire');
 
-const EXPIRE = statement<{ subjectKey: string }>(
-  'erasure_expire',
-  `UPDATE erasures er SET status = 'expired', reason = NULL
-  WHERE er.subject_key = :subjectKey::bigint AND (${IS_OVERDUE}) IS TRUE`,
-);
+const INSERT = statement<ErasureToRequest & { subjectKey: string; versions: readonly number[] }>('erasure_insert');
 
-const INSERT = statement<ErasureToRequest & { subjectKey: string; versions: readonly number[] }>(
-  'erasure_insert',
-  `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, reason, reference, requested_by)
-  VALUES (:erasureId::uuid, :tenantId::text, :subjectKey::bigint, :versions::int[], :reason::text, :reference::text,
-          :requestedBy::text)`,
-);
+const FIND = statement<ErasureRef, ErasureMove>('erasure_find');
 
-const FIND = statement<ErasureRef, ErasureMove>(
-  'erasure_find',
-  `SELECT ${ERASER},
-  ${columns(ERASURE, 'erasure?')}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT, erasure_id: 'uuid' })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}
-  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.public_id = i.erasure_id LIMIT 1) er
-    ON er.subject_key = s.subject_key AND f.owns_subject`,
-);
+const ERASED = statement<{ erasureId: string }, ErasedVersion>('erasure_versions');
 
-const ERASED = statement<{ erasureId: string }, ErasedVersion>(
-  'erasure_versions',
-  `SELECT n.snapshot_version AS "snapshotVersion", n.snapshot_id AS "snapshotId",
-  encode(n.envelope_hash, 'hex') AS "envelopeHash", encode(n.prev_hash, 'hex') AS "prevHash", e.log_index::float8 AS "logIndex"
-  FROM (SELECT er.subject_key, unnest(er.versions) AS version FROM erasures er
-         WHERE er.public_id = :erasureId::uuid AND er.status = 'erased') er
- CROSS JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = er.subject_key AND n.snapshot_version = er.version LIMIT 1) n
- CROSS JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.subject_key = er.subject_key AND e.snapshot_version = er.version AND e.entry_type = 1 LIMIT 1) e
- ORDER BY n.snapshot_version`,
-);
+const CONFIRM = statement<{ erasureId: string; principalId: string }>('erasure_confirm');
 
-const CONFIRM = statement<{ erasureId: string; principalId: string }>(
-  'erasure_confirm',
-  `UPDATE erasures er SET confirmed_by = :principalId, confirmed_at = statement_timestamp()
-  WHERE er.public_id = :erasureId::uuid AND (er.status = 'pending') IS TRUE`,
-);
+const CANCEL = statement<{ erasureId: string; principalId: string }, { erasureId: string }>('erasure_cancel');
 
-const CANCEL = statement<{ erasureId: string; principalId: string }, { erasureId: string }>(
-  'erasure_cancel',
-  `UPDATE erasures er SET status = 'cancelled', reason = NULL, cancelled_by = :principalId, cancelled_at = statement_timestamp()
-  WHERE er.public_id = :erasureId::uuid AND (er.status = 'pending') IS TRUE
-  RETURNING er.public_id AS "erasureId"`,
-);
+const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>('erasure_erase');
 
-/** Calls the database function that erases. The applications' role has no other way, and the function demands a confirmed row. */
-const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>(
-  'erasure_erase',
-  `SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = :erasureId::uuid`,
-);
+const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>('erasure_recipients');
 
-/**
- * Selects the tenants that were shown a version of the erasure `er` before it was done. The expression `|| ''` and the order
- * exclude indexes that begin with the tenant and cover all subjects.
- */
-const SHOWN_TO = `SELECT d.grantee_tenant_id || '' AS tenant_id, min(d.first_at) AS first_at, max(d.first_at) AS last_at
-          FROM (SELECT * FROM disclosures d
-                 WHERE d.subject_key = er.subject_key AND d.first_at <= er.erased_at
-                 ORDER BY d.first_at DESC, d.disclosure_id DESC) d
-         WHERE (SELECT true FROM unnest(er.versions) AS v(version)
-                 WHERE v.version BETWEEN d.from_version AND d.to_version LIMIT 1)
-         GROUP BY d.grantee_tenant_id || ''`;
-
-const RECIPIENTS = statement<{ erasureId: string }, ErasureRecipient>(
-  'erasure_recipients',
-  `SELECT t.tenant_id AS "tenantId", t.first_at AS "firstAt", t.last_at AS "lastAt"
-  FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid AND (er.status = 'erased') IS TRUE) er
- CROSS JOIN LATERAL (${SHOWN_TO}) t
- ORDER BY t.tenant_id`,
-);
-
-/** Selects the owner of an erased subject, each tenant with a live grant on it, and each recipient. */
-const CONCERNED = statement<{ erasureId: string }, { tenantId: string }>(
-  'erasure_concerns',
-  `SELECT DISTINCT t.tenant_id AS "tenantId"
-  FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid) er
- CROSS JOIN LATERAL (
-   SELECT er.tenant_id
-    UNION ALL
-   SELECT g.grantee_tenant_id FROM (${LIVE_GRANTS_ON('er.subject_key', 'er.tenant_id')}) g
-    UNION ALL
-   SELECT d.tenant_id FROM (${SHOWN_TO}) d) t`,
-);
-
-const ORDER = 'ORDER BY (-er.erasure_id)';
-const POSITION = 'ARRAY[er.erasure_id::text] AS position, er.found';
+const CONCERNED = statement<{ erasureId: string }, { tenantId: string }>('erasure_concerns');
 
 const LIST = statement<
   Actor & SubjectRef & { before: string | number; rows: number },
   ListRow<AccessFacts, ErasureRecord>
->(
-  'erasures_of_subject',
-  `SELECT ${FACTS},
-  ${columns(ERASURE, 'item?')},
-  ${POSITION}
-  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
-  ${NAMED_SUBJECT}
-  ${TENANT_ACCESS}
-  LEFT JOIN LATERAL ${fitting(
-    'er',
-    `SELECT * FROM erasures er
-      WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -(:before::bigint)
-      ${ORDER} LIMIT :rows`,
-    rowBytes('er'),
-    ORDER,
-  )} er ON true
- ${ORDER}`,
-);
+>('erasures_of_subject');
 
 const LIST_OF_TENANT = statement<
   Actor & { status: ErasureStatus | undefined; before: string | number; rows: number },
   ListRow<AccessFacts, ErasureRecord>
->(
-  'erasures_of_tenant',
-  `SELECT ${FACTS},
-  ${columns(ERASURE, 'item?')},
-  ${POSITION}
-  FROM ${inputRow(ACTOR)}
-  ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL ${fitting(
-    'er',
-    `SELECT * FROM erasures er
-      WHERE (er.tenant_id || '/') = i.tenant_id || '/' AND f.member_status = 'active' AND (-er.erasure_id) > -(:before::bigint)
-        AND (:status::text IS NULL OR ${ERASURE.status} = :status::text)
-      ORDER BY (er.tenant_id || '/'), (-er.erasure_id) LIMIT :rows`,
-    rowBytes('er'),
-    ORDER,
-  )} er ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = er.subject_key LIMIT 1) s ON true
- ${ORDER}`,
-);
+>('erasures_of_tenant');
 
 /** Larger than any id of an erasure. */
 const NEWEST = String(2n ** 62n);

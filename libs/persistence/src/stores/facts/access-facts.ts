@@ -10,10 +10,6 @@ export interface SubjectDisclosure {
 }
 
 // Fragments of facts.sql, for statements in TypeScript.
-export const FACTS = fragmentText('facts');
-export const TO_ALL = { byEnd: fragmentText('to_all_by_end') };
-export const MEMBER_ACCESS = fragmentText('member_access', 'i.tenant_id');
-export const TENANT_ACCESS = fragmentText('tenant_access', `'{}'`);
 
 export const isAcceptedGrantToAll = (grantor: string, grantee: string): string =>
   fragmentText('accepted_grant_to_all', grantor, grantee);

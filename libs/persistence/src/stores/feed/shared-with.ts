@@ -1,16 +1,4 @@
-import { TO_ALL } from '../facts/access-facts';
+import { fragmentText } from '../../sql/sql-files';
 
-/**
- * Selects the tenants with a live grant on the subject with this key, or with an accepted one on all of its owner's subjects. A
- * tenant with both appears twice. The search is by expiry, so that ended grants are not read.
- */
 export const LIVE_GRANTS_ON = (subjectKey: string, owner: string): string =>
-  `(SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
-    WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (${subjectKey}, statement_timestamp())
-      AND g.subject_key <= ${subjectKey} AND g.revoked_at IS NULL
-    ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
-   UNION ALL
-  (SELECT g.grantee_tenant_id, g.scopes, g.created_at FROM grants g
-    WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (${owner}, statement_timestamp())
-      AND g.grantor_tenant_id <= ${owner} AND ${TO_ALL.byEnd} AND g.accepted_at IS NOT NULL
-    ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)`;
+  fragmentText('live_grants_on', subjectKey, owner);
