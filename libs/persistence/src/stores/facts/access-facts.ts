@@ -9,7 +9,6 @@ export interface SubjectDisclosure {
   grantId: string | null;
 }
 
-// Fragments of facts.sql, for statements in TypeScript.
-
+// A fragment of facts.sql, for statements in TypeScript.
 export const isAcceptedGrantToAll = (grantor: string, grantee: string): string =>
   fragmentText('accepted_grant_to_all', grantor, grantee);
