@@ -174,7 +174,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ...commandsOf('Tools', () => import('./commands/api.ts'), {
     api: { summary: 'Send an API request as you.', example: 'iss api GET /v1/tenants' },
   }),
-  ...commandsOf('Tools', () => import('./commands/completion.ts'), {
-    completion: { summary: 'Print a shell completion script.', example: 'source <(iss completion bash)' },
-  }),
+  ...commandsOf(
+    'Tools',
+    async () => ({ completion: (await import('./commands/completion.ts')).completionOf(COMMANDS) }),
+    {
+      completion: { summary: 'Print a shell completion script.', example: 'source <(iss completion bash)' },
+    },
+  ),
 };

@@ -3,12 +3,13 @@ import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
 import { call, textOf } from './http/call.ts';
-import type { Answer, Path, PathValues, RequestOptions } from './http/operation.ts';
+import type { Answer, Path, RequestOptions } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
 import {
   type CallOptions,
   fillPath,
   type Method,
+  type PathValues,
   type Query,
   Transport,
   type TransportOptions,

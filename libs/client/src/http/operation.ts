@@ -1,9 +1,6 @@
 import type { Operations, PathParameters } from '../generated/types.ts';
 import type { CallOptions, Method } from './transport.ts';
 
-/** The values of the parameters in a path. */
-export type PathValues = Readonly<Record<string, string | number>>;
-
 /** The paths of the operations with a method, such as `/v1/tenants/{tenant_id}/grants`. Their answers are JSON. */
 export type Path<M extends Method> = M extends Method ? keyof Operations[M] & string : never;
 

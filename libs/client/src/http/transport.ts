@@ -2,7 +2,6 @@ import { ApiError, ConfigurationError, ConnectionError, DeadlineError, ProtocolE
 import { DEFAULT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_ATTEMPTS } from '../limits.ts';
 import { reasonOf, reasonText, unlessAborted } from './abort.ts';
 import { failureOf } from './answer.ts';
-import type { PathValues } from './operation.ts';
 import { linesOf, textOf } from './lines.ts';
 import { notOfThisApi } from './shape.ts';
 
@@ -27,6 +26,8 @@ export interface CallOptions {
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** The values of the parameters in a path. */
+export type PathValues = Readonly<Record<string, string | number>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Request {
