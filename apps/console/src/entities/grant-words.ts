@@ -1,23 +1,21 @@
-import type { api } from '@identity-state/client';
-
-type Scope = api.Grant['scopes'][number];
+import { type Scope, SCOPE_TITLES } from './scope-names.ts';
 
 /** The scopes of a grant: a short name, and a sentence. */
 export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
   read_latest: {
-    name: 'Latest',
+    name: SCOPE_TITLES.read_latest,
     lets: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
   },
   read_lineage: {
-    name: 'Lineage',
+    name: SCOPE_TITLES.read_lineage,
     lets: 'Every past and future version: history, the origin of each value, chain proof, export.',
   },
   read_snapshot_by_id: {
-    name: 'By id',
+    name: SCOPE_TITLES.read_snapshot_by_id,
     lets: 'A single version by its number or id, with its proof. Not the list of versions.',
   },
   read_diff: {
-    name: 'Differences',
+    name: SCOPE_TITLES.read_diff,
     lets: 'The changes between two versions, with the values before and after.',
   },
 };

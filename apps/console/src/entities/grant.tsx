@@ -5,9 +5,11 @@ import { badgeColumn, type Column, orQuiet } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import ui from '../ui/ui.module.css';
 import { GRANT, SCOPES } from './grant-words.ts';
+import { namesOf, type Scope } from './scope-names.ts';
+
+export { namesOf, type Scope } from './scope-names.ts';
 
 export type Grant = api.Grant;
-export type Scope = Grant['scopes'][number];
 export type GrantStatus = keyof typeof GRANT.statuses;
 
 /** The number of grants that filters and counts cover. */
@@ -36,10 +38,6 @@ export function hasStatus(grant: Grant, wanted: string | undefined): boolean {
 
 export function isOnAll({ subject_type: type }: Pick<Grant, 'subject_type'>): boolean {
   return type === '*';
-}
-
-export function namesOf(scopes: readonly Scope[]): string {
-  return scopes.map((scope) => SCOPES[scope].name).join(', ');
 }
 
 /** Returns the name of a grant's subject for files and sorting. */

@@ -8,7 +8,7 @@ import { instantOf, isPast, localOf } from '../../forms/moment.tsx';
 import { useForm } from '../../forms/use-form.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
-import { ScopeFields, UntilField } from './grant-fields.tsx';
+import { ScopeFields, UntilField } from './make/grant-fields.tsx';
 import { LogProofDialog } from './log-proof.tsx';
 import { TEXT } from './words.ts';
 

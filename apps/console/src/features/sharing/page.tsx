@@ -16,7 +16,7 @@ import { More } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { GrantTable } from './grant-table.tsx';
 import { Held } from './held.tsx';
-import { MakeGrants } from './make-grants.tsx';
+import { MakeGrants } from './make/make-grants.tsx';
 import { PendingGrants } from './pending-grants.tsx';
 import styles from './styles.module.css';
 import { TEXT } from './words.ts';

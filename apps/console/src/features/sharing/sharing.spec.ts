@@ -5,7 +5,7 @@ import '../../testing/dom.ts';
 import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
 import { type Disclosure, daysOf, keyOfDisclosure } from './disclosures.tsx';
 import { type Grant, hasStatus, isOnAll, namesOf, statusOf } from '../../entities/grant.tsx';
-import { outcomeOf, wantedOf } from './grants-to-make.ts';
+import { outcomeOf, wantedOf } from './make/grants-to-make.ts';
 
 const DAY = 86_400_000;
 const grant = (changes: Partial<Grant>): Grant => ({

@@ -15,7 +15,7 @@ import ui from '../../ui/ui.module.css';
 import { Access } from './access.tsx';
 import { Disclosures } from './disclosures.tsx';
 import { GrantTable } from './grant-table.tsx';
-import { MakeGrants } from './make-grants.tsx';
+import { MakeGrants } from './make/make-grants.tsx';
 import { TEXT } from './words.ts';
 
 const ROUTE = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/sharing';

@@ -1,6 +1,5 @@
 import type { api } from '@identity-state/client';
-import { SCOPES } from '../../entities/grant-words.ts';
-import { namesOf } from '../../entities/grant.tsx';
+import { namesOf, SCOPE_TITLES } from '../../entities/scope-names.ts';
 import { grantedSubjectColumn, ownSubjectColumn, SUBJECT_TYPE } from '../../entities/subject.tsx';
 import { Badge } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
@@ -29,7 +28,7 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
       cell: ({ scopes }) => (
         <span className={styles.badges}>
           {scopes.map((scope) => (
-            <Badge key={scope}>{SCOPES[scope].name}</Badge>
+            <Badge key={scope}>{SCOPE_TITLES[scope]}</Badge>
           ))}
         </span>
       ),

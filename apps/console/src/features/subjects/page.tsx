@@ -9,11 +9,10 @@ import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Loading } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { Found } from '../search/found.tsx';
 import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import { Aside } from './aside.tsx';
@@ -22,6 +21,7 @@ import { firstVersionCall } from './first-version.ts';
 import styles from './styles.module.css';
 import { TEXT } from './words.ts';
 
+const Found = lazy(async () => ({ default: (await import('../search/found.tsx')).Found }));
 const NewSubject = lazy(async () => ({ default: (await import('./dialogs.tsx')).NewSubject }));
 const ImportSubjects = lazy(async () => ({ default: (await import('./dialogs.tsx')).ImportSubjects }));
 
@@ -49,7 +49,9 @@ export function SubjectsView() {
           </nav>
           <SubjectFilters />
           {find !== '' ? (
-            <Found find={find} />
+            <Suspense fallback={<Loading />}>
+              <Found find={find} />
+            </Suspense>
           ) : isGranted ? (
             <>
               <OfferedGrants tenantId={tenantId} />

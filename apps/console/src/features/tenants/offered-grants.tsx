@@ -1,7 +1,7 @@
 import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { namesOf } from '../../entities/grant.tsx';
+import { namesOf } from '../../entities/scope-names.ts';
 import { useRowActions } from '../../forms/row-actions.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Table } from '../../ui/table/table.tsx';

@@ -1,7 +1,7 @@
 import type { api } from '@identity-state/client';
-import type { Scope } from '../../entities/grant.tsx';
-import { instantOf, isPast } from '../../forms/moment.tsx';
-import { TEXT } from './words.ts';
+import type { Scope } from '../../../entities/grant.tsx';
+import { instantOf, isPast } from '../../../forms/moment.tsx';
+import { TEXT } from '../words.ts';
 
 const WORDS = TEXT.make;
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

@@ -1,12 +1,12 @@
-import { GRANT } from '../../entities/grant-words.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Notice } from '../../ui/state.tsx';
-import { Table } from '../../ui/table/table.tsx';
-import ui from '../../ui/ui.module.css';
+import { GRANT } from '../../../entities/grant-words.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { Notice } from '../../../ui/state.tsx';
+import { Table } from '../../../ui/table/table.tsx';
+import ui from '../../../ui/ui.module.css';
 import type { Outcome } from './grants-to-make.ts';
-import { TEXT } from './words.ts';
+import { TEXT } from '../words.ts';
 
 const WORDS = TEXT.make;
 
