@@ -8,9 +8,12 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import { makeStringsFast } from './fast-strings';
 import type { Jobs, QueueName } from './jobs';
 import { QUEUES } from './jobs';
 import { type OpenRedis, RedisClients } from './redis-client';
+
+makeStringsFast();
 
 /** The schema of BullMQ's tables in PostgreSQL. */
 export const POSTGRES_SCHEMA = 'bullmq';

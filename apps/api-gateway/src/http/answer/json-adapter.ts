@@ -6,7 +6,7 @@ import { EndedRequests } from '../server/ended-requests';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from '../server/gateway-server';
 import { EventStream, JsonText, LiveStream, type TextBatches, TextStream } from './json-text';
 import { PublicFile, sendPublicFile } from './public-file';
-import { setHeaders } from './standing-headers';
+import { setHeaders, standingHeaders } from './standing-headers';
 import { Streams } from './streams';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -20,9 +20,19 @@ const PIECE_LENGTH = 64 * 1024;
 const UNREAD_BYTES = 4 * 1024 * 1024;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
-  setHeaders(response, ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(text))]);
+  const bytes = Buffer.byteLength(text);
+  setHeaders(response, contentHeaders(contentType, bytes));
+  finish(response, text, bytes);
+}
+
+function contentHeaders(contentType: string, bytes: number): string[] {
+  return ['Content-Type', contentType, 'Content-Length', String(bytes)];
+}
+
+function finish(response: Response, text: string, bytes: number): void {
   if (response.req.method === 'HEAD') response.end();
-  else response.end(text);
+  // One byte per character means ASCII, which needs no encoding.
+  else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 /** Returns the headers that control caching (RFC 9111). */
@@ -106,6 +116,20 @@ export class JsonAdapter extends ExpressAdapter {
     }
     return response;
   }
+}
+
+/**
+ * Sends JSON text and all headers at once. Equivalent to {@link JsonAdapter.reply} after the standing headers were set.
+ */
+export function sendWhole(response: Response, body: JsonText): void {
+  const headers = [...standingHeaders(response.req), ...cachingHeaders(body)];
+  if (isKnown(response, body)) {
+    response.writeHead(304, headers);
+    response.end();
+    return;
+  }
+  response.writeHead(response.statusCode, [...headers, ...contentHeaders(CONTENT_TYPE, body.bytes)]);
+  finish(response, body.text, body.bytes);
 }
 
 /**

@@ -12,6 +12,8 @@ export interface StoredText {
 
 /** A response that is already JSON text, so that stored text is neither parsed nor serialized. */
 export class JsonText {
+  private encodedLength: number | undefined;
+
   constructor(
     readonly text: string,
     /** Absent: the response must not be cached. */
@@ -34,6 +36,11 @@ export class JsonText {
     if (this.storedAt === undefined) return undefined;
     const { from, to, hash } = this.storedAt;
     return { text: this.text.slice(from, to), hash };
+  }
+
+  /** Returns the length of the text in UTF-8. */
+  get bytes(): number {
+    return (this.encodedLength ??= Buffer.byteLength(this.text));
   }
 }
 

@@ -6,6 +6,8 @@ import type { ExpressAdapter } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { ERRORS_PATH } from '@iss/contract';
 import { AccessLog } from '../answer/access-log';
+import { sendWhole } from '../answer/json-adapter';
+import { JsonText } from '../answer/json-text';
 import { inTurn } from '../server/in-turn';
 import { traced } from '../answer/request-spans';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
@@ -100,7 +102,6 @@ export class HotLane implements OnApplicationBootstrap {
 
   private async serve(route: HotRoute, request: Request, response: Response): Promise<void> {
     identify(request);
-    setHeaders(response, standingHeaders(request));
     this.log.watch(request, response);
     const context = new ExecutionContextHost([request, response], route.controller, route.handler);
     try {
@@ -115,8 +116,14 @@ export class HotLane implements OnApplicationBootstrap {
         values[index] = value instanceof Promise ? await value : value;
       }
       const result = await route.call(values);
+      if (result instanceof JsonText) {
+        sendWhole(response, result);
+        return;
+      }
+      setHeaders(response, standingHeaders(request));
       await this.host.httpAdapter.reply(response, result);
     } catch (error) {
+      if (!response.headersSent) setHeaders(response, standingHeaders(request));
       this.errors.catch(error, context);
     }
   }
