@@ -26,11 +26,18 @@ module.exports = {
       to: { pathNot: ['^libs/tlog/src'] },
     },
     {
+      // Browsers run it, except libsodium.
+      name: 'map-stands-on-tlog',
+      severity: 'error',
+      from: { path: '^libs/map/src' },
+      to: { pathNot: ['^libs/map/src', ...lib('tlog'), '^node_modules/(@noble|libsodium-wrappers-sumo)/'] },
+    },
+    {
       // Browsers and strangers verify with it.
-      name: 'proof-stands-on-domain-and-tlog',
+      name: 'proof-stands-on-domain-map-and-tlog',
       severity: 'error',
       from: { path: '^libs/proof/src' },
-      to: { pathNot: ['^libs/proof/src', ...['domain', 'tlog'].flatMap(lib)] },
+      to: { pathNot: ['^libs/proof/src', ...['domain', 'map', 'tlog'].flatMap(lib)] },
     },
     {
       // Browsers run it; what it is made of they run too.

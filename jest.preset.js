@@ -14,6 +14,7 @@ const esmOnly = [
   'pure-rand',
   'fast-check',
   'commander',
+  '@noble',
 ];
 /** Suites that cost much: only `npm run test:all` runs them, and `npm test` where an argument names them. */
 const FULL = process.env.ISS_TEST_ALL === 'true' ? ['**/*.full-spec.ts'] : [];

@@ -22,6 +22,7 @@ const GENERATORS: Readonly<Record<string, { commands: readonly (readonly string[
     cli: { commands: [run('test', 'apps/cli/test/commands')], env: { UPDATE_CLI_PAGE: 'true' } },
     recording: { commands: [run('test', 'apps/cli/test/commands')], env: { UPDATE_RECORDING: 'true' } },
     pictures: { commands: [run('test', 'apps/console/test/views.browser-spec')], env: { UPDATE_SCREENSHOTS: 'true' } },
+    vectors: { commands: [run('test', 'libs/map/src/vectors')], env: { UPDATE_VECTORS: 'true' } },
     client: { commands: [run('client/types'), ['typedoc', '--options', 'libs/client/typedoc.json']] },
   };
 

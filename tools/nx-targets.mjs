@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path';
 // output from the cache of Nx for its own.
 const COMPILE = 'node node_modules/typescript-native/bin/tsc --composite false --incremental false -p';
 
+/** A bundle also depends on the scripts that make it. */
+const BUNDLED = { inputs: ['production', '^production', '{workspaceRoot}/tools/console/**/*'] };
+
 /** Infers the projects of the repository: every folder of `apps` and `libs` with a tsconfig.json. */
 export const createNodesV2 = [
   '{apps,libs}/*/tsconfig.json',
@@ -20,7 +23,7 @@ export const createNodesV2 = [
         projectType: root.startsWith('apps') ? 'application' : 'library',
         sourceRoot: `${root}/src`,
         targets: {
-          build: { executor: 'nx:run-commands', options: { commands, parallel: false } },
+          build: { executor: 'nx:run-commands', options: { commands, parallel: false }, ...(isBundled && BUNDLED) },
           test: { command: `node tools/run.mjs test ${root}/` },
         },
       };

@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import type { Addresses } from '../release/addresses.ts';
 import { repositoryRoot } from '../root.ts';
 
 const CLI = join(repositoryRoot, 'apps/cli');
@@ -9,9 +10,9 @@ const OLDEST_NODE = '22.12';
 
 /**
  * Makes the published package of `iss` in a folder: one file that needs no other package, and the licences of its contents. The
- * commands that work on a database are only in the image, for operators.
+ * commands that work on a database are only in the image, for operators. A package that is published has addresses; one for tests may have none.
  */
-export async function makePackage(folder: string): Promise<void> {
+export async function makePackage(folder: string, addresses: Addresses | null = null): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'iss.cjs');
@@ -48,6 +49,7 @@ export async function makePackage(folder: string): Promise<void> {
     version,
     license,
     description: 'iss: the Identity State Service on a command line, verified',
+    ...addresses,
     engines: { node: `>=${OLDEST_NODE}` },
     bin: { iss: 'iss.cjs' },
   };

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import type { Addresses } from '../release/addresses.ts';
 import { repositoryRoot } from '../root.ts';
 
 const LIBS = join(repositoryRoot, 'libs');
@@ -9,8 +10,9 @@ const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
 
 /**
  * Makes the published package in a folder: one file per entry that needs no other package, and the types from `tsc -b`.
+ * A package that is published has addresses; one for tests may have none.
  */
-export async function makePackage(folder: string): Promise<void> {
+export async function makePackage(folder: string, addresses: Addresses | null = null): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await build({
@@ -33,7 +35,7 @@ export async function makePackage(folder: string): Promise<void> {
   const { name, version, license, description } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
   const entryOf = (entry: string): object => ({ types: `./${entry}.d.ts`, default: `./${entry}.js` });
   const manifest = {
-    ...{ name, version, license, description },
+    ...{ name, version, license, description, ...addresses },
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { logEntryText, seal } from '@iss/domain';
+import { canonicalize, logEntryText, seal } from '@iss/domain';
+import { KEYED_ENTRY_VERSION, leafTextOf } from '@iss/proof';
 import { signedLog } from './signed-log.ts';
 
 const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
@@ -8,15 +9,19 @@ const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
 export interface BundleLine {
   snapshot: Record<string, unknown> & { envelope: Record<string, unknown> };
   entry: string;
+  /** Keys in the map; null for entries of the earlier format. */
+  keys: string[] | null;
   log_index: number;
   inclusion: string[];
 }
 
-/** Makes a lineage in a log with entries of other tenants in between, and its bundle. */
-export async function lineageBundle(versions: number) {
+/** Makes a lineage in a log with entries of other tenants in between, and its bundle. With `isKeyed`, its entries have keys in the map. */
+export async function lineageBundle(versions: number, isKeyed = false) {
   const snapshots: BundleLine['snapshot'][] = [];
   const entries: string[] = [];
+  const leaves: string[] = [];
   const indexes: number[] = [];
+  const keys: BundleLine['keys'][] = [];
   let prevHash: string | null = null;
   const [writtenBy, writeRequestId] = ['oidc:p#alice', 'request-1'];
   for (let version = 1; version <= versions; version++) {
@@ -61,11 +66,15 @@ export async function lineageBundle(versions: number) {
       // As in a log that an earlier release started.
       namesWriter: version > 1,
     } as const;
+    const entry = logEntryText(fact, Buffer.alloc(16, version));
+    const logged = isKeyed ? keyedEntry(entry, version) : { entry, keys: null };
     entries.push(`another's entry ${version}`);
-    indexes.push(entries.push(logEntryText(fact, Buffer.alloc(16, version))) - 1);
+    indexes.push(entries.push(logged.entry) - 1);
+    leaves.push(`another's entry ${version}`, leafTextOf(logged));
+    keys.push(logged.keys);
     prevHash = sealed.hash;
   }
-  const log = await signedLog(entries);
+  const log = await signedLog(leaves);
   const note = await log.checkpoint();
   const head: Record<string, unknown> = {
     bundle: 'iss_bundle_v1',
@@ -79,9 +88,17 @@ export async function lineageBundle(versions: number) {
   const lines: BundleLine[] = [];
   for (const [place, snapshot] of snapshots.entries()) {
     const index = indexes[place] ?? 0;
-    lines.push({ snapshot, entry: entries[index] ?? '', log_index: index, inclusion: await log.inclusion(index) });
+    const proof = { log_index: index, inclusion: await log.inclusion(index) };
+    lines.push({ snapshot, entry: entries[index] ?? '', keys: keys[place] ?? null, ...proof });
   }
   return { log, note, head, lines, entries };
+}
+
+/** Turns an entry into one with a key in the map. */
+function keyedEntry(entry: string, version: number): { entry: string; keys: string[] } {
+  const members: Record<string, string> = JSON.parse(entry);
+  const key = Buffer.alloc(32, version).toString('base64url');
+  return { entry: canonicalize({ ...members, entry_version: KEYED_ENTRY_VERSION }), keys: [key] };
 }
 
 export function bundleText(head: object, lines: readonly object[]): string {

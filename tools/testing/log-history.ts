@@ -1,4 +1,4 @@
-import { type LogFact, logEntryText } from '@iss/domain';
+import { type LogFact, logEntryText, type LogRecordsFact } from '@iss/domain';
 import {
   appendLeaves,
   type Checkpoint,
@@ -23,26 +23,36 @@ const DEADLINE_MS = 60_000;
 const PUBLISHED = `
   SELECT t.size::int AS size
     FROM log_tree t
-   WHERE NOT EXISTS (SELECT FROM log_waiting)
+   WHERE NOT EXISTS (SELECT FROM log_waiting) AND NOT EXISTS (SELECT FROM records_waiting)
      AND t.size = (SELECT c.size FROM log_checkpoints c ORDER BY checkpoint_id DESC LIMIT 1)`;
 
 /** SQL that returns every fact as its entry should name it. */
 const FACTS = `
   SELECT 1 AS entry_type, subject_key, snapshot_version, NULL::uuid AS grant_id, NULL::bigint AS owner_change_id,
-         NULL::bigint AS grant_change_id FROM snapshots
-  UNION ALL SELECT 2, NULL, NULL, grant_id, NULL, NULL FROM grants
-  UNION ALL SELECT 3, NULL, NULL, grant_id, NULL, NULL FROM grants WHERE revoked_at IS NOT NULL
-  UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id, NULL FROM owner_changes
-  UNION ALL SELECT 5, NULL, NULL, NULL, NULL, grant_change_id FROM grant_changes`;
+         NULL::bigint AS grant_change_id, NULL::bigint AS record_batch_id FROM snapshots
+  UNION ALL SELECT 2, NULL, NULL, grant_id, NULL, NULL, NULL FROM grants
+  UNION ALL SELECT 3, NULL, NULL, grant_id, NULL, NULL, NULL FROM grants WHERE revoked_at IS NOT NULL
+  UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id, NULL, NULL FROM owner_changes
+  UNION ALL SELECT 5, NULL, NULL, NULL, NULL, grant_change_id, NULL FROM grant_changes
+  UNION ALL SELECT entry_type, NULL, NULL, NULL, NULL, NULL, batch_id FROM record_batches`;
+
+/** SQL that returns the place of every record: its own, and the one in its batch. */
+const RECORDS = `SELECT 11 AS entry_type, tenant_id, audit_id AS record_id FROM audit_records
+  UNION ALL SELECT 12, s.owner_tenant_id, d.disclosure_id FROM disclosures d JOIN subjects s USING (subject_key)`;
+const BATCHED = 'SELECT entry_type::int, tenant_id, unnest(record_ids) FROM record_batches';
 
 /** SQL that finds every possible difference between facts and entries. */
 const FAULTS = `
   WITH facts AS (${FACTS}), entries AS (
-    SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id FROM log_entries
+    SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id, record_batch_id FROM log_entries
   )
   SELECT 'fact without entry' AS fault, to_jsonb(f) AS which FROM (TABLE facts EXCEPT ALL TABLE entries) f
   UNION ALL
   SELECT 'entry without fact, or its second one', to_jsonb(e) FROM (TABLE entries EXCEPT ALL TABLE facts) e
+  UNION ALL
+  SELECT 'record without batch', to_jsonb(r) FROM ((${RECORDS}) EXCEPT ALL ${BATCHED}) r
+  UNION ALL
+  SELECT 'record in a second batch', to_jsonb(r) FROM (${BATCHED} EXCEPT ALL (${RECORDS})) r
   UNION ALL
   SELECT 'version before its parent', to_jsonb(e)
     FROM log_entries e JOIN log_entries p ON p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1
@@ -50,6 +60,23 @@ const FAULTS = `
   UNION ALL
   SELECT 'a gap in front of', to_jsonb(e)
     FROM (SELECT *, row_number() OVER (ORDER BY log_index) - 1 AS place FROM log_entries) e WHERE log_index <> place`;
+
+/** SQL of a time as entries contain it. */
+const timeOf = (column: string): string =>
+  `to_char(date_trunc('milliseconds', ${column} AT TIME ZONE 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** SQL that returns the records of a batch `b` in its order. */
+const AUDIT_RECORDS_OF_BATCH = `
+  SELECT jsonb_agg(jsonb_build_object('auditId', a.audit_id, 'at', ${timeOf('a.at')}, 'action', a.action,
+           'principalId', a.principal_id, 'requestId', a.request_id, 'target', a.target,
+           'details', a.details - 'purpose') ORDER BY a.audit_id)
+    FROM audit_records a WHERE b.entry_type = 11 AND a.tenant_id = b.tenant_id AND a.audit_id = ANY (b.record_ids)`;
+const DISCLOSURES_OF_BATCH = `
+  SELECT jsonb_agg(jsonb_build_object('subjectType', s.subject_type, 'subjectId', s.subject_id,
+           'disclosedOn', to_char(d.disclosed_on, 'YYYY-MM-DD'), 'firstAt', ${timeOf('d.first_at')},
+           'granteeTenantId', d.grantee_tenant_id, 'grantId', d.grant_id, 'principalId', d.principal_id, 'via', d.via,
+           'fromVersion', d.from_version, 'toVersion', d.to_version, 'requestId', d.request_id) ORDER BY d.disclosure_id)
+    FROM disclosures d JOIN subjects s USING (subject_key) WHERE b.entry_type = 12 AND d.disclosure_id = ANY (b.record_ids)`;
 
 const ENTRIES = `
   SELECT e.entry_type, e.salt, to_jsonb(s) AS subject, g.scopes, g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id,
@@ -59,12 +86,14 @@ const ENTRIES = `
          (e.names_writer AND n.written_by IS NOT NULL) IS TRUE AS names_writer,
          h.grant_id AS changed_grant_id, h.grantor_tenant_id AS changed_by_tenant, h.scopes AS new_scopes,
          h.expires_at AS new_expires_at, h.changed_at AS grant_changed_at, first.from_scopes, first.from_expires_at,
-         c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at
+         c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at,
+         b.tenant_id AS records_of, (${AUDIT_RECORDS_OF_BATCH}) AS audit_records, (${DISCLOSURES_OF_BATCH}) AS disclosures
     FROM log_entries e
     LEFT JOIN snapshots n USING (subject_key, snapshot_version)
     LEFT JOIN grants g USING (grant_id)
     LEFT JOIN owner_changes c USING (owner_change_id)
     LEFT JOIN grant_changes h USING (grant_change_id)
+    LEFT JOIN record_batches b ON b.batch_id = e.record_batch_id
     LEFT JOIN LATERAL (SELECT * FROM grant_changes f WHERE f.grant_id = e.grant_id ORDER BY f.grant_change_id LIMIT 1) first
       ON true
     LEFT JOIN subjects s ON s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -102,6 +131,9 @@ interface EntryRow {
   principal_id: string | null;
   from_principal_id: string | null;
   changed_at: Date;
+  records_of: string;
+  audit_records: Extract<LogRecordsFact, { type: 'audit.recorded' }>['records'];
+  disclosures: Extract<LogRecordsFact, { type: 'disclosures.recorded' }>['records'];
 }
 
 /**
@@ -124,7 +156,7 @@ export async function requireWholeLog(product: Product, vkey: string): Promise<n
   return size;
 }
 
-function factOf(row: EntryRow): LogFact {
+function factOf(row: EntryRow): LogFact | LogRecordsFact {
   const { subject, grant_id: grantId, grantor_tenant_id: grantor } = row;
   switch (row.entry_type) {
     case 1:
@@ -173,6 +205,10 @@ function factOf(row: EntryRow): LogFact {
         expiresAt: row.new_expires_at,
         changedAt: row.grant_changed_at,
       };
+    case 11:
+      return { type: 'audit.recorded', tenantId: row.records_of, records: row.audit_records };
+    case 12:
+      return { type: 'disclosures.recorded', tenantId: row.records_of, records: row.disclosures };
     default:
       throw new Error(`There are no entries of type ${row.entry_type}`);
   }

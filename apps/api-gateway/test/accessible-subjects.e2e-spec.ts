@@ -190,6 +190,8 @@ describe('the search of accessible subjects', () => {
     expect(await find('identifier=LEI:lei 1')).toEqual(['mill', 'quay']);
     expect(await find('q=harbour')).toEqual(['mill', 'quay']);
     expect(await find('identifier=vat:v9')).toEqual(['quay']);
+    expect(await find('identifier=v-9')).toEqual(['quay']);
+    expect(await find('identifier=lei1')).toEqual(['mill', 'quay']);
     expect(await find('q=HARBOUR q')).toEqual(['quay']);
     expect(await find('q=quay')).toEqual([]);
     expect((await walk((query) => world.accessible(`${query}&q=harbour`), 1)).flat()).toHaveLength(2);
@@ -210,6 +212,7 @@ describe('the search of accessible subjects', () => {
     for (const [there, nowhere] of [
       ['q=harbour', 'q=nobody'],
       ['identifier=lei:lei1', 'identifier=lei:nobody'],
+      ['identifier=lei1', 'identifier=nobody'],
     ] as const) {
       const { body } = await world.accessible(`?limit=1&${there}`).expect(200);
       expect(body).toEqual((await world.accessible(`?limit=1&${nowhere}`).expect(200)).body);
@@ -222,7 +225,7 @@ describe('the search of accessible subjects', () => {
     await world.grantOn(quay, { scopes: ['read_diff'] });
     expect(await find('q=harbour')).toEqual(['mill', 'ours', 'quay']);
     expect((await find('identifier=lei:lei1')).toSorted()).toEqual(['mill', 'quay']);
-    for (const search of ['q=harbour', 'identifier=lei:lei1']) {
+    for (const search of ['q=harbour', 'identifier=lei:lei1', 'identifier=lei1']) {
       const all = await find(search);
       const paged: string[] = [];
       for (let cursor = ''; ;) {
@@ -253,7 +256,7 @@ describe('the search of accessible subjects', () => {
     await world.accessible('?q=harbour', 'zoe').expect(403);
     await world.accessible('?identifier=lei:lei1', 'alice').expect(403);
     expect(places(await world.accessible('?q=a&identifier=lei:1').expect(400))).toEqual(['/query/q']);
-    expect(places(await world.accessible('?identifier=lei').expect(400))).toEqual(['/query/identifier']);
+    expect(places(await world.accessible('?identifier=lei:').expect(400))).toEqual(['/query/identifier']);
     const { next_cursor: cursor } = (await world.accessible('?q=harbour&limit=1').expect(200)).body;
     for (const other of ['', 'q=harb&', 'identifier=lei:lei1&']) {
       const refused = await world.accessible(`?${other}cursor=${encodeURIComponent(cursor)}`).expect(400);

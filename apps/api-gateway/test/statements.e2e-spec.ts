@@ -127,6 +127,7 @@ const OF_TENANTS: readonly Row[] = [
 
 const GRANTS: readonly Row[] = [
   ['accessible subjects', () => ({ path: '/v1/tenants/beta/accessible-subjects', as: 'bob' }), ['subjects_accessible']],
+  ['accessible subjects by bare identifier', () => ({ path: '/v1/tenants/beta/accessible-subjects?identifier=lei1', as: 'bob' }), ['subjects_accessible_by_bare_identifier']],
   ['accessible subjects by identifier', () => ({ path: '/v1/tenants/beta/accessible-subjects?identifier=LEI:lei1', as: 'bob' }), ['subjects_accessible_by_identifier']],
   ['accessible subjects by name', () => ({ path: '/v1/tenants/beta/accessible-subjects?q=ag', as: 'bob' }), ['subjects_accessible_by_name']],
   ['grants of a tenant', () => ({ path: `${TENANT}/grants` }), ['grants_issued']],
@@ -184,6 +185,7 @@ const refreshRequest = async (): Promise<string> => {
 /** Requests that take turns with others, and lists of tenants. */
 const OTHERS: readonly Row[] = [
   ['tenants of the caller', () => ({ path: '/v1/tenants' }), ['tenants_of_principal']],
+  ['owned subjects by bare identifier', () => ({ path: `${TENANT}/subjects?identifier=1` }), ['subjects_by_bare_identifier']],
   ['owned subjects by identifier', () => ({ path: `${TENANT}/subjects?identifier=lei:1` }), ['subjects_by_identifier']],
   ['owned subjects by name', () => ({ path: `${TENANT}/subjects?q=acme` }), ['subjects_by_name']],
   ['owned subjects with missing evidence', () => ({ path: `${TENANT}/subjects?evidence=missing` }), ['subjects_evidence_missing']],

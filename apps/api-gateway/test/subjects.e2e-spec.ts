@@ -193,6 +193,8 @@ describe('the search of owned subjects', () => {
     expect(await find(`identifier=LEI:${LEI.toLowerCase()}`)).toEqual(['organization/harbour']);
     expect(await find('identifier=lei:5493 001K-JTII.GC8Y1R12')).toEqual(['organization/harbour']);
     expect(await find('identifier=vat:gb123')).toEqual(['organization/mill', 'organization/harbour']);
+    expect(await find('identifier=GB-123')).toEqual(['organization/mill', 'organization/harbour']);
+    expect(await find(`identifier=${LEI}`)).toEqual(['organization/harbour']);
     expect(await find('identifier=vat:gb123&subject_type=individual')).toEqual([]);
     expect(await find('identifier=lei:nobody')).toEqual([]);
     expect(await find('q=HARBOUR  w')).toEqual(['organization/harbour']);
@@ -238,7 +240,7 @@ describe('the search of owned subjects', () => {
   });
 
   it.each([
-    ['identifier=lei', '/query/identifier', 'invalid_value'],
+    ['identifier=-', '/query/identifier', 'invalid_value'],
     ['identifier=:1', '/query/identifier', 'invalid_value'],
     ['identifier=lei:', '/query/identifier', 'invalid_value'],
     [`q=${'a'.repeat(129)}`, '/query/q', 'invalid_value'],

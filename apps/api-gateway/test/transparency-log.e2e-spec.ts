@@ -119,6 +119,17 @@ it('serves tiles that lead to the root, and no entries', async () => {
   }
 });
 
+it('says why it serves no bundle of entries, and tells a path that names none apart', async () => {
+  for (const path of ['entries/000', 'entries/x001/234.p/5']) {
+    const { text } = await request(gateway.url).get(`/log/tile/${path}`).expect(404);
+    expect(text).toContain('Entries are not public.');
+  }
+  for (const path of ['entries/0', 'entries/000.p/256', 'entries/x000/001', 'entries/']) {
+    const { text } = await request(gateway.url).get(`/log/tile/${path}`).expect(404);
+    expect(text).toContain('no such tile');
+  }
+});
+
 it('exports a bundle in which each version is proved against one checkpoint', async () => {
   const path = `${ORGANIZATION}/${subjectId}/export?proofs=log`;
   const { text } = await gateway.as('alice', 'get', path).set('Accept', 'application/x-ndjson').expect(200);

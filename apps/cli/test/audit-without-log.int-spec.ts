@@ -264,7 +264,7 @@ describe('applies the operations of updates again', () => {
   it('and finds nothing in what the service made, with the log or without', async () => {
     expect(await look('--no-log')).toMatchObject({ clean: true, updates_replayed: 2, updates_not_replayed: 0 });
     await log.publish();
-    expect(await look()).toMatchObject({ clean: true, entries: 3, updates_replayed: 2, updates_not_replayed: 0 });
+    expect(await look()).toMatchObject({ clean: true, snapshots: 3, updates_replayed: 2, updates_not_replayed: 0 });
     expect((await audit('--jobs', '1')).printed).toMatch(/Replayed 2 updates\. 0 could/);
   });
 

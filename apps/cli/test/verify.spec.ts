@@ -171,6 +171,28 @@ describe('a bundle', () => {
     expect(future).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/in the future/) });
   });
 
+  it('with --max-age, is refused unless a quorum of witnesses dated its checkpoint recently', async () => {
+    const [one, two] = [await witness('one.example'), await witness('two.example')];
+    const policyOf = (threshold: string) =>
+      file(
+        'policy',
+        `log ${made.log.vkey}\n${one.line}\n${two.line}\ngroup g ${threshold} one.example two.example\nquorum g\n`,
+      );
+    const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
+    const stale = await two.cosign(await one.cosign(made.note, hoursAgo(1)), hoursAgo(3));
+    const check = (checkpoint: string, trust: string[], seconds: string) =>
+      iss(['verify', file('b', bundleText({ ...made.head, checkpoint }, made.lines)), ...trust, '--max-age', seconds]);
+    const refused = { exitCode: 1, printed: '' };
+    expect(await check(stale, ['--policy', policyOf('any')], '7200')).toMatchObject({ exitCode: 0 });
+    expect(await check(stale, ['--policy', policyOf('all')], '14400')).toMatchObject({ exitCode: 0 });
+    const tooFew = await check(stale, ['--policy', policyOf('all')], '7200');
+    expect(tooFew).toMatchObject({ ...refused, complaint: expect.stringMatching(/Too few witnesses .* 7200 seconds/) });
+    expect(await check(stale, ['--policy', policyOf('any')], '1800')).toMatchObject(refused);
+    const undated = await check(made.note, ['--vkey', made.log.vkey], '7200');
+    expect(undated).toMatchObject({ ...refused, complaint: expect.stringMatching(/No trusted witness dated/) });
+    expect(await check(stale, ['--policy', policyOf('any')], '0')).toMatchObject({ exitCode: 2 });
+  });
+
   it('is consistent with an older checkpoint, with a newer one, and not with one of another history', async () => {
     const path = file('b', bundleText(made.head, made.lines));
     const since = (note: string, proof: object) =>
@@ -208,7 +230,7 @@ describe('a bundle', () => {
     expect(await check(Date.UTC(2026, 0, 15, 10))).toMatchObject({ exitCode: 0 });
     expect(await check(Date.UTC(2026, 0, 15, 11))).toMatchObject({
       exitCode: 1,
-      complaint: expect.stringMatching(/Version 3, .* but not in the log at 2026-01-15T11:00:00\.000Z/),
+      complaint: expect.stringMatching(/Version 3, .* but not logged at 2026-01-15T11:00:00\.000Z/),
     });
   });
 

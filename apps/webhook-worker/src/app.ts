@@ -7,6 +7,7 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
+import { openMapKeys } from './log/map-keys';
 import { openLogIdentity } from './log/log-identity';
 import { ExpiryProjection } from './projections/expiry';
 import { FeedProjection } from './projections/feed';
@@ -49,7 +50,11 @@ const isWhole = ({ founderId, targetHost }: Partial<DeliveryRef>): boolean =>
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
   const { settings, queue, logger } = resources;
   const app = await NestFactory.create<NestExpressApplication>(
-    WorkerModule.of(resources, await openLogIdentity(settings.log)),
+    WorkerModule.of(
+      resources,
+      await openLogIdentity(settings.log),
+      await openMapKeys(settings.log.origin, settings.vrfKey),
+    ),
     {
       logger: new NestLogger(logger),
       abortOnError: false,

@@ -12,6 +12,7 @@ import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
+import { MAP_KEYS, type MapKeys } from './log/map-keys';
 import { LogMetrics } from './log/log-metrics';
 import { NewestCheckpoint } from './log/newest-checkpoint';
 import { LogPublication } from './log/publication';
@@ -70,6 +71,7 @@ export class WorkerModule {
   static of(
     { settings, database, queue, metrics, logger }: WorkerResources,
     identity: LogIdentity | null,
+    mapKeys: MapKeys | null,
   ): DynamicModule {
     return {
       module: WorkerModule,
@@ -78,6 +80,7 @@ export class WorkerModule {
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },
         { provide: LOG_IDENTITY, useValue: identity },
+        { provide: MAP_KEYS, useValue: mapKeys },
         { provide: Registry, useValue: metrics },
         {
           provide: DeliveryStore,

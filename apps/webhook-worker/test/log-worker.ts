@@ -7,6 +7,7 @@ import {
 } from '@iss/persistence';
 import type { Logger, LogSettings } from '@iss/platform';
 import type { Registry } from 'prom-client';
+import { openMapKeys } from '../src/log/map-keys';
 import { openLogIdentity } from '../src/log/log-identity';
 import { LogMetrics } from '../src/log/log-metrics';
 import { LogPublication } from '../src/log/publication';
@@ -18,16 +19,17 @@ export type LogWorker = Pick<LogProjection, 'status' | 'stop'>;
 /** Starts the part of a worker that makes the log and the feeds. */
 export async function startLogWorker(
   sql: Sql,
-  settings: { log: LogSettings },
+  settings: { log: LogSettings; vrfKey?: string | undefined },
   registry: Registry,
   logger: Logger,
 ): Promise<LogWorker> {
   const [integration, checkpoints] = [new LogIntegrationStore(sql), new LogCheckpointStore(sql)];
   const [tiles, metrics] = [new LogTileStore(sql), new LogMetrics(registry)];
   const identity = await openLogIdentity(settings.log);
+  const mapKeys = await openMapKeys(settings.log.origin, settings.vrfKey);
   const publication = new LogPublication(integration, checkpoints, tiles, metrics, logger, settings, identity);
   const feed = new FeedProjection(new FeedIntegrationStore(sql), logger, settings);
-  const log = new LogProjection(integration, publication, feed, logger, settings);
+  const log = new LogProjection(integration, publication, feed, logger, settings, mapKeys);
   feed.start();
   log.start();
   return {

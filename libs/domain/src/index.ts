@@ -36,3 +36,5 @@ export * from './chain/snapshot-id';
 export * from './webhooks/events';
 export * from './webhooks/signature';
 export * from './log/entry';
+export * from './log/leaf-text';
+export * from './log/records';

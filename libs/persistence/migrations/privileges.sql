@@ -24,9 +24,9 @@ GRANT USAGE ON SCHEMA public TO iss_app, iss_gateway, iss_worker;
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapshots, subjects, snapshot_provenance, tenants,
   memberships, claimed_types, updates, grants, grant_changes, webhook_subscriptions, refresh_requests, transfer_offers,
   outbox_waiting, outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures,
-  audit_records,
+  audit_records, records_waiting, record_batches, records_backfill,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
-  log_policy, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
+  log_policy, map_state, map_streams, map_tiles, map_buckets, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
 
 -- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
@@ -57,11 +57,16 @@ GRANT INSERT, UPDATE (status, closed_at, overdue_told_at, next_at, next_request_
 GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
 GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;
 GRANT INSERT ON log_entries TO iss_app, iss_worker;
-GRANT DELETE ON log_waiting TO iss_app, iss_worker;
+GRANT DELETE ON log_waiting, records_waiting TO iss_app, iss_worker;
+GRANT INSERT ON record_batches TO iss_app, iss_worker;
 GRANT UPDATE (waiting_id), DELETE ON outbox_waiting TO iss_app, iss_worker;
 GRANT INSERT, DELETE ON log_checkpoints TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (hashes) ON log_tiles TO iss_app, iss_worker;
 GRANT UPDATE (size, root) ON log_tree TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (backfilled_to, key_count, root) ON map_state TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (last, backfilled) ON map_streams TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (content) ON map_tiles TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (content), DELETE ON map_buckets TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (until_at) ON log_keys TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app, iss_worker;
 GRANT INSERT ON tenant_feed, shared_feed TO iss_app, iss_worker;

@@ -315,6 +315,10 @@ describe('the owner of the tables cannot change facts either', () => {
       'log_checkpoints',
       'log_tree',
       'log_waiting',
+      'map_state',
+      'map_streams',
+      'map_tiles',
+      'map_buckets',
     ].map((table): [string, string] => [`TRUNCATE ${table}`, `TRUNCATE of ${table} is refused`]),
   ])('%s', async (text, refusal) => {
     await expect(owner.query(text)).rejects.toThrow(refusal);

@@ -52,6 +52,8 @@ export * from './stores/log/log-entry.store';
 export * from './stores/log/history.store';
 export * from './stores/log/log-key.store';
 export * from './stores/log/log-restart.store';
+export * from './stores/map/map-read.store';
+export type { MapBatch, MapGrowth, MapIdentity, MapRefusal } from './stores/map/map-round';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
 export * from './stores/grants/grant-end.store';

@@ -93,6 +93,7 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
     await patiently(() => lock.query(migrationText('privileges')));
     await patiently(() => backfillLog(lock));
     for (const [name, text] of indexesBesideWriters()) await buildIndex(lock, name, text);
+    await patiently(() => markOldRecords(lock));
     await patiently(() => backfillSearch(lock));
     const { damaged } = await backfillProvenance(url);
     const applied = [...(await appliedNames(lock))].filter((name) => !before.has(name));
@@ -218,4 +219,20 @@ export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BA
   await runner.query('RESET enable_nestloop');
   await besideWriters(runner, () => runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`));
   await runner.query('DELETE FROM log_backfill');
+}
+
+/**
+ * Marks the audit records and disclosures that are older than their log entries, batch by batch. It may be interrupted at any
+ * moment, and the next call continues. Each record is marked exactly once, whatever is written meanwhile. Needs the tables' owner
+ * outside of a transaction; only one call may run at a time.
+ */
+export async function markOldRecords(
+  runner: { query(text: string, values: unknown[]): Promise<unknown[]> },
+  batch = BACKFILL_ROWS,
+): Promise<void> {
+  const text = migrationText('50-records-in-the-log.batch');
+  // The last call of each kind finds nothing, and ends it.
+  for (let isPending = true; isPending;) {
+    isPending = (await runner.query(text, [batch])).length > 0;
+  }
 }

@@ -26,6 +26,7 @@ import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
+import { MapReadStore } from './stores/map/map-read.store';
 import { AuditStore } from './stores/records/audit.store';
 import { DisclosureStore } from './stores/records/disclosure.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
@@ -62,6 +63,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   HistoryStore,
   LogIntegrationStore,
   LogTileStore,
+  MapReadStore,
   OutboxProjectionStore,
   OutboxStore,
   ProvenanceStore,

@@ -38,6 +38,7 @@ const WAITING = [
   'outbox_waiting_pkey',
   'deliveries_due',
   'log_waiting_pkey',
+  'records_waiting_pkey',
   'log_checkpoints_served',
   'granted_feeds_in_turn',
   'grants_feed_due',

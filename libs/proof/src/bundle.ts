@@ -217,9 +217,9 @@ function erasureOf(where: string, members: Members): NonNullable<BundleLine['era
 }
 
 function proofOf(where: string, members: Members): EntryProof {
-  const entry = members.text('entry');
-  Members.parse(where, entry);
-  return { log_index: members.count('log_index'), inclusion: members.texts('inclusion'), entry };
+  const logged = members.logged();
+  Members.parse(where, logged.entry);
+  return { log_index: members.count('log_index'), inclusion: members.texts('inclusion'), ...logged };
 }
 
 function writtenText({ facts }: ProvedVersion): string {

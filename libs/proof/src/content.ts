@@ -48,10 +48,9 @@ export function requireMembers(
   failure: VerificationFailure = 'not_in_log',
 ): JsonObject {
   const members = isJsonObject(found) ? found : {};
-  const say = failure === 'not_in_log' ? JSON.stringify : textOf;
   for (const [name, value] of Object.entries(expected)) {
     if (value === undefined || members[name] === value) continue;
-    throw new VerificationError(failure, `${where}’s ${name} is ${say(members[name])} instead of ${say(value)}.`);
+    throw new VerificationError(failure, `${where}’s ${name} is ${textOf(members[name])} instead of ${textOf(value)}.`);
   }
   return members;
 }

@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonValue, parseJsonText } from '@iss/domain/pure';
-import { decodeUtf8, encodeBase64, leafHash, type LogProof, parseLogProof, type Policy, toHex } from '@iss/tlog';
+import { isJsonObject } from '@iss/domain/pure';
+import { decodeUtf8, encodeBase64, encodeUtf8, type LogProof, parseLogProof, type Policy, toHex } from '@iss/tlog';
 import { requireMembers } from './content';
-import { judged, UnreadableError } from './errors';
-import { decodeHashes, requireIncluded } from './inclusion';
-import type { Members } from './members';
+import { judged, UnreadableError, VerificationError } from './errors';
+import { decodeHashes, parsed, requireIncluded } from './inclusion';
+import { KEYED_ENTRY_VERSION, leafOf, type LoggedText } from './leaf';
+import { Members } from './members';
 import type { Proved } from './report';
 import { type Floor, requireCheckpoint, requireNotBackdated } from './trust';
 
@@ -13,7 +14,7 @@ export function readProofFile(bytes: Uint8Array): LogProof {
 }
 
 /** Reads the JSON answer of `…/log-proof`. @throws UnreadableError */
-export function readProofAnswer(answer: Members): LogProof & { readonly claims: Members } {
+export function readProofAnswer(answer: Members): LogProof & { readonly claims: Members } & Pick<LoggedText, 'keys'> {
   const checkpoint = answer.textOrNull('checkpoint');
   if (checkpoint === null) {
     throw new UnreadableError(
@@ -21,8 +22,10 @@ export function readProofAnswer(answer: Members): LogProof & { readonly claims: 
       'The proof has no checkpoint, so it is not signed. Request a proof without tree_size.',
     );
   }
+  const logged = answer.logged();
   return {
-    extra: new TextEncoder().encode(answer.text('entry')),
+    extra: encodeUtf8(logged.entry),
+    keys: logged.keys,
     index: answer.count('log_index'),
     inclusion: judged('The proof', () => decodeHashes(answer.texts('inclusion'))),
     checkpoint,
@@ -38,7 +41,7 @@ export function readProofAnswer(answer: Members): LogProof & { readonly claims: 
  * @throws VerificationError
  */
 export async function verifyEntryProof(
-  proof: LogProof & { readonly claims?: Members },
+  proof: LogProof & { readonly claims?: Members } & Pick<LoggedText, 'keys'>,
   entry: Uint8Array | null,
   policy: Policy,
   since: Floor | null = null,
@@ -52,11 +55,14 @@ export async function verifyEntryProof(
   }
   const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint');
   const { checkpoint } = verified;
-  const leaf = leafHash(logged);
+  const text = judged('The entry', () => decodeUtf8(logged));
+  // The extra data of a proof file is the leaf: with --entry, it names the keys of the entry.
+  const keys = proof.keys ?? (entry === null ? null : keysOfLeaf(proof.extra));
+  requireKeysOf(text, keys);
+  const leaf = leafOf({ entry: text, keys });
   const inclusion = proof.inclusion.map(encodeBase64);
   requireIncluded('The entry', leaf, { log_index: proof.index, inclusion }, checkpoint);
   if (proof.claims !== undefined) requireClaims(proof.claims, { leaf, ...checkpoint });
-  const text = judged('The entry', () => decodeUtf8(logged));
   const members = membersOf(text);
   const moments = members.filter(([name]) => MOMENT.test(name));
   for (const [, time] of moments) requireNotBackdated('The entry:', proof.index, time, since);
@@ -65,6 +71,24 @@ export async function verifyEntryProof(
     shown: [['Entry', `${proof.index} of the log:`], ...members],
     json: { kind: 'entry', log_index: proof.index, leaf_hash: toHex(leaf), entry: text },
   };
+}
+
+/** Returns the keys that a public leaf names; null for any other text. */
+function keysOfLeaf(extra: Uint8Array | null): string[] | null {
+  const outer = extra === null ? null : parsed(judged('The entry', () => decodeUtf8(extra)));
+  if (!isJsonObject(outer) || outer['entry_version'] !== KEYED_ENTRY_VERSION || !('body' in outer)) return null;
+  return Members.of('The leaf', outer).texts('keys');
+}
+
+/** Checks that an entry with keys is shown with them, and no other. @throws VerificationError */
+function requireKeysOf(text: string, keys: readonly string[] | null): void {
+  const entry = parsed(text);
+  const isKeyed = isJsonObject(entry) && entry['entry_version'] === KEYED_ENTRY_VERSION && !('body' in entry);
+  if (isKeyed === (keys !== null)) return;
+  const why = isKeyed
+    ? 'has keys in the map, but the proof names none'
+    : 'has no keys in the map, but the proof names some';
+  throw new VerificationError('not_in_log', `The entry ${why}.`);
 }
 
 /** Checks the other members of an answer. The proof does not need them, but a reader could trust them. */
@@ -84,12 +108,8 @@ function requireClaims(
 const MOMENT = /^ {2}(?:created|changed|revoked|erased)_at$/;
 
 function membersOf(text: string): [string, string][] {
-  let value: JsonValue;
-  try {
-    value = parseJsonText(text);
-  } catch {
-    return [['  (no JSON)', JSON.stringify(text.slice(0, 200))]];
-  }
+  const value = parsed(text);
+  if (value === undefined) return [['  (no JSON)', JSON.stringify(text.slice(0, 200))]];
   if (!isJsonObject(value)) return [['  (no object)', JSON.stringify(value).slice(0, 200)]];
   return Object.entries(value)
     .filter(([name]) => name !== 'salt')

@@ -28,7 +28,9 @@ export class IdentityStateError extends Error {
  * - `checkpoint_older`: the log shows an older state than before
  * - `forked`: the log does not continue its earlier state. Keep `evidence`
  * - `clock`: a signature has a future time
+ * - `stale`: the witnesses dated the checkpoint too long ago
  * - `written`: the service stored something else than was sent
+ * - `not_newest`: the map does not prove that nothing newer exists
  * - `feed`: the change feed repeats or goes back
  */
 export type VerificationFailure =
@@ -51,7 +53,9 @@ export type VerificationFailure =
   | 'checkpoint_older'
   | 'forked'
   | 'clock'
+  | 'stale'
   | 'written'
+  | 'not_newest'
   | 'feed';
 
 /** An answer or a proof that failed verification and must not be trusted. */

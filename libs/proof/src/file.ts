@@ -5,7 +5,7 @@ import { readProofAnswer, readProofFile, verifyEntryProof } from './entry-proof'
 import { UnreadableError, VerificationError } from './errors';
 import { Members } from './members';
 import type { Proved, Since } from './report';
-import { floorOf } from './trust';
+import { floorOf, requireFresh } from './trust';
 
 /** Enough for the largest envelope that a deployment can allow, escaped and with its proof. */
 export const MAX_LINE_BYTES = 64_000_000;
@@ -30,6 +30,10 @@ export interface FileEvidence {
   /** An older checkpoint that was verified, which the log must continue. */
   readonly since: VerifiedCheckpoint | null;
   readonly fetchConsistency: FetchConsistency;
+  /** The longest time since the witnesses dated the checkpoint. Default: any. */
+  readonly maxAgeMs?: number | undefined;
+  /** Verifies an answer that uses the map, as `verifyMapAnswer` of `@iss/proof/complete` does. Its arithmetic is large, so that few load it. */
+  readonly verifyMap?: ((answer: Members) => Promise<Proved>) | undefined;
   /** A faster function of the platform. */
   readonly hashText?: HashText;
 }
@@ -49,8 +53,9 @@ export interface LineStep {
 
 /** Verifies a bundle or the proof of one entry. Yields each verified version of a bundle. @throws VerificationError */
 export async function* proveFile(evidence: FileEvidence): AsyncGenerator<LineStep, ProvedFile, undefined> {
-  const { since } = evidence;
+  const { since, maxAgeMs } = evidence;
   const proved = yield* proveLines(evidence);
+  if (maxAgeMs !== undefined) requireFresh(proved.verified, evidence.policy, maxAgeMs);
   if (since === null) return { proved, since };
   await requireSince(since.checkpoint, proved.verified.checkpoint, evidence.fetchConsistency);
   return { proved, since: { size: since.checkpoint.size } };
@@ -64,6 +69,7 @@ async function* proveLines({
   policy,
   since,
   hashText,
+  verifyMap,
 }: FileEvidence): AsyncGenerator<LineStep, Proved, undefined> {
   const floor = since === null ? null : floorOf(since);
   try {
@@ -78,8 +84,12 @@ async function* proveLines({
     if (whole.length > MAX_PROOF_LENGTH) {
       throw new UnreadableError('not_in_log', `A proof has at most ${MAX_PROOF_LENGTH} bytes.`);
     }
-    const proof = kind === 'proof' ? readProofFile(whole) : readProofAnswer(Members.parse(name, whole));
-    return await verifyEntryProof(proof, entry, policy, floor);
+    if (kind === 'proof') return await verifyEntryProof(readProofFile(whole), entry, policy, floor);
+    const answer = Members.parse(name, whole);
+    if (!answer.has('map')) return await verifyEntryProof(readProofAnswer(answer), entry, policy, floor);
+    if (verifyMap === undefined)
+      throw new UnreadableError('not_newest', `${name} needs the VRF key of the log. Name it with --vrf-key.`);
+    return await verifyMap(answer);
   } finally {
     await lines.return();
   }

@@ -6,9 +6,10 @@ import {
   LOG_ENTRY_VERSION,
   parseJsonText,
 } from '@iss/domain/pure';
-import { type Checkpoint, decodeHash, leafHash, TlogError, verifyInclusion } from '@iss/tlog';
+import { type Checkpoint, decodeHash, TlogError, verifyInclusion } from '@iss/tlog';
 import { type Expected, type LoggedVersion, requireMembers } from './content';
 import { VerificationError } from './errors';
+import { KEYED_ENTRY_VERSION, leafOf, type LoggedText } from './leaf';
 import { type Floor, requireNotBackdated } from './trust';
 
 /** Deeper than any stored envelope. */
@@ -21,17 +22,14 @@ export interface LeafProof {
 }
 
 /** A log entry with its inclusion proof. */
-export interface EntryProof extends LeafProof {
-  readonly entry: string;
-}
+export interface EntryProof extends LeafProof, LoggedText {}
 
 /**
  * A line of a bundle. An erased version has no entry, only its leaf hash and the proof of the erasure. Later lines of the same erasure name
  * that proof only by its log index.
  */
-export interface BundleLine extends LeafProof {
+export interface BundleLine extends LeafProof, Partial<LoggedText> {
   readonly snapshot: LoggedVersion;
-  readonly entry?: string | undefined;
   readonly leaf_hash?: string | undefined;
   readonly erased?: (Partial<EntryProof> & Pick<LeafProof, 'log_index'>) | undefined;
 }
@@ -61,7 +59,7 @@ export class LineageProof {
   /** Used log indexes. */
   readonly #places = new Set<number>();
   /** Proved erasures by log index. */
-  readonly #erasures = new Map<number, readonly [text: string, entry: Entry]>();
+  readonly #erasures = new Map<number, Entry>();
   #tenantId: string | null = null;
 
   constructor(
@@ -82,23 +80,23 @@ export class LineageProof {
     return this.#logged(where, snapshot, { logIndex, tenantId: erasure.tenant_id, writtenBy: null, proved });
   }
 
-  #version(where: string, line: BundleLine): Logged {
-    const { entry: text = '', snapshot, log_index: logIndex } = line;
-    const { tenant_id: tenantId, written_by } = requireVersionEntry(where, text, snapshot);
+  #version(where: string, { snapshot, ...line }: BundleLine): Logged {
+    const proof = { entry: '', ...line };
+    const { tenant_id: tenantId, written_by } = requireVersionEntry(where, proof, snapshot);
     const writtenBy = typeof written_by === 'string' ? written_by : null;
-    const logged = this.#logged(where, snapshot, { logIndex, tenantId, writtenBy, proved: 'content' });
-    requireIncluded(`${where} its proof`, leafHash(text), line, this.checkpoint);
+    const logged = this.#logged(where, snapshot, { logIndex: line.log_index, tenantId, writtenBy, proved: 'content' });
+    requireIncluded(`${where} its proof`, leafOf(proof), line, this.checkpoint);
     return logged;
   }
 
   /** Proves the entry of an erasure and returns it. */
-  #erasure(where: string, proof: NonNullable<BundleLine['erased']>, { subject }: LoggedVersion): Entry {
-    const [text, known] = this.#erasures.get(proof.log_index) ?? ['', null];
-    const { entry = text, inclusion = [] } = proof;
-    if (known !== null && entry === text) return known;
-    const erasure = requireErasureEntry(where, entry, subject);
-    requireIncluded(`${where} the erasure, its proof`, leafHash(entry), { ...proof, inclusion }, this.checkpoint);
-    this.#erasures.set(proof.log_index, [entry, erasure]);
+  #erasure(where: string, given: NonNullable<BundleLine['erased']>, { subject }: LoggedVersion): Entry {
+    const known = this.#erasures.get(given.log_index);
+    if (known && given.entry === undefined) return known;
+    const proof = { entry: '', inclusion: [], ...given };
+    const erasure = requireErasureEntry(where, proof, subject);
+    requireIncluded(`${where} the erasure, its proof`, leafOf(proof), proof, this.checkpoint);
+    this.#erasures.set(given.log_index, erasure);
     return erasure;
   }
 
@@ -115,18 +113,18 @@ export class LineageProof {
 }
 
 /** Checks that the entry of a version states the same as its header. @throws VerificationError */
-export function requireVersionEntry(where: string, text: string, version: LoggedVersion): Entry {
+export function requireVersionEntry(where: string, logged: LoggedText, version: LoggedVersion): Entry {
   const at = `${where} the entry`;
   const { subject, created_at = null, written_by = null, write_request_id = null } = version;
-  const entry = requireEntry(at, text, { type: 'snapshot.created', ...subject, ...factsOf(version), created_at });
+  const entry = requireEntry(at, logged, { type: 'snapshot.created', ...subject, ...factsOf(version), created_at });
   // Entries of earlier releases name no writer.
   if ('written_by' in entry) requireMembers(at, entry, { written_by, write_request_id });
   return entry;
 }
 
 /** Checks that a log entry records an erasure of the subject. @throws VerificationError */
-export function requireErasureEntry(where: string, text: string, subject: LoggedVersion['subject']): Entry {
-  return requireEntry(`${where} the entry of its erasure`, text, { type: 'subject.erased', ...subject });
+export function requireErasureEntry(where: string, logged: LoggedText, subject: LoggedVersion['subject']): Entry {
+  return requireEntry(`${where} the entry of its erasure`, logged, { type: 'subject.erased', ...subject });
 }
 
 /**
@@ -173,21 +171,23 @@ export function bytesOfHex(hex: string | undefined): Uint8Array {
 }
 
 /** Parses an entry and checks its members. It must name a tenant. */
-function requireEntry(where: string, text: string, expected: Expected): Entry {
-  const entry = parsed(text);
-  if (!isJsonObject(entry) || canonicalize(entry) !== text) throw refusal(`${where} is not RFC 8785 text.`);
-  requireMembers(where, entry, { entry_version: LOG_ENTRY_VERSION, ...expected });
+export function requireEntry(where: string, logged: LoggedText, expected: Expected): Entry {
+  const entry = parsed(logged.entry);
+  if (!isJsonObject(entry) || canonicalize(entry) !== logged.entry) throw refusal(`${where} is not RFC 8785 text.`);
+  // Otherwise, an entry could be shown without its keys.
+  const entry_version = logged.keys ? KEYED_ENTRY_VERSION : LOG_ENTRY_VERSION;
+  requireMembers(where, entry, { entry_version, ...expected });
   const { tenant_id } = entry;
   if (typeof tenant_id !== 'string') throw refusal(`${where} names no tenant.`);
   return { ...entry, tenant_id };
 }
 
-/** Parses an entry; null if it is not JSON. */
-function parsed(text: string): JsonValue {
+/** Parses an entry; undefined if it is not JSON. */
+export function parsed(text: string): JsonValue | undefined {
   try {
     return parseJsonText(text, { maxDepth: MAX_DEPTH });
   } catch {
-    return null;
+    return undefined;
   }
 }
 

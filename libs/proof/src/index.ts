@@ -5,6 +5,7 @@ export * from './entry-proof';
 export * from './errors';
 export * from './file';
 export * from './inclusion';
+export * from './leaf';
 export * from './limits';
 export * from './members';
 export * from './report';

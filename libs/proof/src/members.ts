@@ -1,6 +1,7 @@
 import { DomainError, isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonText } from '@iss/domain/pure';
 import { UnreadableError } from './errors';
 import { MAX_DEPTH } from './inclusion';
+import type { LoggedText } from './leaf';
 
 /** Reads the members of a JSON object. Each method throws an UnreadableError that names the place. */
 export class Members {
@@ -65,6 +66,12 @@ export class Members {
     const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
     if (!Array.isArray(value) || texts.length !== value.length) throw this.not(name, 'a list of texts');
     return texts;
+  }
+
+  /** Returns the entry with its keys. */
+  logged(): LoggedText {
+    const hasKeys = this.has('keys') && this.value('keys') !== null;
+    return { entry: this.text('entry'), keys: hasKeys ? this.texts('keys') : null };
   }
 
   object(name: string): Members {

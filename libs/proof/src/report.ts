@@ -8,6 +8,8 @@ export interface Proved {
   readonly shown: readonly (readonly [heading: string, text: string])[];
   /** The same as data. */
   readonly json: Readonly<Record<string, unknown>>;
+  /** The map proves that nothing newer is in the log. */
+  readonly isNewest?: boolean;
 }
 
 const ALGORITHMS: Readonly<Record<VerifierKey['type'], string>> = {
@@ -73,7 +75,7 @@ export function reportOf(proved: Proved, since: Since | null): Report {
         ? []
         : [['Consistent', `with the checkpoint of ${since.size} entries that you have`] as const]),
     ],
-    notProved: notProved(checkpoint, since),
+    notProved: notProved(checkpoint, since, proved),
   };
 }
 
@@ -85,16 +87,26 @@ export function reportAsJson(proved: Proved, since: Since | null): object {
     ...proved.json,
     ...checkpoint,
     consistent_with: since === null ? null : { tree_size: since.size },
-    not_proved: notProved(checkpoint, since),
+    not_proved: notProved(checkpoint, since, proved),
   };
 }
 
-function notProved({ tree_size: size, cosigned_by: cosigned }: ShownCheckpoint, since: Since | null): string[] {
+function notProved(
+  { tree_size: size, cosigned_by: cosigned }: ShownCheckpoint,
+  since: Since | null,
+  { isNewest = false }: Proved,
+): string[] {
   const times = cosigned.flatMap(({ at }) => (at === null ? [] : [at])).sort();
   const [first] = times;
   return [
-    `That nothing newer exists. This is the log at ${size} entries. Request a newer proof to see later versions.`,
-    'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.',
+    ...(isNewest
+      ? [
+          `That nothing was logged after these ${size} entries. Request a newer proof, and limit its age with --max-age.`,
+        ]
+      : [
+          `That nothing newer exists. This is the log at ${size} entries. Request a newer proof to see later versions.`,
+          'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.',
+        ]),
     'That the content is true. The log records what was written, by whom, and in which order.',
     first === undefined
       ? 'The time. No witness dated the checkpoint, so all times come from the service.'

@@ -1,7 +1,8 @@
 import { canonicalize, type JsonObject, type JsonValue } from '@iss/domain/pure';
-import { formatCheckpoint, generateKeys, leafHash, parseCheckpoint, parseNote, signNote } from '@iss/tlog';
+import { formatCheckpoint, generateKeys, leafHash, parseCheckpoint, parseNote, signNote, toHex } from '@iss/tlog';
 import { lineageBundle } from '../../../tools/testing/lineage-bundle';
 import { signedLog, witness } from '../../../tools/testing/signed-log';
+import { leafTextOf } from './leaf';
 import { prove, type Step, type VersionEvidence } from './steps';
 
 const AT = Math.floor(Date.UTC(2026, 0, 15) / 1000);
@@ -61,6 +62,56 @@ const HOLDS = {
   ...{ checkpoint: 'holds', witnesses: 'holds', consistency: 'holds' },
 };
 const OPEN = { entry: 'open', inclusion: 'open', checkpoint: 'open', witnesses: 'open', consistency: 'open' };
+
+describe('an entry with keys in the map', () => {
+  let keyed: typeof made;
+  let cosignedKeyed: string;
+
+  beforeAll(async () => {
+    keyed = await lineageBundle(3, true);
+    cosignedKeyed = await seen.cosign(keyed.note);
+  });
+
+  function keyedProof(answer: JsonObject = {}, leafText?: string): VersionEvidence {
+    const [first, second] = keyed.lines;
+    const { log_index, entry = '', keys = null, inclusion } = second ?? {};
+    const leaf_hash = toHex(leafHash(leafText ?? leafTextOf({ entry, keys })));
+    const got = { ...asJson({ log_index, entry, keys, inclusion }), leaf_hash, checkpoint: cosignedKeyed, ...answer };
+    const snapshots = { snapshot: asJson(second?.snapshot), previous: { got: asJson(first?.snapshot) } };
+    const trusted = `log ${keyed.log.vkey}\n${seen.line}\nquorum witness.example/w\n`;
+    return proofOf({ ...snapshots, proof: { got }, trusted, kept: cosignedKeyed });
+  }
+
+  it('is proved by its public text', async () => {
+    await expect(statesOf(keyedProof())).resolves.toEqual(HOLDS);
+  });
+
+  it.each<[string, () => VersionEvidence, Record<string, string>]>([
+    ['without its keys', () => keyedProof({ keys: null }), { entry: 'fails', inclusion: 'fails' }],
+    ['with no key', () => keyedProof({ keys: [] }), { entry: 'fails', inclusion: 'fails' }],
+    [
+      'with a key of another entry',
+      () => keyedProof({ keys: ['A'.repeat(43)] }),
+      { entry: 'fails', inclusion: 'fails' },
+    ],
+    ['with keys that are no texts', () => keyedProof({ keys: [1] }), { entry: 'fails', inclusion: 'fails' }],
+    [
+      'with its public text as the entry',
+      () => {
+        const { entry = '', keys = null } = keyed.lines[1] ?? {};
+        return keyedProof({ entry: leafTextOf({ entry, keys }), keys: null });
+      },
+      { entry: 'fails' },
+    ],
+  ])('is refused %s', async (_what, make, expected) => {
+    await expect(statesOf(make())).resolves.toEqual({ ...HOLDS, ...expected });
+  });
+
+  it('of the earlier format is refused with keys', async () => {
+    const states = await statesOf(proofOf({}, { keys: ['A'.repeat(43)] }));
+    expect(states).toEqual({ ...HOLDS, entry: 'fails', inclusion: 'fails' });
+  });
+});
 const change = (value: JsonValue, changes: JsonObject): JsonObject => ({ ...asJson(value), ...changes });
 
 const headerOf = (snapshot: JsonValue): JsonObject =>

@@ -5,7 +5,6 @@ import {
   encodeUtf8,
   equalBytes,
   formatVerifierKey,
-  leafHash,
   parseCheckpoint,
   parseNote,
   type Policy,
@@ -22,6 +21,7 @@ import {
   requireIncluded,
   requireVersionEntry,
 } from './inclusion';
+import { leafOf, type LoggedText } from './leaf';
 import { Members } from './members';
 import { shownCheckpoint } from './report';
 import { readPolicy, requireCheckpoint, withoutQuorum } from './trust';
@@ -38,6 +38,7 @@ export type InputName =
   | 'previousHash'
   | 'prevHash'
   | 'entry'
+  | 'mapKeys'
   | 'leaf'
   | 'index'
   | 'path'
@@ -224,10 +225,10 @@ function proveEntry(evidence: VersionEvidence, inputs: Inputs): Done {
   if (typeof log === 'string') return open(log, inputs);
   const { answer, erasure } = log;
   if (erasure !== null) return proveErasure(evidence, answer, erasure, inputs);
-  const text = answer.text('entry');
-  const leaf = toHex(leafHash(text));
-  inputs.push(['entry', text], ['leaf', leaf]);
-  const entry = requireVersionEntry(whereOf(evidence), text, headerOf(evidence));
+  const logged = answer.logged();
+  const leaf = toHex(leafOf(logged));
+  inputs.push(...entryInputs(logged), ['leaf', leaf]);
+  const entry = requireVersionEntry(whereOf(evidence), logged, headerOf(evidence));
   requireMembers('The proof', { leaf_hash: answer.text('leaf_hash') }, { leaf_hash: leaf });
   const { tenant_id: tenant, created_at: at } = entry;
   return holds(`The service stored it for the tenant ${tenant} at ${textOf(at)}, by its own clock.`, inputs);
@@ -238,11 +239,11 @@ function proveEntry(evidence: VersionEvidence, inputs: Inputs): Done {
  * version there.
  */
 function proveErasure(evidence: VersionEvidence, answer: Members, erasure: Members, inputs: Inputs): Done {
-  const text = erasure.text('entry');
+  const logged = erasure.logged();
   const index = answer.count('log_index');
-  inputs.push(['entry', text], ['index', String(index)]);
+  inputs.push(...entryInputs(logged), ['index', String(index)]);
   const snapshot = headerOf(evidence);
-  const entry = requireErasureEntry(whereOf(evidence), text, snapshot.subject);
+  const entry = requireErasureEntry(whereOf(evidence), logged, snapshot.subject);
   const named = requireErasedVersion(whereOf(evidence), entry, { log_index: index, snapshot });
   const at = textOf(entry['erased_at']);
   const shown = index.toLocaleString();
@@ -263,13 +264,20 @@ function proveInclusion(evidence: VersionEvidence, inputs: Inputs): Done {
   const size = checkpoint.size.toLocaleString();
   const index = answer.count('log_index').toLocaleString();
   if (erasure === null) {
-    included(answer, leafHash(answer.text('entry')), checkpoint, inputs);
+    included(answer, leafOf(answer.logged()), checkpoint, inputs);
     return holds(`The hashes lead from entry ${index} to the root of ${size} entries.`, inputs);
   }
-  included(erasure, leafHash(erasure.text('entry')), checkpoint, inputs);
+  included(erasure, leafOf(erasure.logged()), checkpoint, inputs);
   included(answer, bytesOfHex(answer.text('leaf_hash')), checkpoint, inputs);
   const why = `The hash of entry ${index} and the entry of its erasure are both in the tree of ${size} entries.`;
   return holds(why, inputs);
+}
+
+/** Returns the entry, and its keys in the map if it has any. */
+function entryInputs({ entry, keys }: LoggedText): Inputs {
+  const inputs: Inputs = [['entry', entry]];
+  if (keys) inputs.push(['mapKeys', keys.join('\n')]);
+  return inputs;
 }
 
 /** Verifies that a leaf is in the tree. */

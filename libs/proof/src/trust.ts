@@ -1,4 +1,5 @@
 import {
+  isQuorum,
   keyLabel,
   parsePolicy,
   parseVerifierKey,
@@ -74,12 +75,32 @@ export async function requireCheckpoint(
   const verified = await judgedLater(where, () => verifyCheckpoint(note, policy), 'checkpoint');
   for (const { key, time } of verified.signatures) {
     if (time === null || time * 1000 <= now + CLOCK_SKEW_MS) continue;
-    throw new VerificationError(
-      'clock',
-      `${where}: ${keyLabel(key)} signed it at ${timeText(time)}, which is in the future. Check your clock.`,
-    );
+    throw new VerificationError('clock', `${where}: ${keyLabel(key)} signed it at ${timeText(time)}, in the future.`);
   }
   return verified;
+}
+
+/**
+ * Checks that the witnesses dated a checkpoint at most `maxAgeMs` ago: those that did must meet the quorum by themselves, so that a fresh
+ * cosignature cannot hide old ones.
+ *
+ * @throws VerificationError `stale`
+ */
+export function requireFresh(
+  { cosignatures }: VerifiedCheckpoint,
+  policy: Policy,
+  maxAgeMs: number,
+  now = Date.now(),
+): void {
+  const dated = cosignatures.flatMap(({ witness, signature: { time } }) => (time === null ? [] : [{ witness, time }]));
+  const fresh = dated.filter(({ time }) => time * 1000 >= now - maxAgeMs);
+  if (fresh.length > 0 && isQuorum(policy, new Set(fresh.map(({ witness }) => witness.name)))) return;
+  const newest = Math.max(...dated.map(({ time }) => time));
+  const why =
+    dated.length === 0
+      ? 'No trusted witness dated the checkpoint'
+      : `Too few witnesses dated the checkpoint within ${Math.floor(maxAgeMs / 1000)} seconds; the newest time is ${timeText(newest)}`;
+  throw new VerificationError('stale', `${why}. Request a newer proof.`);
 }
 
 /** Formats seconds since 1970. */
@@ -103,6 +124,6 @@ export function floorOf({ checkpoint, signatures }: VerifiedCheckpoint): Floor {
 export function requireNotBackdated(where: string, logIndex: number, createdAt: string, floor: Floor | null): void {
   if (floor === null || floor.at === null || logIndex < floor.size) return;
   if (Date.parse(createdAt) >= floor.at - MAX_LOG_DELAY_MS) return;
-  const at = new Date(floor.at).toISOString();
-  throw new VerificationError('backdated', `${where} created ${createdAt}, but not in the log at ${at}.`);
+  const at = timeText(floor.at / 1000);
+  throw new VerificationError('backdated', `${where} created ${createdAt}, but not logged at ${at}.`);
 }

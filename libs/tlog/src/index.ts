@@ -1,6 +1,6 @@
 export * from './errors';
 export * from './limits';
-export { decodeBase64, decodeHash, encodeBase64 } from './encoding/base64';
+export { decodeBase64, decodeHash, encodeBase64, encodeBase64Url } from './encoding/base64';
 export { bytesOfBinary, concatBytes, equalBytes, toHex } from './encoding/bytes';
 export { decodeUtf8, encodeUtf8 } from './encoding/utf8';
 export * from './hash/sha256';
@@ -12,6 +12,7 @@ export * from './tree/proofs';
 export * from './tree/verify';
 export { hashesAtTileLevel, TILE_HEIGHT, TILE_WIDTH, type TileHashesAdded } from './tiles/new-tiles';
 export * from './tiles/tile-hashes';
+export * from './tiles/entry-bundle';
 export * from './tiles/tile-path';
 export * from './tiles/tile-reader';
 export { formatNote, formatSignatureLines, parseNote, parseSignatureLines } from './note/note';

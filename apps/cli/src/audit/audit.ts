@@ -1,10 +1,12 @@
 import { type Policy, TILE_WIDTH } from '@iss/tlog';
 import { UsageError } from '../command';
 import { AuditReader, isText } from './database';
+import { checkFeeds } from './feeds';
 import { checkLoggedFacts, checkOwnersAndGrants } from './facts';
 import { addFound, type Found, nothingFound, report } from './findings';
 import { checkGuards } from './guards';
 import { checkWaiting } from './lineages';
+import { checkRecords } from './records';
 import { checkReferences } from './references';
 import { openRunners, type Runner } from './runners';
 import type { AuditTask } from './tasks';
@@ -84,7 +86,11 @@ export async function audit(
       tasks.push(...(await tasksBySubject(reader, 'lineages', LINEAGES)));
     } else {
       result.treeSize = tree.size;
-      result.waiting = Number((await reader.rows('SELECT count(*) FROM log_waiting'))[0]?.[0]);
+      result.waiting = Number(
+        (
+          await reader.rows('SELECT (SELECT count(*) FROM log_waiting) + (SELECT count(*) FROM records_waiting)')
+        )[0]?.[0],
+      );
       place.to = Math.min(range.to ?? tree.size, tree.size);
       place.from = Math.min(Math.floor(range.from / TILE_WIDTH) * TILE_WIDTH, place.to);
       const signed = await signedSizes(reader);
@@ -140,7 +146,11 @@ async function checkRest(
     addFound(result, await checkWaiting(reader));
   }
   await reader.scanTables(true);
-  if (tree !== null) addFound(result, await checkLoggedFacts(reader));
+  if (tree !== null) {
+    addFound(result, await checkLoggedFacts(reader));
+    addFound(result, await checkRecords(reader));
+    addFound(result, await checkFeeds(reader));
+  }
   addFound(result, await checkOwnersAndGrants(reader));
   addFound(result, await checkReferences(reader));
   addFound(result, await checkGuards(reader));

@@ -14,26 +14,16 @@ import {
 } from './entry-text';
 import { checkHash, checkText } from './envelopes';
 import { type Checked, notice, nothingChecked, report } from './findings';
-import { checkName, NAME_COLUMN } from './names';
-import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
+import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES } from './entry-statements';
+import { type KeysByEntry, leafText, MAP_ENTRIES, mapEntryText, readKeys } from './keyed';
+import { checkName } from './names';
+import { checkPatch } from './patches';
+import { BATCHES, readBatch, RECORD_NAMES } from './records';
+import { checkTime, CLOCK_SKEW_MS, type SignedSizes } from './times';
 
 /** Entries per statement. Their tiles take half a megabyte. */
 const CHUNK = 64 * TILE_WIDTH;
 const HASH_SIZE = 32;
-/** For clock differences and waiting transactions. */
-const CLOCK_SKEW_MS = 60_000;
-/** A fact that was logged this much later than its own time is a notice, unless a checkpoint proves that it is back-dated. */
-const LATE_MS = 3_600_000;
-/** Longer than any transaction of the applications and any clock difference. */
-const COMMIT_MS = 300_000;
-
-/** Signed tree sizes with their times, ascending. They bound the time of an entry. */
-export interface SignedSizes {
-  readonly sizes: Float64Array;
-  readonly atMs: Float64Array;
-  /** All facts committed before this time are in the tree of that size. -Infinity if no time was recorded. */
-  readonly completeMs: Float64Array;
-}
 
 export interface EntriesTask {
   readonly kind: 'entries';
@@ -43,79 +33,6 @@ export interface EntriesTask {
   readonly treeSize: number;
   readonly signed: SignedSizes;
 }
-
-const SNAPSHOTS = `
-SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 'base64'), '+/=', '-_'),
-       n.snapshot_id, n.tenant_id, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
-       n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id,
-       encode(p.envelope_hash, 'hex'), p.created_at, pe.log_index,
-       CASE WHEN n.erasure_id IS NOT NULL THEN (
-         SELECT CASE WHEN EXISTS (SELECT FROM log_entries le WHERE le.erasure_id = er.erasure_id AND le.entry_type = 6) THEN 'logged'
-                     WHEN EXISTS (SELECT FROM log_waiting w WHERE w.erasure_id = er.erasure_id AND w.entry_type = 6) THEN 'waiting' END
-           FROM erasures er
-          WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
-       CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
-       ${NAME_COLUMN},
-       ${UPDATE_COLUMNS}
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
-         ORDER BY log_index OFFSET 0) e
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version LIMIT 1) n ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = e.subject_key LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
-                      WHERE p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1 LIMIT 1) p ON true
-  LEFT JOIN LATERAL (SELECT pe.log_index FROM log_entries pe
-                      WHERE pe.entry_type = 1 AND pe.subject_key = e.subject_key
-                        AND pe.snapshot_version = e.snapshot_version - 1 LIMIT 1) pe ON true
-  ${UPDATE_OF_VERSION}`;
-
-const OTHERS = `
-SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_'), e.grant_id, e.owner_change_id,
-       g.grantor_tenant_id, g.grantee_tenant_id,
-       CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END, CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END,
-       array_to_json(CASE WHEN first.grant_id IS NULL THEN g.scopes ELSE first.from_scopes END),
-       CASE WHEN first.grant_id IS NULL THEN g.expires_at ELSE first.from_expires_at END,
-       g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at,
-       e.grant_change_id, h.grant_id, array_to_json(h.scopes), h.expires_at, h.changed_at,
-       e.erasure_id, er.tenant_id, array_to_json(er.erased_indexes), er.erased_at,
-       (SELECT count(*) FROM unnest(er.erased_indexes) AS gone(log_index)
-          JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
-          JOIN LATERAL (SELECT envelope FROM snapshots n
-                         WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true
-         WHERE n.envelope IS NOT NULL),
-       CASE WHEN e.names_versions THEN (
-         SELECT json_agg(json_build_array(n.snapshot_id, n.snapshot_version::text, encode(n.envelope_hash, 'hex'),
-                                          encode(n.prev_hash, 'hex'), n.created_at::text) ORDER BY gone.log_index)
-           FROM unnest(er.erased_indexes) AS gone(log_index)
-           JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
-           JOIN LATERAL (SELECT * FROM snapshots n
-                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true) END
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8)
-         ORDER BY log_index OFFSET 0) e
-  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
-  LEFT JOIN LATERAL (SELECT * FROM grant_changes f WHERE f.grant_id = g.grant_id
-                      ORDER BY (-f.grant_change_id) DESC LIMIT 1) first ON true
-  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = e.erasure_id LIMIT 1) er ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(g.subject_key, er.subject_key) LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = e.owner_change_id LIMIT 1) c ON true`;
-
-const RESTARTS = `
-SELECT e.log_index, e.restart_id, translate(encode(e.salt, 'base64'), '+/=', '-_'), r.previous_origin, r.previous_size,
-       encode(r.previous_root, 'base64'), encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex'), r.reason, r.restarted_at
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 7
-         ORDER BY log_index OFFSET 0) e
-  LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = e.restart_id LIMIT 1) r ON true`;
-
-const KEYS = `
-SELECT e.log_index, e.announcement_id, translate(encode(e.salt, 'base64'), '+/=', '-_'), a.vkey, a.announced_by, a.announced_at
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 8
-         ORDER BY log_index OFFSET 0) e
-  LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = e.announcement_id LIMIT 1) a ON true`;
-
-const TILES = `
-SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
- WHERE (level = 0 AND tile_index >= $1 AND tile_index < $2) OR (level = 1 AND tile_index >= $3 AND tile_index < $4)`;
 
 /** Recomputes a range of the log: each leaf, each snapshot and the hash of each full tile. */
 export async function checkEntries(reader: AuditReader, task: EntriesTask): Promise<Checked> {
@@ -130,6 +47,7 @@ class Chunk {
   /** Tiles by level and index. */
   private readonly tiles = new Map<string, Buffer>();
   private readonly isSeen: Uint8Array;
+  private keys: KeysByEntry = new Map();
 
   constructor(
     private readonly reader: AuditReader,
@@ -148,10 +66,13 @@ class Chunk {
       this.tiles.set(`${level}/${index}`, Buffer.from(hashes ?? '', 'base64'));
     }
     for (let index = first; index < last; index++) this.checkTile(index);
+    this.keys = await readKeys(this.reader, this.from, this.to);
     await this.reader.each(SNAPSHOTS, [this.from, this.to], (row) => this.checkSnapshot(row));
     await this.reader.each(OTHERS, [this.from, this.to], (row) => this.checkOther(row));
     await this.reader.each(RESTARTS, [this.from, this.to], (row) => this.checkRestart(row));
     await this.reader.each(KEYS, [this.from, this.to], (row) => this.checkKey(row));
+    await this.reader.each(BATCHES, [this.from, this.to], (row) => this.checkBatch(row));
+    await this.reader.each(MAP_ENTRIES, [this.from, this.to], (row) => this.checkMapEntry(row));
     const missing = this.isSeen.indexOf(0);
     for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
       report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row with this index');
@@ -416,6 +337,30 @@ class Chunk {
     this.checkLeaf(index, where, keyEntry(salt ?? '', { vkey, announcedBy, announcedAt }));
   }
 
+  private checkBatch(row: Row): void {
+    const [at, id, , type] = row;
+    const index = this.see(at);
+    const where = `entry ${index}, batch ${id} of ${RECORD_NAMES[type ?? '']}s`;
+    const batch = readBatch(row);
+    if (batch === null) {
+      report(this.checked, 'fact_missing', where, 'record_batches has no such row');
+      return;
+    }
+    const [first] = batch.times;
+    if (first !== undefined) this.checkTime(index, where, first, batch.isLate);
+    if (this.isEntry(index, batch.text)) return;
+    const faults = batch.faults();
+    for (const fault of faults) report(this.checked, 'record', `${where}, ${fault.where}`, fault.what);
+    if (faults.length === 0) this.checkLeaf(index, where, batch.text);
+  }
+
+  private checkMapEntry([at, type, root = null, from = null, counts = null]: Row): void {
+    const index = this.see(at);
+    const where = `entry ${index}, ${type === '9' ? 'root' : 'older keys'} of the map`;
+    const text = mapEntryText(index, { root, from, counts }, this.keys.get(index) ?? []);
+    if (!this.isLeaf(index, text)) report(this.checked, 'leaf', where, `the tables say ${text.slice(0, 1_000)}`);
+  }
+
   private see(at: string | null | undefined): number {
     const index = Number(at);
     this.isSeen[index - this.from] = 1;
@@ -423,60 +368,25 @@ class Chunk {
     return index;
   }
 
+  private checkTime(index: number, where: string, at: string, isLate = false): void {
+    checkTime(this.checked, this.task.signed, { index, where, at, isLate });
+  }
+
   /** RFC 6962, section 2.1: SHA-256 of a zero byte and the text. */
-  private checkLeaf(index: number, where: string, text: string): void {
+  private isLeaf(index: number, text: string): boolean {
     const tile = this.tiles.get(`0/${Math.floor(index / TILE_WIDTH)}`);
     const place = (index % TILE_WIDTH) * HASH_SIZE;
     const leaf = hash('sha256', `\0${text}`, 'buffer');
-    if (tile?.subarray(place, place + HASH_SIZE).equals(leaf) === true) return;
+    return tile?.subarray(place, place + HASH_SIZE).equals(leaf) === true;
+  }
+
+  private isEntry(index: number, text: string): boolean {
+    return this.isLeaf(index, leafText(text, this.keys.get(index)));
+  }
+
+  private checkLeaf(index: number, where: string, text: string): void {
+    if (this.isEntry(index, text)) return;
     // Omits the salt, which keeps the content of the hashes secret.
     report(this.checked, 'leaf', where, `the tables say ${text.replace(/"salt":"[^"]*",/, '').slice(0, 1_000)}`);
   }
-
-  /** Checks that a fact is older than the first signed tree with it, and newer than the trees that were complete without it. */
-  private checkTime(index: number, where: string, at: string, isLate = false): void {
-    const atMs = Date.parse(at);
-    const { sizes, atMs: signedAtMs, completeMs } = this.task.signed;
-    const next = firstAbove(sizes, index);
-    const signed = signedAtMs[next];
-    if (signed !== undefined && atMs > signed + CLOCK_SKEW_MS) {
-      report(
-        this.checked,
-        'time',
-        where,
-        `${at} is after the signing of the checkpoint of ${sizes[next]} entries that has it`,
-      );
-    }
-    const complete = completeMs[next - 1];
-    if (complete !== undefined && atMs < complete - COMMIT_MS && !isLate) {
-      const when = new Date(complete).toISOString();
-      report(
-        this.checked,
-        'time',
-        where,
-        `its time is ${at}, but the log was complete without it at ${when}: back-dated`,
-      );
-      return;
-    }
-    const before = signedAtMs[next - 1];
-    if (before !== undefined && atMs < before - LATE_MS) {
-      const when = new Date(before).toISOString();
-      notice(
-        this.checked,
-        where,
-        `its time is ${at}, but it was not in the log at ${when}: logged late, or back-dated`,
-      );
-    }
-  }
-}
-
-/** Returns the position of the first size above the index. */
-function firstAbove(sizes: Float64Array, index: number): number {
-  let [from, to] = [0, sizes.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((sizes[middle] ?? 0) > index) to = middle;
-    else from = middle + 1;
-  }
-  return from;
 }

@@ -42,14 +42,17 @@ constraint log_backfill_pkey of log_backfill: PRIMARYKEYis_one
 constraint log_checkpoints_marked of log_checkpoints: CHECKmarked_byISNULL=marked_atISNULL
 constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
 constraint log_entries_announcement of log_entries: CHECKentry_type=8=announcement_idISNOTNULL
+constraint log_entries_backfill of log_entries: CHECKentry_type=10=backfill_fromISNOTNULLANDentry_type=10=key_countsISNOTNULL
 constraint log_entries_check of log_entries: CHECKCASEentry_typeWHEN1THENsubject_keyISNOTNULLANDsnapshot_versionISNOTNULLWHEN2THENgrant_idISNOTNULLWHEN3THENgrant_idISNOTNULLWHEN4THENowner_change_idISNOTNULLELSENULL::booleanEND
 constraint log_entries_log_index_check of log_entries: CHECKlog_index>=0
+constraint log_entries_map_root of log_entries: CHECKentry_type=9=map_rootISNOTNULLANDmap_rootISNULLORoctet_lengthmap_root=32
+constraint log_entries_of_batch of log_entries: CHECKentry_type=ANYARRAY[11,12]=record_batch_idISNOTNULL
 constraint log_entries_of_changed_grants of log_entries: CHECKentry_type<>5ORgrant_change_idISNOTNULL
 constraint log_entries_of_erasure of log_entries: CHECKentry_type<>6ORerasure_idISNOTNULL
 constraint log_entries_pkey of log_entries: PRIMARYKEYlog_index
 constraint log_entries_restart of log_entries: CHECKentry_type=7=restart_idISNOTNULL
 constraint log_entries_salt_check of log_entries: CHECKoctet_lengthsalt=16
-constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=1
+constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=ANYARRAY[1,9,10]
 constraint log_feed_is_one_check of log_feed: CHECKis_one
 constraint log_feed_pkey of log_feed: PRIMARYKEYis_one
 constraint log_key_announcements_ended of log_key_announcements: CHECKended_byISNULL=ended_atISNULL
@@ -70,6 +73,19 @@ constraint log_tree_is_one_check of log_tree: CHECKis_one
 constraint log_tree_pkey of log_tree: PRIMARYKEYis_one
 constraint log_tree_root_check of log_tree: CHECKoctet_lengthroot=32
 constraint log_waiting_pkey of log_waiting: PRIMARYKEYwaiting_id
+constraint map_buckets_path_check of map_buckets: CHECKoctet_lengthpath>=1ANDoctet_lengthpath<=33
+constraint map_buckets_pkey of map_buckets: PRIMARYKEYpath
+constraint map_state_check of map_state: CHECKbackfilled_to>=0ANDbackfilled_to<=starts_at
+constraint map_state_is_one_check of map_state: CHECKis_one
+constraint map_state_pkey of map_state: PRIMARYKEYis_one
+constraint map_state_root_check of map_state: CHECKoctet_lengthroot=32
+constraint map_state_starts_at_check of map_state: CHECKstarts_at>=0ANDstarts_at%256::bigint=0
+constraint map_state_vrf_key_check of map_state: CHECKvrf_key~'^VRF[+][A-Za-z0-9+/]{43}=$'::text
+constraint map_streams_check of map_streams: CHECKbackfilled>=0ANDbackfilled<=last
+constraint map_streams_last_check of map_streams: CHECKlast>0
+constraint map_streams_pkey of map_streams: PRIMARYKEYstream
+constraint map_tiles_path_check of map_tiles: CHECKoctet_lengthpath>=1ANDoctet_lengthpath<=33
+constraint map_tiles_pkey of map_tiles: PRIMARYKEYpath
 constraint memberships_api_functional_role_check of memberships: CHECKapi_functional_role=ANYARRAY['tenant_reader'::text,'tenant_proposer'::text,'tenant_editor'::text,'tenant_admin'::text,'tenant_owner'::text]
 constraint memberships_pkey of memberships: PRIMARYKEYtenant_id,principal_id
 constraint memberships_principal_type_check of memberships: CHECKprincipal_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
@@ -89,6 +105,13 @@ constraint pending_grants_two_people of pending_grants: CHECKconfirmed_by<>reque
 constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
 constraint provenance_backfill_pkey of provenance_backfill: PRIMARYKEYis_one
 constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
+constraint record_batches_check of record_batches: CHECKoctet_lengthdigests=4*cardinalityrecord_ids
+constraint record_batches_entry_type_check of record_batches: CHECKentry_type=ANYARRAY[11,12]
+constraint record_batches_pkey of record_batches: PRIMARYKEYbatch_id
+constraint record_batches_record_ids_check of record_batches: CHECKcardinalityrecord_ids>=1ANDcardinalityrecord_ids<=256
+constraint records_backfill_entry_type_check of records_backfill: CHECKentry_type=ANYARRAY[11,12]
+constraint records_backfill_pkey of records_backfill: PRIMARYKEYentry_type
+constraint records_waiting_pkey of records_waiting: PRIMARYKEYwaiting_id
 constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARRAY['declined'::text,'cancelled'::text,'expired'::text]=closed_atISNOTNULL
 constraint refresh_requests_origin_type_check of refresh_requests: CHECKorigin_type=ANYARRAY['owner'::text,'counterparty'::text]
 constraint refresh_requests_pkey of refresh_requests: PRIMARYKEYrefresh_request_id
@@ -152,6 +175,9 @@ function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catal
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
+function map_bucket_keys (content bytea): plpgsql search_path=pg_catalog, pg_temp 45f7c2e117ccf316 for PUBLIC
+function mark_audit_records (): plpgsql as its owner search_path=pg_catalog, pg_temp 8896ba5deb84aed7 for PUBLIC
+function mark_disclosures (): plpgsql as its owner search_path=pg_catalog, pg_temp 81d8950c1f197d5f for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
 function mark_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp feceb122ace19aa6 for PUBLIC
 function mark_grant_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 6e6afe9f879926b6 for PUBLIC
@@ -159,6 +185,7 @@ function mark_grant_for_outbox (): plpgsql as its owner search_path=pg_catalog, 
 function mark_key_announcement (): plpgsql as its owner search_path=pg_catalog, pg_temp 281b9740fa7bd3fc for PUBLIC
 function mark_new_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 1555e948ba684a55 for PUBLIC
 function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp ffe5ed21dd8df19f for PUBLIC
+function mark_record_batch (): plpgsql as its owner search_path=pg_catalog, pg_temp 3d46824a482d1248 for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 7261f6a18f8736c1 for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
@@ -173,13 +200,15 @@ function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp 3db19a88a184a723 for PUBLIC
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 12d1ebcc7fd1cdaf for PUBLIC
 function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
+function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp d24d19977ca7d2c6 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
+function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 0d56c3a7aa4d354a for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp 4ab65b918cd47211 for PUBLIC
-function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp a0e78359278218a9
+function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 0d806e9191cf7525
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
@@ -209,6 +238,7 @@ migration GrantedFeeds1700000000030: applied
 migration GrantsAccepted1700000000037: applied
 migration GrantsByGrantee1700000000009: applied
 migration GrantsChanged1700000000016: applied
+migration IdentifiersByValue1700000000052: applied
 migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
 migration LeanIndexes1700000000003: applied
@@ -216,11 +246,13 @@ migration LogBackfill1700000000013: applied
 migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
+migration Map1700000000049: applied
 migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
 migration PendingGrants1700000000046: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
+migration RecordsInTheLog1700000000050: applied
 migration RecurringRefreshRequests1700000000042: applied
 migration RefreshRequestInbox1700000000026: applied
 migration RefreshRequestsExpire1700000000038: applied
@@ -256,6 +288,10 @@ privileges of PUBLIC on log_restarts: none
 privileges of PUBLIC on log_tiles: none
 privileges of PUBLIC on log_tree: none
 privileges of PUBLIC on log_waiting: none
+privileges of PUBLIC on map_buckets: none
+privileges of PUBLIC on map_state: none
+privileges of PUBLIC on map_streams: none
+privileges of PUBLIC on map_tiles: none
 privileges of PUBLIC on memberships: none
 privileges of PUBLIC on migrations: none
 privileges of PUBLIC on outbox_events: none
@@ -264,6 +300,9 @@ privileges of PUBLIC on owner_changes: none
 privileges of PUBLIC on pending_grants: none
 privileges of PUBLIC on provenance_backfill: none
 privileges of PUBLIC on rate_limits: none
+privileges of PUBLIC on record_batches: none
+privileges of PUBLIC on records_backfill: none
+privileges of PUBLIC on records_waiting: none
 privileges of PUBLIC on refresh_requests: none
 privileges of PUBLIC on search_backfill: none
 privileges of PUBLIC on shared_feed: none
@@ -302,6 +341,10 @@ privileges of iss_app on log_restarts: SELECT
 privileges of iss_app on log_tiles: INSERT, SELECT, UPDATE (hashes)
 privileges of iss_app on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_app on log_waiting: DELETE, SELECT
+privileges of iss_app on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
+privileges of iss_app on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
+privileges of iss_app on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
+privileges of iss_app on map_tiles: INSERT, SELECT, UPDATE (content)
 privileges of iss_app on memberships: INSERT, SELECT, UPDATE
 privileges of iss_app on migrations: SELECT
 privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
@@ -310,6 +353,9 @@ privileges of iss_app on owner_changes: SELECT
 privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_app on provenance_backfill: none
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on record_batches: INSERT, SELECT
+privileges of iss_app on records_backfill: SELECT
+privileges of iss_app on records_waiting: DELETE, SELECT
 privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
 privileges of iss_app on search_backfill: none
 privileges of iss_app on shared_feed: INSERT, SELECT
@@ -348,6 +394,10 @@ privileges of iss_gateway on log_restarts: SELECT
 privileges of iss_gateway on log_tiles: SELECT
 privileges of iss_gateway on log_tree: SELECT
 privileges of iss_gateway on log_waiting: SELECT
+privileges of iss_gateway on map_buckets: SELECT
+privileges of iss_gateway on map_state: SELECT
+privileges of iss_gateway on map_streams: SELECT
+privileges of iss_gateway on map_tiles: SELECT
 privileges of iss_gateway on memberships: INSERT, SELECT, UPDATE
 privileges of iss_gateway on migrations: SELECT
 privileges of iss_gateway on outbox_events: INSERT, SELECT
@@ -356,6 +406,9 @@ privileges of iss_gateway on owner_changes: SELECT
 privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_gateway on provenance_backfill: none
 privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_gateway on record_batches: SELECT
+privileges of iss_gateway on records_backfill: SELECT
+privileges of iss_gateway on records_waiting: SELECT
 privileges of iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
 privileges of iss_gateway on search_backfill: none
 privileges of iss_gateway on shared_feed: SELECT
@@ -394,6 +447,10 @@ privileges of iss_worker on log_restarts: SELECT
 privileges of iss_worker on log_tiles: INSERT, SELECT, UPDATE (hashes)
 privileges of iss_worker on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_worker on log_waiting: DELETE, SELECT
+privileges of iss_worker on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
+privileges of iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
+privileges of iss_worker on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
+privileges of iss_worker on map_tiles: INSERT, SELECT, UPDATE (content)
 privileges of iss_worker on memberships: SELECT
 privileges of iss_worker on migrations: SELECT
 privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
@@ -402,6 +459,9 @@ privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on pending_grants: none
 privileges of iss_worker on provenance_backfill: none
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
+privileges of iss_worker on record_batches: INSERT, SELECT
+privileges of iss_worker on records_backfill: SELECT
+privileges of iss_worker on records_waiting: DELETE, SELECT
 privileges of iss_worker on refresh_requests: INSERT, SELECT, UPDATE (closed_at, next_at, next_request_id, overdue_told_at, series_end_reason, status)
 privileges of iss_worker on search_backfill: none
 privileges of iss_worker on shared_feed: INSERT, SELECT
@@ -422,8 +482,10 @@ role iss_gateway: exists
 role iss_worker: exists
 row level security of snapshots: on
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
+trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_loggedAFTERINSERTONaudit_recordsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_audit_records
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
 trigger disclosures_immutable of disclosures: CREATETRIGGERdisclosures_immutableBEFOREDELETEORUPDATEONdisclosuresFOREACHROWEXECUTEFUNCTIONrefuse_record_change
+trigger disclosures_logged of disclosures: CREATETRIGGERdisclosures_loggedAFTERINSERTONdisclosuresREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_disclosures
 trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_truncatedBEFORETRUNCATEONdisclosuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
 trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONmark_erasure
 trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
@@ -468,6 +530,17 @@ trigger log_tree_grows of log_tree: CREATETRIGGERlog_tree_growsBEFOREUPDATEONlog
 trigger log_tree_not_truncated of log_tree: CREATETRIGGERlog_tree_not_truncatedBEFORETRUNCATEONlog_treeFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_tree_stays of log_tree: CREATETRIGGERlog_tree_staysBEFOREDELETEONlog_treeFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger log_waiting_not_truncated of log_waiting: CREATETRIGGERlog_waiting_not_truncatedBEFORETRUNCATEONlog_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger map_buckets_grow of map_buckets: CREATETRIGGERmap_buckets_growAFTERUPDATEONmap_bucketsFOREACHROWEXECUTEFUNCTIONrefuse_key_removal
+trigger map_buckets_not_truncated of map_buckets: CREATETRIGGERmap_buckets_not_truncatedBEFORETRUNCATEONmap_bucketsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger map_buckets_stay of map_buckets: CREATECONSTRAINTTRIGGERmap_buckets_stayAFTERDELETEONmap_bucketsDEFERRABLEINITIALLYDEFERREDFOREACHROWEXECUTEFUNCTIONrefuse_key_removal
+trigger map_state_grows of map_state: CREATETRIGGERmap_state_growsBEFOREUPDATEONmap_stateFOREACHROWWHENnew.originISDISTINCTFROMold.originORnew.vrf_keyISDISTINCTFROMold.vrf_keyORnew.starts_atISDISTINCTFROMold.starts_atORnew.switched_on_atISDISTINCTFROMold.switched_on_atORnew.backfilled_to<old.backfilled_toORnew.key_count<old.key_countEXECUTEFUNCTIONrefuse_map_change
+trigger map_state_not_truncated of map_state: CREATETRIGGERmap_state_not_truncatedBEFORETRUNCATEONmap_stateFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger map_state_stays of map_state: CREATETRIGGERmap_state_staysBEFOREDELETEONmap_stateFOREACHROWEXECUTEFUNCTIONrefuse_map_change
+trigger map_streams_grow of map_streams: CREATETRIGGERmap_streams_growBEFOREUPDATEONmap_streamsFOREACHROWWHENnew.stream<>old.streamORnew.last<old.lastORnew.backfilled<old.backfilledEXECUTEFUNCTIONrefuse_map_change
+trigger map_streams_not_truncated of map_streams: CREATETRIGGERmap_streams_not_truncatedBEFORETRUNCATEONmap_streamsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger map_streams_stay of map_streams: CREATETRIGGERmap_streams_stayBEFOREDELETEONmap_streamsFOREACHROWEXECUTEFUNCTIONrefuse_map_change
+trigger map_tiles_not_truncated of map_tiles: CREATETRIGGERmap_tiles_not_truncatedBEFORETRUNCATEONmap_tilesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
+trigger map_tiles_stay of map_tiles: CREATETRIGGERmap_tiles_stayBEFOREDELETEONmap_tilesFOREACHROWEXECUTEFUNCTIONrefuse_map_change
 trigger memberships_changed_audited of memberships: CREATETRIGGERmemberships_changed_auditedAFTERUPDATEONmembershipsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_member
 trigger memberships_end_pending_changes of memberships: CREATETRIGGERmemberships_end_pending_changesAFTERUPDATEONmembershipsFOREACHROWWHENold.api_functional_role='tenant_owner'::textANDnew.status<>'active'::textORnew.api_functional_role<>'tenant_owner'::textORnew.principal_type<>'human'::textEXECUTEFUNCTIONend_pending_changes
 trigger memberships_made_audited of memberships: CREATETRIGGERmemberships_made_auditedAFTERINSERTONmembershipsFOREACHROWEXECUTEFUNCTIONaudit_member
@@ -479,6 +552,10 @@ trigger owner_changes_not_truncated of owner_changes: CREATETRIGGERowner_changes
 trigger pending_grants_audited of pending_grants: CREATETRIGGERpending_grants_auditedAFTERINSERTORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONaudit_pending_grant
 trigger pending_grants_not_truncated of pending_grants: CREATETRIGGERpending_grants_not_truncatedBEFORETRUNCATEONpending_grantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger pending_grants_stay of pending_grants: CREATETRIGGERpending_grants_stayBEFOREDELETEORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONrefuse_pending_grant_change
+trigger record_batches_immutable of record_batches: CREATETRIGGERrecord_batches_immutableBEFOREDELETEORUPDATEONrecord_batchesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger record_batches_logged of record_batches: CREATETRIGGERrecord_batches_loggedAFTERINSERTONrecord_batchesFOREACHROWEXECUTEFUNCTIONmark_record_batch
+trigger record_batches_not_truncated of record_batches: CREATETRIGGERrecord_batches_not_truncatedBEFORETRUNCATEONrecord_batchesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger records_waiting_not_truncated of records_waiting: CREATETRIGGERrecords_waiting_not_truncatedBEFORETRUNCATEONrecords_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
 trigger snapshots_announced of snapshots: CREATETRIGGERsnapshots_announcedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_shared_snapshots
@@ -497,8 +574,11 @@ trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_o
 trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
+unique index disclosures_by_id of disclosures: CREATEUNIQUEINDEXdisclosures_by_idONdisclosuresUSINGbtreedisclosure_id
 unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
 unique index log_entries_of_announcements of log_entries: CREATEUNIQUEINDEXlog_entries_of_announcementsONlog_entriesUSINGbtreeannouncement_idWHEREannouncement_idISNOTNULL
+unique index log_entries_of_backfill of log_entries: CREATEUNIQUEINDEXlog_entries_of_backfillONlog_entriesUSINGbtreebackfill_fromWHEREbackfill_fromISNOTNULL
+unique index log_entries_of_batches of log_entries: CREATEUNIQUEINDEXlog_entries_of_batchesONlog_entriesUSINGbtreerecord_batch_idWHERErecord_batch_idISNOTNULL
 unique index log_entries_of_erasures of log_entries: CREATEUNIQUEINDEXlog_entries_of_erasuresONlog_entriesUSINGbtreeerasure_idWHEREerasure_idISNOTNULL
 unique index log_entries_of_grant_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_grant_changesONlog_entriesUSINGbtreegrant_change_idWHEREgrant_change_idISNOTNULL
 unique index log_entries_of_grants of log_entries: CREATEUNIQUEINDEXlog_entries_of_grantsONlog_entriesUSINGbtreegrant_id,entry_typeWHEREgrant_idISNOTNULL

@@ -5,6 +5,7 @@ export const CHECKS = {
   fact_missing: 'the logged fact is missing',
   entry_type: 'unknown entry type',
   leaf: 'the tables differ from the log',
+  record: 'an audit record or a disclosure differs from its entry',
   not_logged: 'a fact is neither logged nor waiting to be logged',
   envelope_hash: 'the envelope does not match envelope_hash',
   erased: 'content is missing without a logged erasure',
@@ -29,6 +30,7 @@ export const CHECKS = {
   subject_empty: 'a subject has no version',
   tenant: 'a row and its subject have different tenants',
   grant_owner: 'the grantor does not own the subject',
+  feed: 'a change feed differs from the log',
   guard: 'the schema differs from the migrations',
 } as const satisfies Record<string, string>;
 export type CheckName = keyof typeof CHECKS;

@@ -4,6 +4,7 @@ import { checkHash, checkText } from './envelopes';
 import { type Checked, nothingChecked, report } from './findings';
 import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
+import { CLOCK_SKEW_MS } from './times';
 
 /** Checks all snapshots of a range of subjects without the log. */
 export interface LineagesTask {
@@ -12,8 +13,6 @@ export interface LineagesTask {
   readonly from: number;
   readonly to: number;
 }
-
-const CLOCK_SKEW_MS = 60_000;
 
 const rowsOf = (source: string): string => `
 SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generated_at, n.created_at,

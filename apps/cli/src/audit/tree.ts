@@ -15,7 +15,7 @@ import {
   verifyCheckpoint,
 } from '@iss/tlog';
 import { type AuditReader, isText } from './database';
-import type { SignedSizes } from './entries';
+import { CLOCK_SKEW_MS, type SignedSizes } from './times';
 import { apiTime } from './entry-text';
 import { type Found, nothingFound, notice, report } from './findings';
 
@@ -25,7 +25,6 @@ export interface StoredTree {
   readonly root: Uint8Array;
 }
 
-const CLOCK_SKEW_MS = 60_000;
 /** Cached tiles. Consecutive checkpoints share nearly all of theirs. */
 const KEPT_TILES = 256;
 const PAGE = 500;

@@ -1,6 +1,8 @@
 import {
   MAX_ENTRY_LENGTH,
   MAX_LINE_BYTES,
+  type Members,
+  type Proved,
   proveFile,
   type ProvedFile,
   reportAsJson,
@@ -11,7 +13,7 @@ import {
 } from '@iss/proof';
 import { hashText } from '@iss/domain';
 import { decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
-import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { type Command, Failure, hasFlag, numberOf, type Options, textOf, UsageError } from '../command';
 import { readLines, readWhole } from '../files';
 import { fetchConsistencyOf, readConsistency } from '../trust/consistency';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
@@ -21,14 +23,22 @@ import { JSON_OPTION } from '../output';
 
 const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of iss proof)';
 
+/** Ten years. */
+const MAX_AGE_S = 315_360_000;
+
 export const verify: Command = {
   about:
     'It needs neither the service nor an account. FILE is a bundle (NDJSON, from iss export --proofs) or the proof of one entry (.tlog-proof, or JSON from iss proof). The result says what is proved, by which signatures, and what is not.',
-  usage: `FILE ${TRUST_USAGE} [--entry FILE] [--since CHECKPOINT [--log URL | --proof FILE]]`,
+  usage: `FILE ${TRUST_USAGE} [--entry FILE] [--vrf-key KEY] [--max-age SECONDS] [--since CHECKPOINT [--log URL | --proof FILE]]`,
   arguments: [{ name: 'file', about: 'Bundle or proof.' }],
   options: {
     ...TRUST_OPTIONS,
     entry: { value: 'FILE', about: 'Log entry, for a .tlog-proof without one.' },
+    'vrf-key': {
+      value: 'KEY',
+      about: 'Public VRF key of the log (VRF+…), for a proof of the newest version or state.',
+    },
+    'max-age': { value: 'SECONDS', about: 'Refuse a checkpoint that the witnesses of the policy dated earlier.' },
     since: { value: 'CHECKPOINT', about: 'File of an older checkpoint that the log must be consistent with.' },
     log: { value: 'URL', about: 'URL prefix of the log, to fetch the consistency proof.' },
     proof: { value: 'FILE', about: 'File of the consistency proof.' },
@@ -55,6 +65,8 @@ export const verify: Command = {
 async function verifyFile(file: string, policy: Policy, options: Options): Promise<ProvedFile> {
   const since = await knownCheckpoint(options, policy);
   const entryFile = textOf(options, 'entry');
+  const vrfKey = textOf(options, 'vrf-key');
+  const maxAge = numberOf(options, 'max-age', [1, MAX_AGE_S]);
   const steps = proveFile({
     lines: readLines(file, WHAT, MAX_LINE_BYTES),
     readWhole: () => readWhole(file, WHAT, MAX_PROOF_LENGTH),
@@ -64,10 +76,18 @@ async function verifyFile(file: string, policy: Policy, options: Options): Promi
     since,
     fetchConsistency: (from, to) => consistencyOf(options, from, to),
     hashText,
+    verifyMap: vrfKey === undefined ? undefined : (answer) => verifyMap(answer, policy, vrfKey),
+    maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
   });
   let step = await steps.next();
   while (step.done !== true) step = await steps.next();
   return step.value;
+}
+
+/** Verifies an answer that uses the map. The code is loaded when a proof needs it. */
+async function verifyMap(answer: Members, policy: Policy, vrfKey: string): Promise<Proved> {
+  const { verifyMapAnswer } = await import('@iss/proof/complete');
+  return verifyMapAnswer(answer, { policy, vrfKey });
 }
 
 function requireWayToSince(options: Options): void {

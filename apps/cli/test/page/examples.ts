@@ -54,7 +54,7 @@ export const EXAMPLES: readonly Example[] = [
     of: 'get',
     line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy',
     blur: [
-      [/a log of \d+/, 'a log of 5'],
+      [/entry \d+ of a log of \d+/, 'entry 3 of a log of 5'],
       [/(localhost\/witness\/)[0-9a-f]+/, '$1c55db5a5'],
     ],
   },

@@ -4,11 +4,14 @@ import type { Example } from './examples';
 
 const SECRET: Example['blur'] = [[/whsec_\S+/, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']];
 const LATENCY: Example['blur'] = [[/\d+ ms/g, '12 ms']];
-/** Names and keys of a log and of a witness are made with it. */
+/** Names and keys of a log and of a witness are made with it. Places depend on the entries of audit records before. */
 export const LOG_PLACE: NonNullable<Example['blur']> = [
   [/(localhost\/\S+\/)[0-9a-f]{8}/g, '$11c55db5a'],
   [/(localhost\/\S+\+)[0-9a-f]{8}/g, '$156058f7e'],
   [/root \S+=/, 'root imfrYxR1r8xf3Wd2Ckhn5OoGqik5EsirRqsTv9+U0yk='],
+  [/(First .*, entry )\d+/, '$17'],
+  [/(Last .*, entry )\d+/, '$18'],
+  [/\d+ entries/g, '9 entries'],
 ];
 
 /** The lender reads what the agency keeps, and is told; $INBOX is a receiver. */
@@ -65,7 +68,14 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'import', line: 'iss import archive.ndjson', exitCode: 1 },
   { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
-  { of: 'changes', line: 'iss changes --type snapshot.created --limit 2' },
+  {
+    of: 'changes',
+    line: 'iss changes --type snapshot.created --limit 2',
+    blur: [
+      [/^ *\d+(?= .*@1 )/m, '     3'],
+      [/^ *\d+(?= .*@2 )/m, '     4'],
+    ],
+  },
   { line: 'iss grants --offered', first: shareAll, keep: { OFFERED: /^([0-9a-f]{8}-\S+)/m } },
   { line: 'iss accept $OFFERED' },
   { line: 'iss invitations', first: inviteAgent },

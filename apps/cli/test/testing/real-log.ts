@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { applyUpdate, type JsonValue, logEntryText, readPatch, type Scope } from '@iss/domain';
 import {
   type Database,
+  FeedIntegrationStore,
   GrantStore,
   type LogEntry,
   LogCheckpointStore,
@@ -208,14 +209,14 @@ export class RealLog {
   }
 
   /** Integrates what waits, and signs. Gives the note, as it is served. */
-  async publish(): Promise<string> {
+  async publish(grow = growTree): Promise<string> {
     const { sql } = this.database;
     const stores = {
       integration: new LogIntegrationStore(sql),
       checkpoints: new LogCheckpointStore(sql),
       tiles: new LogTileStore(sql),
     };
-    const round = await stores.integration.integrate(ALL, growTree);
+    const round = await stores.integration.integrate(ALL, grow);
     if (round === null) throw new Error('somebody else integrates');
     const settings = {
       origin: ORIGIN,
@@ -232,6 +233,12 @@ export class RealLog {
     const publisher = await CheckpointPublisher.open(identity, settings, stores, nobody, nobody);
     await publisher.publish(round.tree, round.takenAt);
     return this.checkpoint();
+  }
+
+  /** Fills the change feeds with everything that is integrated. */
+  async fillFeeds(): Promise<void> {
+    const feeds = new FeedIntegrationStore(this.database.sql);
+    for (let isMore = true; isMore;) isMore = (await feeds.feed())?.isMore ?? false;
   }
 
   /** The note that is served. */
@@ -319,6 +326,9 @@ export async function inhabit(log: RealLog): Promise<string> {
   await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
                    VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now()), ('beta', 'oidc:p#bob', 'tenant_owner', now())`);
   await log.addLineage('acme-corp', 5);
+  // The audit trail is empty; records.int-spec.ts has one.
+  const noRecords = 'DELETE FROM records_waiting; DELETE FROM audit_records';
+  await log.tamper(noRecords);
   // The others are as an earlier release wrote them.
   await log.tamper(`UPDATE snapshots SET written_by = 'oidc:p#alice', write_request_id = 'request-1'`);
   const first = await log.publish();
@@ -328,6 +338,7 @@ export async function inhabit(log: RealLog): Promise<string> {
               ('22222222-2222-4222-8222-222222222222'::uuid, NULL)) AS g (id, expires)`);
   await log.query(`UPDATE grants SET revoked_at = now() WHERE grant_id = '22222222-2222-4222-8222-222222222222'`);
   await log.addLineage('other-corp', 600);
+  await log.tamper(noRecords);
   await log.publish();
   return first;
 }

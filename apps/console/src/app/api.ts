@@ -82,11 +82,8 @@ const follows = (path: string | null): { refetchInterval?: number } =>
   path !== null && UNTOLD.test(path) ? { refetchInterval: AGAIN_MS } : {};
 
 /** Sends a call and caches the response until the change feed reports a change. Null sends nothing. */
-export function useGet<T>(call: ApiCall<T> | null): UseQueryResult<T>;
-export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T>;
-export function useGet<T>(target: ApiCall<T> | string | null, query?: Query): UseQueryResult<T> {
+export function useGet<T>(call: ApiCall<T> | null): UseQueryResult<T> {
   const client = useClient();
-  const call = callOf(target, query);
   return useQuery({
     queryKey: call === null ? ['nothing'] : keyOf(call.path, call.query),
     queryFn: async ({ signal }) => sendCall<T>(client, call ?? NOTHING, { signal }),
@@ -96,11 +93,8 @@ export function useGet<T>(target: ApiCall<T> | string | null, query?: Query): Us
 }
 
 /** Reads a list page by page, on request. */
-export function useList<T>(call: ApiCall<Page<T>> | null): List<T>;
-export function useList<T>(path: string | null, query?: Query): List<T>;
-export function useList<T>(target: ApiCall<Page<T>> | string | null, query?: Query): List<T> {
+export function useList<T>(call: ApiCall<Page<T>> | null): List<T> {
   const client = useClient();
-  const call = callOf(target, query);
   const list = useInfiniteQuery({
     queryKey: call === null ? ['nothing', 'list'] : [...keyOf(call.path, call.query), 'list'],
     queryFn: async ({ signal, pageParam }) => {
@@ -136,12 +130,6 @@ export function useAction<T = unknown>(...changes: readonly string[]): UseMutati
 /** Stands for the call of a query that is not enabled, which sends nothing. */
 const NOTHING: ApiCall<never> = { method: 'GET', path: '' };
 
-export function callOf<T>(target: ApiCall<T> | string | null, query?: Query): ApiCall<T> | null {
-  return typeof target === 'string'
-    ? { method: 'GET', path: target, ...(query === undefined ? {} : { query }) }
-    : target;
-}
-
 async function sendCall<T>(client: IdentityState, call: ApiCall<T>, options: CallOptions = {}): Promise<T> {
   const { method, path, query, body } = call;
   return client.request<T>(method, path, {
@@ -152,9 +140,9 @@ async function sendCall<T>(client: IdentityState, call: ApiCall<T>, options: Cal
 }
 
 /** Returns a function that sends a call outside of the query cache. */
-export function useSend(): <T>(call: ApiCall<T>) => Promise<T> {
+export function useSend(): <T>(call: ApiCall<T>, options?: CallOptions) => Promise<T> {
   const client = useClient();
-  return async (call) => sendCall(client, call);
+  return async (call, options) => sendCall(client, call, options);
 }
 
 /** Returns a function that reloads the visible queries below a path. */

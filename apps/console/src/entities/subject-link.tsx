@@ -2,8 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { SubjectType } from '@identity-state/client';
 import { useSubjectName } from './subject-name.ts';
 import styles from '../ui/ui.module.css';
-
-const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+import { SUBJECT_VIEW } from '../app/address.ts';
 
 interface SubjectLinkProps {
   tenantId: string;
@@ -24,7 +23,7 @@ export function SubjectLink({ tenantId, type, id, version, name: known, view = '
   return (
     <>
       <Link
-        to={`${SUBJECT}${view}`}
+        to={`${SUBJECT_VIEW}${view}`}
         params={{ tenantId, subjectType: type, subjectId: id }}
         activeProps={{ 'aria-current': undefined }}
         className={styles.subject}

@@ -1,6 +1,7 @@
 import { type InputHTMLAttributes, type ReactNode, useEffect, useRef } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Field, Select } from '../ui/field.tsx';
+import { TEXT } from '../text/ui.ts';
 import styles from '../ui/ui.module.css';
 
 /** The query parameters of all views, as texts. */
@@ -90,15 +91,22 @@ export function PeriodFilter({ from, to }: { from: string; to: string }) {
   );
 }
 
-/** A filter by one of a few values. The first one applies if the address names none. */
+/**
+ * A filter by one of a few values. The first one applies if the address names none. A value of the address that is not among them is
+ * shown as a fault, because the list ignores it.
+ */
 export function ChoiceFilter({ name, label, options }: NamedProps & { options: Readonly<Record<string, string>> }) {
   const { search, set } = useFilters();
   const [first = ''] = Object.keys(options);
+  const given = search[name] ?? first;
+  const isUnknown = given !== '' && !isKey(options, given);
+  const shown: Readonly<Record<string, string>> = isUnknown ? { ...options, [given]: given } : options;
   return (
     <Select
       label={label}
-      value={search[name] ?? first}
-      options={Object.entries(options).map(([value, text]) => ({ value, label: text }))}
+      value={given}
+      fault={isUnknown ? TEXT.unknownFilter(given) : undefined}
+      options={Object.entries(shown).map(([value, text]) => ({ value, label: text }))}
       onChange={({ target: { value } }) => set({ [name]: value === first ? '' : value })}
     />
   );

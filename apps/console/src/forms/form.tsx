@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { type ApiCall, useAction } from '../app/api.ts';
 import { TEXT } from '../text/ui.ts';
 import { Button, type ButtonKind } from '../ui/button.tsx';
-import { CopyCurl } from '../ui/curl.tsx';
+import { CopyCurl } from '../ui/copy/curl.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/problem.tsx';
 import ui from '../ui/ui.module.css';

@@ -3,14 +3,14 @@ import '../testing/dom.ts';
 import { ErrorResponse, User, UserManager } from 'oidc-client-ts';
 import { NotFoundError, UnauthorizedError } from '@identity-state/client';
 import { RIGHTS } from '../generated/rights.ts';
-import { curlOf } from '../ui/curl.tsx';
+import { curlOf } from '../ui/copy/curl.tsx';
 import { versionOf } from '../entities/versions.tsx';
 import { pathOf, tenantPath } from '../app/api.ts';
 import { queriesOf } from '../app/queries.ts';
-import { changed } from '../app/search.ts';
 import { Session } from '../app/session.ts';
 import { readSettings } from '../app/settings.ts';
 import { startWorker, WorkerRoom } from '../app/worker.ts';
+import { makeRouter } from './router.tsx';
 import { serve } from '../app/worker-side.ts';
 
 const failure = {
@@ -31,12 +31,12 @@ it.each([
 });
 
 it.each([
-  [{ a: '1', b: '2' }, { b: '3' }, { a: '1', b: '3' }],
-  [{ a: '1', b: '2' }, { b: '' }, { a: '1' }],
-  [{ a: '1', b: '2' }, { b: undefined }, { a: '1' }],
-  [{ a: '' }, {}, {}],
-])('the address %j with %j', (search, change, expected) => {
-  expect(changed(search, change)).toEqual(expected);
+  [{ version: '3' }, '?version=3'],
+  [{ version: '3', basis: '' }, '?version=3'],
+  [{ find: 'a b', status: undefined }, '?find=a+b'],
+  [{ find: '' }, ''],
+])('the parameters %j are the address "%s"', (search, expected) => {
+  expect(makeRouter().options.stringifySearch(search)).toBe(expected);
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/
 import { TEXT } from './words.ts';
 import { TEXT as TENANTS } from '../features/tenants/words.ts';
 import { Button } from '../ui/button.tsx';
-import { Copy } from '../ui/copy.tsx';
+import { Copy } from '../ui/copy/copy.tsx';
 import icon from '../ui/icon.svg';
 import { Page } from '../ui/page.tsx';
 import { Badge } from '../ui/state.tsx';

@@ -9,7 +9,7 @@ jest.mock('../app/worker-side.ts', () => ({
 
 const MODULES: Readonly<Record<string, () => Promise<unknown>>> = {
   '/console/assets/compare.worker.js': async () => import('../features/compare/compare.worker.ts'),
-  '/console/assets/draft.worker.js': async () => import('../features/proposals/draft.worker.ts'),
+  '/console/assets/draft.worker.js': async () => import('../features/proposals/draft/draft.worker.ts'),
   '/console/assets/hash.worker.js': async () => import('../app/hash.worker.ts'),
   '/console/assets/verify.worker.js': async () => import('../features/verify/verify.worker.ts'),
 };

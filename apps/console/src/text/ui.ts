@@ -29,6 +29,7 @@ export const TEXT = {
   csv: 'CSV',
   json: 'JSON',
   fileOf: (format: string, caption: string) => `${format}: ${caption}`,
+  unknownFilter: (value: string) => `The address has an unknown value, “${value}”. The list ignores it.`,
   cancel: 'Cancel',
   copy: 'Copy',
   copied: 'Copied',

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode, useEffect } from 'react';
 import { TEXT } from '../text/ui.ts';
-import { type Call, CopyCurl } from './curl.tsx';
+import { type Call, CopyCurl } from './copy/curl.tsx';
 import styles from './ui.module.css';
 
 interface PageProps {

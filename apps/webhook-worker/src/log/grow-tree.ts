@@ -1,16 +1,90 @@
 import { randomBytes } from 'node:crypto';
-import { LOG_SALT_BYTES, logEntryText } from '@iss/domain';
-import type { LoggedFact, LogGrowth, LogTile, LogTree } from '@iss/persistence';
+import { KEYED_ENTRY_VERSION, keyedLeafText, LOG_SALT_BYTES, logEntryText } from '@iss/domain';
+import { formatMapRootEntry, insertKeys } from '@iss/map';
+import {
+  type GrowLog,
+  KEY_PREFIX_BYTES,
+  type LoggedFact,
+  type LogGrowth,
+  type LogTile,
+  type LogTree,
+  type MapBatch,
+} from '@iss/persistence';
 import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHashes, tileHashReader } from '@iss/tlog';
+import { type MapKeys, streamsOf } from './map-keys';
+
+/** Facts whose keys are computed before other work of the process gets its turn: some milliseconds. */
+const TURN = 16;
 
 /**
  * Appends a salted leaf for each fact, in their order. `edge` has the tree's incomplete tiles. Throws if tiles and tree
  * contradict each other, which means that somebody has changed one of them.
  */
-export async function growTree(
+export const growTree: GrowLog = (tree, edge, facts) => {
+  const salts = newSalts(facts);
+  return grow(
+    tree,
+    edge,
+    salts,
+    facts.map((fact, place) => logEntryText(fact, saltAt(salts, place))),
+  );
+};
+
+/** Returns a function that also gives the entries keys and adds these to the map. */
+export function growTreeAndMap(keys: MapKeys): GrowLog {
+  return async (tree, edge, facts, batch) => {
+    if (batch === null) return growTree(tree, edge, facts, null);
+    const salts = newSalts(facts);
+    const keysOfFacts = await keysOf(facts, batch, keys);
+    const added = keysOfFacts.flatMap((ofFact, place) => ofFact.map((key) => ({ key, logIndex: tree.size + place })));
+    const rows = await insertKeys(added, batch.map);
+    const texts = facts.map((fact, place) =>
+      keyedLeafText(logEntryText(fact, saltAt(salts, place), KEYED_ENTRY_VERSION), keysOfFacts[place] ?? []),
+    );
+    if (batch.endsWithRoot) texts.push(formatMapRootEntry({ covers: tree.size + facts.length, root: rows.root }));
+    const prefixes = keysOfFacts.map((ofFact) => Buffer.concat(ofFact.map((key) => key.subarray(0, KEY_PREFIX_BYTES))));
+    return { ...(await grow(tree, edge, salts, texts)), map: { prefixes, rows } };
+  };
+}
+
+/** Returns the keys of each fact. */
+async function keysOf(
+  facts: readonly LoggedFact[],
+  { map, granted }: MapBatch,
+  keys: MapKeys,
+): Promise<Uint8Array[][]> {
+  const places = facts.map((fact, place) => streamsOf(fact, granted[place] ?? null));
+  const counts = new Map<string, number>();
+  for (const { stream, number } of places.flat())
+    if (number === null) counts.set(stream, (counts.get(stream) ?? 0) + 1);
+  const last = await map.takeNumbers(counts);
+  const taken = new Map([...last].map(([stream, number]) => [stream, number - (counts.get(stream) ?? 0)]));
+  const made: Uint8Array[][] = [];
+  for (const ofFact of places) {
+    const numbered = ofFact.map(({ stream, number }) => {
+      if (number !== null) return keys.keyOf(stream, number);
+      const given = (taken.get(stream) ?? 0) + 1;
+      taken.set(stream, given);
+      return keys.keyOf(stream, given);
+    });
+    if (made.push(numbered) % TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return made;
+}
+
+function newSalts(facts: readonly LoggedFact[]): Buffer {
+  return randomBytes(LOG_SALT_BYTES * facts.length);
+}
+
+function saltAt(salts: Buffer, place: number): Buffer {
+  return salts.subarray(LOG_SALT_BYTES * place, LOG_SALT_BYTES * (place + 1));
+}
+
+async function grow(
   tree: LogTree,
   edge: readonly LogTile[],
-  facts: readonly LoggedFact[],
+  salts: Buffer,
+  texts: readonly string[],
 ): Promise<LogGrowth> {
   const read = tileHashReader(tree.size, async (tiles) =>
     tiles.map(({ level, index }) => {
@@ -22,10 +96,13 @@ export async function growTree(
   const rightEdge = await readRightEdge(tree.size, read);
   if (!equalBytes(rootOfEdge(rightEdge), tree.root))
     throw new Error(`the log's tiles do not lead to its root of ${tree.size} entries`);
-  const salts = randomBytes(LOG_SALT_BYTES * facts.length);
-  const leaves = facts.map((fact, place) =>
-    leafHash(logEntryText(fact, salts.subarray(LOG_SALT_BYTES * place, LOG_SALT_BYTES * (place + 1)))),
+  const {
+    edge: next,
+    root,
+    added,
+  } = appendLeaves(
+    rightEdge,
+    texts.map((text) => leafHash(text)),
   );
-  const { edge: next, root, added } = appendLeaves(rightEdge, leaves);
   return { salts, added, tree: { size: next.size, root: Buffer.from(root) } };
 }

@@ -34,6 +34,23 @@ const STATES = {
     reason: 'backfill',
     detail: 'nothing is integrated until npm run db:migrate has marked all older snapshots: run it again',
   },
+  no_vrf_key: {
+    status: 'degraded',
+    reason: 'no_vrf_key',
+    detail:
+      'nothing is integrated: the log has a map, so set LOG_VRF_KEY and LOG_ORIGIN (docs/operations/log.md, "The map")',
+  },
+  unknown_vrf_key: {
+    status: 'degraded',
+    reason: 'unknown_vrf_key',
+    detail:
+      'nothing is integrated: the map was made with another LOG_VRF_KEY or LOG_ORIGIN (docs/operations/log.md, "The map")',
+  },
+  no_map: {
+    status: 'degraded',
+    reason: 'no_map',
+    detail: 'LOG_VRF_KEY has no effect: the log has entries from before the map (docs/operations/log.md, "The map")',
+  },
   behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; the worker retries' },
   rolled_back: {
     status: 'failed',
@@ -49,6 +66,12 @@ const STATES = {
   },
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
+
+/** The states of the integration. */
+export type IntegrationState = Extract<
+  LogState,
+  'ok' | 'backfill' | 'behind' | 'no_vrf_key' | 'unknown_vrf_key' | 'no_map'
+>;
 
 /** Signs and publishes checkpoints of the log. Any number of workers may do so. */
 @Injectable()
@@ -88,7 +111,7 @@ export class LogPublication {
   }
 
   /** Returns the state for readiness. `integrated` is the state of the integration. */
-  status(integrated: 'ok' | 'backfill' | 'behind'): Check {
+  status(integrated: IntegrationState): Check {
     const { published } = this;
     const state = integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated;
     if (state !== 'unknown_key') return STATES[state];

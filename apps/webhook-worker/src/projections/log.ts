@@ -1,8 +1,9 @@
-import { LogIntegrationStore, type LogRound } from '@iss/persistence';
+import { type GrowLog, LogIntegrationStore, type LogRound } from '@iss/persistence';
 import { type Check, LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { growTree } from '../log/grow-tree';
-import { LogPublication } from '../log/publication';
+import { growTree, growTreeAndMap } from '../log/grow-tree';
+import { MAP_KEYS, type MapKeys } from '../log/map-keys';
+import { type IntegrationState, LogPublication } from '../log/publication';
 import { Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { FeedProjection } from './feed';
@@ -14,7 +15,8 @@ const BATCH = 2_000;
 @Injectable()
 export class LogProjection {
   private readonly rounds: Rounds;
-  private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
+  private integrated: IntegrationState = 'ok';
+  private readonly grow: GrowLog;
 
   constructor(
     private readonly integration: LogIntegrationStore,
@@ -22,7 +24,9 @@ export class LogProjection {
     @Inject(FeedProjection) private readonly feed: Pick<FeedProjection, 'wake'>,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) { log }: Pick<WorkerSettings, 'log'>,
+    @Inject(MAP_KEYS) private readonly mapKeys: MapKeys | null,
   ) {
+    this.grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
     this.rounds = new Rounds({
       work: () => this.round(),
       pauseMs: log.checkpointIntervalMs,
@@ -48,7 +52,7 @@ export class LogProjection {
   private async round(): Promise<void> {
     try {
       const round = await this.integrateAll();
-      if (round !== null) this.publication.publish(round);
+      if (round?.isWhole === true) this.publication.publish(round);
     } catch (error) {
       this.integrated = 'behind';
       throw error;
@@ -61,12 +65,18 @@ export class LogProjection {
    */
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
-      const round = await this.integration.integrate(BATCH, growTree);
-      this.integrated = round?.awaitsBackfill === true ? 'backfill' : 'ok';
-      if (round === null || round.awaitsBackfill) return null;
+      const round = await this.integration.integrate(BATCH, this.grow, this.mapKeys);
+      this.integrated = round === null ? 'ok' : stateOf(round, this.mapKeys);
+      if (round === null || round.awaitsBackfill || round.refusal !== null) return null;
       if (round.integrated > 0) this.feed.wake();
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
-      if (round.integrated + round.dropped < BATCH || this.rounds.isStopping) return round;
+      const isDone = round.integrated + round.dropped < BATCH && !round.hasMoreRecords;
+      if (isDone || this.rounds.isStopping) return round;
     }
   }
+}
+
+function stateOf({ awaitsBackfill, refusal, hasMap }: LogRound, mapKeys: MapKeys | null): IntegrationState {
+  if (awaitsBackfill) return 'backfill';
+  return refusal ?? (mapKeys === null || hasMap ? 'ok' : 'no_map');
 }

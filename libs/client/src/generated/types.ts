@@ -2521,7 +2521,7 @@ export type Operations = {
         subject_id_prefix?: string;
         /** Only subjects whose latest version has values with this evidence status: `missing` or `carried`. See [/docs/provenance](/docs/provenance). */
         evidence?: 'missing' | 'carried';
-        /** `scheme:value`, or an LEI without its scheme: only subjects whose latest version has this member of `attributes.identifiers`. The comparison ignores case in schemes and values, and spaces, hyphens and dots in values. */
+        /** `scheme:value`: only subjects whose latest version has this member of `attributes.identifiers`. A value without a scheme and colon is found under each scheme. The comparison ignores case in schemes and values, and spaces, hyphens and dots in values. */
         identifier?: string;
         /** The beginning of the name, in either case and with or without accents: the legal name in the latest version, otherwise the individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and neither with `subject_id_prefix` or `evidence`. */
         q?: string;
@@ -2565,7 +2565,7 @@ export type Operations = {
         subject_id_prefix?: string;
         /** Only subjects that this tenant granted. */
         granted_by_tenant_id?: string;
-        /** `scheme:value`, or an LEI without its scheme: only subjects whose latest version has this member of `attributes.identifiers`. The comparison ignores case in schemes and values, and spaces, hyphens and dots in values. */
+        /** `scheme:value`: only subjects whose latest version has this member of `attributes.identifiers`. A value without a scheme and colon is found under each scheme. The comparison ignores case in schemes and values, and spaces, hyphens and dots in values. */
         identifier?: string;
         /** The beginning of the name, in either case and with or without accents: the legal name in the latest version, otherwise the individual’s name. The list is then ordered by name instead of id. Send either `identifier` or `q`, and neither with `subject_id_prefix` or `evidence`. */
         q?: string;

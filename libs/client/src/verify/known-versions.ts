@@ -51,7 +51,7 @@ export class KnownVersions {
       requireMembers(`${where}, seen before: it`, { ...known }, { snapshotId, envelopeHash, prevHash }, 'changed');
     }
     if ((version === 1) !== (prevHash === null)) {
-      throw new VerificationError('chain', `${where} has ${version === 1 ? 'a' : 'no'} prev_hash.`);
+      throw new VerificationError('chain', `${where} has a wrong prev_hash.`);
     }
     const pairs = [
       [version, prevHash, this.#versions.get(place(version - 1))?.envelopeHash],
@@ -59,7 +59,7 @@ export class KnownVersions {
     ] as const;
     for (const [later, hash, known] of pairs) {
       if (known === undefined || known === hash) continue;
-      throw new VerificationError('chain', `Version ${later} of ${subjectId} has a wrong prev_hash.`);
+      throw new VerificationError('chain', `Version ${later} of ${subjectType} ${subjectId} has a wrong prev_hash.`);
     }
     // A version that was known without times is stored again with them.
     if (known !== undefined && (known.recorded > 0 || !(recorded > 0))) return;
@@ -91,19 +91,13 @@ export class KnownVersions {
   noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
     const subject = keyOf(subjectType, subjectId);
     const place = `${subject}\n${logIndex}`;
-    const other = this.#places.get(place) ?? version;
-    if (other !== version) {
-      throw new VerificationError('not_in_log', `Entry ${logIndex} is of version ${version} and ${other}.`);
-    }
+    requireMembers(`Entry ${logIndex}`, { version: this.#places.get(place) ?? version }, { version });
     this.#places.set(place, version);
     forgetOldest(this.#places);
     const known = this.#versions.get(`${subject}\n${version}`);
-    if (known !== undefined && (known.logIndex ??= logIndex) !== logIndex) {
-      throw new VerificationError(
-        'logged_twice',
-        `The log has version ${version} at ${known.logIndex} and ${logIndex}.`,
-      );
-    }
+    if (known === undefined) return;
+    known.logIndex ??= logIndex;
+    requireMembers(`Version ${version}`, { ...known }, { logIndex }, 'logged_twice');
   }
 }
 

@@ -133,9 +133,7 @@ export class Verifier {
       for (const item of items) {
         const { snapshot_version: at, chain_valid: isValid } = item;
         if (before === null ? at < version : at !== before - 1) throw gap(subjectId, before ?? version + 1, at);
-        if (isValid === false) {
-          throw new VerificationError('chain', `Version ${at} is invalid.`);
-        }
+        if (isValid === false) throw new VerificationError('chain', `Version ${at} is invalid.`);
         this.claim(item, { subject_type: subjectType, subject_id: subjectId });
         before = at;
         if (at <= version && (at === 1 || at <= rooted + 1)) {

@@ -77,7 +77,7 @@ export async function* changesOf(
   const checked = (change: Change): Change => {
     requireChange(change);
     if (!Number.isSafeInteger(change.log_index) || (place !== null && change.log_index <= place)) {
-      throw new VerificationError('feed', `The feed gives ${change.log_index} after ${place}.`);
+      throw new VerificationError('feed', `The feed leads from ${place} to ${change.log_index}.`);
     }
     if (change.type === 'snapshot.created' && mode !== false) verifier.claim(change, change.subject);
     place = change.log_index;
@@ -111,8 +111,7 @@ export async function* changesOf(
       let isAlive = false;
       for await (const data of eventsOf(transport, request, options, onIncomplete, onConnected)) {
         isAlive = true;
-        failures = 0;
-        refusals = 0;
+        failures = refusals = 0;
         if (data !== null) yield checked(decode<Change>(data, PAGE.items[0]));
       }
       // The service ends a stream when the token expires or it restarts. The client reconnects immediately.

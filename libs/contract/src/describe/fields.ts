@@ -261,8 +261,8 @@ export const CONTENT = {
     .optional()
     .example('lei:529900T8BM49AURSDO55')
     .described(
-      '`scheme:value`, or an LEI without its scheme: only subjects whose latest version has this member of `attributes.identifiers`. The ' +
-        'comparison ignores case in schemes and values, and spaces, hyphens and dots in values.',
+      '`scheme:value`: only subjects whose latest version has this member of `attributes.identifiers`. A value without a ' +
+        'scheme and colon is found under each scheme. The comparison ignores case in schemes and values, and spaces, hyphens and dots in values.',
     ),
   q: prefix(128)
     .optional()

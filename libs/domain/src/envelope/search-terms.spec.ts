@@ -26,14 +26,19 @@ describe('identifiers', () => {
     expect(identifiersOf({ [text.slice(0, colon)]: text.slice(colon + 1) })).toEqual([expected]);
   });
 
-  it.each(['5493001KJTIIGC8Y1R12', '5493 001k-jtiigc8y1r 12'])('%s is an LEI', (text) => {
-    expect(parseIdentifier(text)).toEqual({ scheme: 'lei', value: '5493001KJTIIGC8Y1R12' });
+  it.each([
+    ['5493 001k-jtiigc8y1r 12', '5493001KJTIIGC8Y1R12'],
+    ['12-345', '12345'],
+    ['lei', 'LEI'],
+  ])('%s has any scheme', (text, value) => {
+    expect(parseIdentifier(text)).toEqual({ scheme: null, value });
   });
 
   it.each([
     '',
-    'lei',
-    '5493001KJTIIGC8Y1R1X',
+    ' - .',
+    'a\u0000b',
+    '1'.repeat(MAX_IDENTIFIER + 1),
     'lei:',
     ':1',
     'lei: - .',

@@ -6,6 +6,12 @@ export interface Identifier {
   value: string;
 }
 
+/** An identifier to search, folded. Its scheme is null if any will do. */
+export interface SoughtIdentifier {
+  scheme: string | null;
+  value: string;
+}
+
 /** The terms by which a subject can be found. */
 export interface SearchTerms {
   /** The legal name, or else the name of the individual, folded. Null without a name. */
@@ -58,15 +64,12 @@ function identifiersOf(attributes: JsonValue | undefined) {
   return { identifiers, twice };
 }
 
-/** ISO 17442: 18 letters or digits, and two check digits. */
-const LEI = /^[0-9A-Z]{18}[0-9]{2}$/;
-
-/** Parses and folds `scheme:value`, or an LEI without its scheme. Returns null if no identifier can match it. */
-export function parseIdentifier(text: string): Identifier | null {
+/** Parses and folds `scheme:value`, or a value without its scheme. Returns null if no identifier can match it. */
+export function parseIdentifier(text: string): SoughtIdentifier | null {
   const colon = text.indexOf(':');
   if (colon >= 0) return foldIdentifier(text.slice(0, colon), text.slice(colon + 1));
-  const lei = foldIdentifier('lei', text);
-  return lei !== null && LEI.test(lei.value) ? lei : null;
+  const value = foldValue(text);
+  return value === null ? null : { scheme: null, value };
 }
 
 /** Folds case as Unicode full case folding does, and applies NFKC: `ß`, `ẞ` and `SS` become `ss`, a final sigma `σ`. */
@@ -119,19 +122,22 @@ export function foldName(text: string): string {
   return firstOf(spacedOnce(withoutAccents(folded(text.slice(0, 16 * MAX_NAME)))), MAX_NAME);
 }
 
-/**
- * Folds an identifier. Both parts get NFKC and folded case. Schemes are lower case; values are upper case without
- * spaces, hyphens and dots.
- */
+/** Folds an identifier. Both parts get NFKC and folded case. Schemes are lower case. */
 function foldIdentifier(key: string, given: JsonValue | undefined): Identifier | null {
-  if (typeof given !== 'string' || key.length > 4 * MAX_SCHEME || given.length > 4 * MAX_IDENTIFIER) return null;
+  if (typeof given !== 'string' || key.length > 4 * MAX_SCHEME) return null;
   const scheme = folded(key).trim();
+  const value = foldValue(given);
+  if (scheme === '' || scheme.includes(':') || CONTROL.test(scheme) || scheme.length > MAX_SCHEME) return null;
+  return value === null ? null : { scheme, value };
+}
+
+/** Folds the value of an identifier to upper case without spaces, hyphens and dots. Returns null if it cannot be found. */
+function foldValue(given: string): string | null {
+  if (given.length > 4 * MAX_IDENTIFIER) return null;
   const value = folded(given)
     .toUpperCase()
     .replace(/[\s.\p{Pd}]+/gu, '');
-  if (scheme === '' || value === '' || scheme.includes(':') || CONTROL.test(scheme) || CONTROL.test(value)) return null;
-  if (scheme.length > MAX_SCHEME || value.length > MAX_IDENTIFIER) return null;
-  return { scheme, value };
+  return value === '' || CONTROL.test(value) || value.length > MAX_IDENTIFIER ? null : value;
 }
 
 function namesOf(attributes: JsonValue | undefined): Pick<SearchTerms, 'name' | 'displayName'> {

@@ -1,8 +1,12 @@
 import { canonicalize } from '../json/canonicalize';
 import type { SubjectRef } from '../subject-ref';
+import { type LogRecordsFact, recordMembers } from './records';
 
 /** The format of the transparency log's entries (docs/log.md). `entry_version` names its rules. */
 export const LOG_ENTRY_VERSION = 'iss_log_entry_v1';
+
+/** The format of entries whose leaf is a public text with the keys of the map (docs/log.md). */
+export const KEYED_ENTRY_VERSION = 'iss_log_entry_v2';
 
 /** 128 random bits (docs/log.md). */
 export const LOG_SALT_BYTES = 16;
@@ -139,11 +143,15 @@ export function momentOfFact(fact: LogFact): Date {
 /**
  * Returns the text of a fact's entry: RFC 8785, with times as the API formats them. The same fact and salt give the
  * same text, so that only the salt is stored. `salt` is 128 random bits, so that nobody can confirm a guessed fact by
- * its hash.
+ * its hash. An entry with keys in the map has the version `KEYED_ENTRY_VERSION`.
  */
-export function logEntryText(fact: LogFact | LogOwnFact, salt: Uint8Array): string {
+export function logEntryText(
+  fact: LogFact | LogOwnFact | LogRecordsFact,
+  salt: Uint8Array,
+  version: typeof LOG_ENTRY_VERSION | typeof KEYED_ENTRY_VERSION = LOG_ENTRY_VERSION,
+): string {
   return canonicalize({
-    entry_version: LOG_ENTRY_VERSION,
+    entry_version: version,
     type: fact.type,
     salt: Buffer.from(salt).toString('base64url'),
     ...('tenantId' in fact ? { tenant_id: fact.tenantId, ...membersOf(fact) } : ownMembersOf(fact)),
@@ -179,8 +187,11 @@ function erasedVersionMembers(version: ErasedVersionFact) {
   };
 }
 
-function membersOf(fact: LogFact) {
+function membersOf(fact: LogFact | LogRecordsFact) {
   switch (fact.type) {
+    case 'audit.recorded':
+    case 'disclosures.recorded':
+      return { records: recordMembers(fact) };
     case 'snapshot.created':
       return {
         subject_type: fact.subjectType,

@@ -191,6 +191,13 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       target: `'{}'`,
       details: `'{}'`,
     },
+    records_waiting: { record_ids: `ARRAY[n]`, tenant_id: tenant, entry_type: '11' },
+    record_batches: {
+      entry_type: '11',
+      tenant_id: tenant,
+      record_ids: `ARRAY[n]`,
+      digests: `'\\x00000000'`,
+    },
     limit_overrides: {
       scope: isDone ? `'principal'` : `'tenant'`,
       scope_id: `'t-' || n`,

@@ -53,6 +53,12 @@ export class SharedVariables extends StoreVariables {
   @Word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
   LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' = 'info';
 
+  @IsOptional()
+  @Text('must be the VRF key of the map, PRIVATE+VRF+<base64 of 32 bytes>', (text) =>
+    /^PRIVATE\+VRF\+[A-Za-z0-9+/]{43}=$/.test(text),
+  )
+  LOG_VRF_KEY?: string;
+
   @WholeNumber(100, MAX_TIMEOUT_MS)
   SHUTDOWN_TIMEOUT_MS = 10_000;
 

@@ -145,6 +145,8 @@ function toShared(env: SharedVariables) {
     /** Undefined if the queue is in PostgreSQL. */
     queueUrl: env.QUEUE_URL,
     secretBox: SecretBox.fromKeyRing(env.SECRETS_KEYS),
+    /** Makes the keys of the map; undefined if there is none. Secret. */
+    vrfKey: env.LOG_VRF_KEY,
     logLevel: env.LOG_LEVEL,
     /** The address to listen on. Undefined for all addresses; in `local` only loopback. */
     host: env.APP_ENV === 'local' ? '127.0.0.1' : undefined,

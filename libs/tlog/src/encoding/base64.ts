@@ -10,6 +10,16 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryOf(bytes));
 }
 
+/** Encodes base64url (RFC 4648 section 5) without padding. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+/** Decodes base64url as keys of the platform have it. Unlike `decodeBase64`, it accepts several encodings of the same bytes. */
+export function decodeBase64Url(text: string): Uint8Array {
+  return bytesOfBinary(atob(text.replace(/-/g, '+').replace(/_/g, '/')));
+}
+
 /** Returns one character per byte. Inverse of `bytesOfBinary`. */
 export function binaryOf(bytes: Uint8Array): string {
   let binary = '';

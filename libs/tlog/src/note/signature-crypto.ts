@@ -1,5 +1,5 @@
-import { encodeBase64 } from '../encoding/base64';
-import { bytesOfBinary, concatBytes } from '../encoding/bytes';
+import { decodeBase64Url, encodeBase64Url } from '../encoding/base64';
+import { concatBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
 
 /** Names in Web Crypto: Ed25519 of RFC 8032, and ML-DSA-44 of FIPS 204 with an empty context. */
@@ -53,7 +53,7 @@ async function verify(
   ...[algorithm, key, message, signature]: Parameters<SignatureCrypto['verify']>
 ): Promise<boolean> {
   const { jwk, publicMember } = KEY_FORMATS[algorithm];
-  const publicJwk = { ...jwk, [publicMember]: toBase64Url(key) };
+  const publicJwk = { ...jwk, [publicMember]: encodeBase64Url(key) };
   try {
     const imported = await crypto.subtle.importKey('jwk', publicJwk, algorithm, false, ['verify']);
     return await crypto.subtle.verify(algorithm, imported, copy(signature), copy(message));
@@ -71,7 +71,7 @@ async function sign(algorithm: SignatureAlgorithm, seed: Uint8Array, message: Ui
 async function publicKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<Uint8Array> {
   const { publicMember } = KEY_FORMATS[algorithm];
   const jwk: { x?: string; pub?: string } = await crypto.subtle.exportKey('jwk', await privateKey(algorithm, seed));
-  return fromBase64Url(jwk[publicMember] ?? '');
+  return decodeBase64Url(jwk[publicMember] ?? '');
 }
 
 async function privateKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<CryptoKey> {
@@ -88,14 +88,6 @@ async function privateKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Prom
 /** Copies the bytes, because Web Crypto refuses views of shared memory. */
 function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  return encodeBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
-}
-
-function fromBase64Url(text: string): Uint8Array {
-  return bytesOfBinary(atob(text.replace(/-/g, '+').replace(/_/g, '/')));
 }
 
 function isNotSupported(error: unknown): boolean {

@@ -25,7 +25,7 @@ export function contentSearch(
   if (identifier !== null) return { by: 'identifier', identifier };
   throw invalidQuery(
     'identifier',
-    'must be scheme:value, for example lei:529900T8BM49AURSDO55, or an LEI',
+    'must be scheme:value, for example lei:529900T8BM49AURSDO55, or a value without its scheme',
     'invalid_value',
   );
 }

@@ -103,8 +103,7 @@ function basisOf(text: string | undefined): 'effective' | 'recorded' {
 function OneVersion() {
   const { params } = useSubject();
   return (
-    <Empty title={TEXT.one}>
-      <p>{TEXT.oneText}</p>
+    <Empty title={TEXT.one} text={TEXT.oneText}>
       <Link to={`${SUBJECT_VIEW}/proposals/new`} params={params}>
         {TEXT.propose}
       </Link>

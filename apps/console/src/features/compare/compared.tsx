@@ -10,7 +10,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
-import { contentOf, type Step } from '../proposals/content.ts';
+import { contentOf, type Step } from '../proposals/draft/content.ts';
 import { Erased } from '../subject/erased.tsx';
 import type { Comparison } from './comparison.ts';
 import styles from './compare.module.css';
@@ -88,9 +88,7 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
         <Answer query={comparison}>
           {(data) =>
             data.changes.length === 0 ? (
-              <Empty title={TEXT.same}>
-                <p>{TEXT.sameText}</p>
-              </Empty>
+              <Empty title={TEXT.same} text={TEXT.sameText} />
             ) : form === 'values' ? (
               <ChangedValues before={before.snapshot} after={after.snapshot} comparison={data} />
             ) : form === 'ops' ? (

@@ -6,8 +6,8 @@ import {
   type JsonObject,
   type JsonValue,
   parsePointer,
-  PROTECTED_ROOTS,
 } from '@iss/domain/pure';
+import { contentOf } from '../proposals/draft/content.ts';
 
 /** An operation of RFC 6902, with the previous value and the other half of a move. */
 export interface Change {
@@ -68,11 +68,6 @@ export function comparisonOf(from: JsonObject, to: JsonObject): Comparison {
     right: lines.right.join('\n'),
     changeOf: Int32Array.from(lines.changeOf),
   };
-}
-
-/** Returns an envelope without the members that only the service sets. */
-function contentOf(envelope: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(envelope).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
 }
 
 /** Marks an operation in the places. Removed values stay in their places. */

@@ -20,9 +20,7 @@ export function Differences({ subject, from, to }: DifferencesProps) {
       <Answer query={diff}>
         {({ ops }) =>
           ops.length === 0 ? (
-            <Empty title={TEXT.same}>
-              <p>{TEXT.sameText}</p>
-            </Empty>
+            <Empty title={TEXT.same} text={TEXT.sameText} />
           ) : (
             <Operations
               changes={ops.map((operation) => ({ ...operation, movedWith: null }))}

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';

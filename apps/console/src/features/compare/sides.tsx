@@ -4,6 +4,8 @@ import type { api } from '@identity-state/client';
 import { TEXT } from './words.ts';
 import { Place, wholeName } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
+import { isAtOrBelow } from '../proposals/draft/content.ts';
+import { STATUS_TONES } from '../subject/provenance.ts';
 import type { Change, Comparison } from './comparison.ts';
 import styles from './compare.module.css';
 
@@ -166,13 +168,6 @@ function Head({
   );
 }
 
-const STATUS_TONES: Readonly<Record<Leaf['evidence_status'], Tone>> = {
-  current: 'good',
-  carried: 'warn',
-  missing: 'bad',
-  none: 'plain',
-};
-
 /** From worst to best. */
 const STATUSES = ['missing', 'none', 'carried', 'current'] as const;
 
@@ -216,10 +211,6 @@ function Evidence({
 
 function differs({ from, to }: Attribution): boolean {
   return JSON.stringify(from) !== JSON.stringify(to);
-}
-
-function isAtOrBelow(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`);
 }
 
 function Pair({

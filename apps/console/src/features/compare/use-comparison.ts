@@ -40,7 +40,9 @@ export function useComparison(
     queryKey: [...path.split('/').slice(1), 'comparison', versions, ...hashes],
     enabled: before !== undefined && after !== undefined,
     structuralSharing: false,
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
+      // A query that uses its signal is cancelled with its view, whose worker then ends. Otherwise the next view shows that end.
+      signal.throwIfAborted();
       const from = { version: versions.from, json: before?.json ?? '' };
       const to = { version: versions.to, json: after?.json ?? '' };
       const compared = await worker.run({ subjectType, subjectId, from, to });

@@ -2,13 +2,13 @@ import { useMemo } from 'react';
 import { type api, momentOfChange } from '@identity-state/client';
 import { encodeBase64 } from '@iss/tlog';
 import { useTenantId } from '../../app/address.ts';
-import { tenantPath, useGet } from '../../app/api.ts';
+import { apiCall, useGet } from '../../app/api.ts';
 import { policyTextOf, type TrustedKeys, useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { download } from '../../ui/download.ts';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -156,11 +156,11 @@ const ROWS = 12;
 
 /** Plots the growth of the log from the indexes and times of the tenant's entries. The log itself records no times. */
 function Growth({ tenantId, size }: { tenantId: string; size: number | null }) {
-  const after = size === null || size <= PLOTTED ? {} : { after: size - PLOTTED - 1 };
-  const feed = useGet<api.ChangePage>(size === null ? null : tenantPath(tenantId, 'changes'), {
-    ...after,
-    limit: PLOTTED,
-  });
+  const after = size === null || size <= PLOTTED ? {} : { after: String(size - PLOTTED - 1) };
+  const query = { ...after, limit: PLOTTED };
+  const feed = useGet(
+    size === null ? null : apiCall('GET', '/v1/tenants/{tenant_id}/changes', { path: { tenant_id: tenantId }, query }),
+  );
   const points = useMemo(() => pointsOf(feed.data?.items ?? []), [feed.data]);
   const times = useMemo(() => points.map(({ at }) => at / 1000), [points]);
   const series = useMemo(

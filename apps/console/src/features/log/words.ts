@@ -40,13 +40,11 @@ export const TEXT = {
   growthTitle: 'Entries of the log over time',
   time: 'Time',
   size: 'Entries',
-  grown: 'Since the last check by this browser',
   grownFirst: (size: string) =>
     `This browser now keeps this checkpoint of ${size} entries. Later checkpoints must extend it.`,
   grownSame: (size: string) => `The log still shows the tree of ${size} entries that this browser kept.`,
   grownTo: (from: string, to: string) =>
     `The log grew to ${to} entries. The first ${from} entries, whose checkpoint this browser kept, are unchanged.`,
-  kept: 'This browser now keeps the new checkpoint.',
   evidence: 'Both checkpoints are signed. Keep them as evidence.',
   takeEvidence: 'Download both',
   evidenceName: 'checkpoints.txt',
@@ -62,7 +60,6 @@ export const TEXT = {
   quorum: (count: number, of: number) => `At least ${count} of ${of} witnesses cosign each checkpoint that is shown.`,
   policy: 'Policy (C2SP tlog-policy)',
   copyPolicy: 'Copy the policy',
-  copyKey: 'Copy',
   check: 'Verify an entry',
   checkText: 'Enter the id of a snapshot, or the log index of an entry that concerns this tenant.',
   what: 'Snapshot id or log index',
@@ -72,5 +69,6 @@ export const TEXT = {
   notYours: (index: number) =>
     `Entry ${index} does not exist or concerns another tenant. Only a tenant that may read a fact can get its entry.`,
   proofName: (what: string) => `The proof of ${what}`,
+  erasureNotLogged: 'The log does not have the erasure yet. Verify again in a few seconds.',
   openProof: 'Show the proof step by step, with the content',
 } as const;

@@ -5,20 +5,8 @@ import { textOfValue, Place } from '../../ui/text/place.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import {
-  coverOf,
-  type Fit,
-  fitOf,
-  isAtOrBelow,
-  isSame,
-  itemOf,
-  type JsonObject,
-  type JsonValue,
-  pathsOf,
-  type Step,
-  stepsOf,
-  textOf,
-} from './content.ts';
+import { coverOf, type Fit, fitOf, itemOf, textOf } from './draft/backing.ts';
+import { isAtOrBelow, isSame, type JsonObject, type JsonValue, pathsOf, type Step, stepsOf } from './draft/content.ts';
 import styles from './proposals.module.css';
 
 export const SHOWN_STEPS = 200;
@@ -150,12 +138,17 @@ function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 
   );
 }
 
+/** Shows the evidence status of a value in a draft, if the draft changes it. */
+export function FitBadge({ fit }: { fit: Fit }) {
+  return fit === 'kept' ? null : <Badge tone={FIT_TONES[fit]}>{TEXT.fits[fit]}</Badge>;
+}
+
 function Backing({ from, to, path }: { from: JsonObject; to: JsonObject; path: string }) {
   if (!isAtOrBelow(path, '/attributes')) return null;
   const fit = fitOf(from, to, path, true);
   return (
     <div className={styles.backing}>
-      {fit !== 'kept' && <Badge tone={FIT_TONES[fit]}>{TEXT.fits[fit]}</Badge>}
+      <FitBadge fit={fit} />
       <Cover content={to} path={path} />
     </div>
   );

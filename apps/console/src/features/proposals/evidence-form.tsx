@@ -3,6 +3,7 @@ import { createPortal } from 'react-dom';
 import type { api } from '@identity-state/client';
 import { TEXT } from './words.ts';
 import { TEXT as SUBJECT } from '../subject/words.ts';
+import { instantOf, localOf, MomentField } from '../../forms/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Place, wholeName } from '../../ui/text/place.tsx';
@@ -10,24 +11,18 @@ import ui from '../../ui/ui.module.css';
 import {
   coverOf,
   evidenceOf,
-  isAtOrBelow,
-  isSame,
   itemOf,
-  type JsonObject,
-  type JsonValue,
-  leavesOf,
-  patchOf,
   refersTo,
   roleOf,
   supportedBy,
   textOf,
-  valueAt,
   withItem,
   withMended,
   withRole,
   withSupport,
-} from './content.ts';
-import type { Draft } from './draft.ts';
+} from './draft/backing.ts';
+import { isAtOrBelow, isSame, type JsonObject, type JsonValue, leavesOf, patchOf, valueAt } from './draft/content.ts';
+import type { Draft } from './draft/draft.ts';
 import styles from './proposals.module.css';
 
 /** The number of unchanged values that can be chosen. */
@@ -235,14 +230,13 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
           ))}
         </datalist>
         <TextField {...field('source')} hint={TEXT.hints.source} />
-        <TextField
+        <MomentField
           label={TEXT.fields.captured_at}
-          type="datetime-local"
           step={1}
           required
           value={localOf(textOf(item, 'captured_at'))}
           fault={fault('captured_at')}
-          onChange={(event) => change('captured_at', isoOf(event.target.value))}
+          onChange={(event) => change('captured_at', instantOf(event.target.value) ?? '')}
         />
         <TextField {...field('evidence_id')} />
         {role !== '' && (
@@ -320,16 +314,4 @@ function Supports({ item, content, changed, support }: SupportsProps) {
       )}
     </div>
   );
-}
-
-/** Returns a moment as a `datetime-local` value in the reader's time zone. */
-export function localOf(iso: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
-
-export function isoOf(local: string): string {
-  const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }

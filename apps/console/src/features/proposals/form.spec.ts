@@ -1,9 +1,9 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../../testing/dom.ts';
 import { ValidationError } from '@identity-state/client';
-import { numberOf, shortText } from './attribute-form.tsx';
-import { isoOf, localOf, missingOf } from './evidence-form.tsx';
-import { faultsOf } from './faults.ts';
+import { numberOf, shortText } from './attribute-leaf.tsx';
+import { missingOf } from './evidence-form.tsx';
+import { faultsOf } from './draft/faults.ts';
 import { pathsOf } from './proposals-view.tsx';
 
 it.each([
@@ -27,10 +27,6 @@ it.each([
   [{ a: 1 }, 20, '{"a":1}'],
 ])('%j is shown in %i characters', (value, most, expected) => {
   expect(shortText(value, most)).toBe(expected);
-});
-
-it.each(['2026-01-15T09:30:00.000Z', ''])('"%s" as a local time and back', (at) => {
-  expect(isoOf(localOf(at))).toBe(at);
 });
 
 it('of new evidence its kind, source and time are asked for; of the old nothing', () => {

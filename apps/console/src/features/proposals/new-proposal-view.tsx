@@ -1,37 +1,46 @@
-import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { Link, useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
-import { useQueryClient } from '@tanstack/react-query';
-import { type api, type Snapshot } from '@identity-state/client';
-import { useSubject } from '../../app/address.ts';
-import { pathOf, tenantPath, useAction } from '../../app/api.ts';
+import { Link, useBlocker, useSearch } from '@tanstack/react-router';
+import type { Snapshot } from '@identity-state/client';
+import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { receiptIn } from '../../entities/erased.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Checkbox, TextArea } from '../../ui/field.tsx';
+import { TextArea } from '../../ui/field.tsx';
 import { LargeText } from '../../ui/text/large-text.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Place } from '../../ui/text/place.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';
 import ui from '../../ui/ui.module.css';
 import { Erased } from '../subject/erased.tsx';
 import { useProvenance } from '../subject/provenance.ts';
-import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
-import { carriedOver, contentFrom, contentOf, followed, type JsonObject, patchOf, valueAt } from './content.ts';
-import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
+import { AttributeForm } from './attribute-form.tsx';
+import { type FormContext, FormProvider } from './form-context.ts';
+import {
+  carriedOver,
+  contentFrom,
+  contentOf,
+  followed,
+  type JsonObject,
+  type LeftOver,
+  patchOf,
+  valueAt,
+} from './draft/content.ts';
+import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft/draft.ts';
 import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
-import { type Faults, faultsOf } from './faults.ts';
+import { type Faults, faultsOf } from './draft/faults.ts';
 import { PatchPanel } from './patch-panel.tsx';
-import { useReading } from './reading.ts';
+import { useReading } from './draft/reading.ts';
+import { AfterProposal, type Outcome, proposing, Send, useSending } from './send.tsx';
 import styles from './proposals.module.css';
 import { useVersion } from './use-version.ts';
 
-const NEW = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
+const NEW = `${SUBJECT_VIEW}/proposals/new` as const;
+const ROUTE = `/signed-in${NEW}` as const;
 const JSON_ROWS = 32;
 /** A longer text is edited in parts and parsed in a worker. */
 const LARGE_TEXT = 100_000;
@@ -39,7 +48,7 @@ const LARGE_TEXT = 100_000;
 /** Changes the latest version in a form or as JSON; the address says which. */
 export function NewProposalView() {
   const { tenantId, subjectId, params } = useSubject();
-  const { path } = useSearch({ from: NEW });
+  const { path } = useSearch({ from: ROUTE });
   const access = useSubjectAccess().data;
   const isOthers = access?.isOwner === false;
   const may = useMay(tenantId);
@@ -54,7 +63,7 @@ export function NewProposalView() {
       <Empty title={TEXT.ownersChange}>
         {mayAsk && (
           <Link
-            to="/t/$tenantId/subjects/$subjectType/$subjectId/requests"
+            to={`${SUBJECT_VIEW}/requests`}
             params={params}
             search={path === undefined ? { ask: 'yes' } : { ask: 'yes', path }}
           >
@@ -66,14 +75,9 @@ export function NewProposalView() {
   );
 }
 
-interface Outcome {
-  readonly updateId: string;
-  readonly error: Error;
-}
-
 /** Loads the provenance first if the address asks for evidence, since it shows which other values need the same. */
 function Prepared({ head }: { head: Snapshot }) {
-  const { path } = useSearch({ from: NEW });
+  const { path } = useSearch({ from: ROUTE });
   const base = useDraft(useSubject())?.base ?? head;
   const { byPath, known, isWhole, error } = useProvenance(base.snapshot_version);
   const isKnown = isWhole || known > 0 || error !== null;
@@ -82,7 +86,7 @@ function Prepared({ head }: { head: Snapshot }) {
 
 function Editor({ head, proved }: { head: Snapshot; proved: Proved }) {
   const subject = useSubject();
-  const { as, path: focus } = useSearch({ from: NEW });
+  const { as, path: focus } = useSearch({ from: ROUTE });
   const kept = useDraft(subject);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   // Before the first edit there is no stored draft; the form shows the latest version.
@@ -145,12 +149,7 @@ function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps
     document.querySelector<HTMLElement>('[data-new-evidence] [aria-invalid="true"]')?.focus();
     return false;
   };
-  const updates = `${subject.path}/updates`;
-  const call = {
-    method: 'POST',
-    path: updates,
-    body: { subject_id: subject.subjectId, base_snapshot_version: base.snapshot_version, patch_ops: patch },
-  } as const;
+  const call = proposing(draft, patch);
   const isPending = text?.isPending === true;
   const isReadable = Object.keys(unread).length === 0 && (text?.fault ?? null) === null;
   return (
@@ -234,14 +233,13 @@ function Fields({ draft, focus, proved, faults, edit }: FieldsProps) {
 
 function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined }) {
   const { params } = useSubject();
-  const to = '/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
   const kept = focus === undefined ? {} : { path: focus };
   return (
     <nav className={styles.switch} aria-label={TEXT.editAs}>
-      <Tab to={to} params={params} search={kept} replace isCurrent={!isJson} isPlain>
+      <Tab to={NEW} params={params} search={kept} replace isCurrent={!isJson} isPlain>
         {TEXT.form}
       </Tab>
-      <Tab to={to} params={params} search={{ ...kept, as: 'json' }} replace isCurrent={isJson} isPlain>
+      <Tab to={NEW} params={params} search={{ ...kept, as: 'json' }} replace isCurrent={isJson} isPlain>
         {TEXT.json}
       </Tab>
     </nav>
@@ -297,12 +295,7 @@ function UnreadText({ draft, fault }: { draft: Draft; fault: string }) {
       <p>
         {TEXT.jsonFault} {fault}
       </p>
-      <Link
-        to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
-        params={params}
-        search={{ as: 'json' }}
-        replace
-      >
+      <Link to={NEW} params={params} search={{ as: 'json' }} replace>
         {TEXT.backToJson}
       </Link>{' '}
       <Button kind="plain" onClick={() => drafts.keep({ ...draft, text: null })}>
@@ -331,175 +324,25 @@ function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
   return (
     <Notice tone="warn">
       <p>{TEXT.carried(base.snapshot_version)}</p>
-      {both.length > 0 && (
-        <>
-          <p>{TEXT.both}</p>
-          <ul>
-            {both.map((path) => (
-              <li key={path}>
-                <Place pointer={path} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      {left.length > 0 && (
-        <>
-          <p>{TEXT.left}</p>
-          <ul>
-            {left.map(({ path, message }) => (
-              <li key={path}>
-                <Place pointer={path} /> {message}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Places title={TEXT.both} places={both.map((path) => ({ path, message: '' }))} />
+      <Places title={TEXT.left} places={left} />
     </Notice>
   );
 }
 
-interface Sending {
-  readonly error: Error | null;
-  /** The operations that were sent. */
-  readonly patch: ReturnType<typeof patchOf>;
-  readonly isPending: boolean;
-  readonly send: (options: { isApplied: boolean; withdraws: string | null }) => void;
-}
-
-/** Sends the proposal, applies it on request, and opens it. A failure keeps the draft. */
-function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sending {
-  const { subject, base, baseContent, content } = draft;
-  const navigate = useNavigate();
-  const updates = `${subject.path}/updates`;
-  const changes = [subject.path, tenantPath(subject.tenantId, 'entity-state-updates')];
-  const propose = useAction<api.Update>();
-  const follow = useAction(...changes);
-  const queries = useQueryClient();
-  const [patch, setPatch] = useState<ReturnType<typeof patchOf>>([]);
-
-  const run = async ({ isApplied, withdraws }: { isApplied: boolean; withdraws: string | null }): Promise<void> => {
-    // Computed from the current content, since the displayed patch is deferred.
-    const operations = patchOf(baseContent, content);
-    setPatch(operations);
-    const text = JSON.stringify([base.snapshot_version, operations]);
-    const sent = draft.sent?.patch === text ? draft.sent : { patch: text, requestId: crypto.randomUUID() };
-    drafts.keep({ ...draft, sent });
-    const { update_id: updateId } = await propose.mutateAsync({
-      method: 'POST',
-      path: updates,
-      body: {
-        subject_id: subject.subjectId,
-        base_snapshot_version: base.snapshot_version,
-        patch_ops: operations,
-        request_id: sent.requestId,
-      },
-    });
-    try {
-      if (withdraws !== null) {
-        await follow.mutateAsync({ method: 'POST', path: `${updates}${pathOf(withdraws)}/withdraw` });
-      }
-      if (isApplied) await follow.mutateAsync({ method: 'POST', path: `${updates}${pathOf(updateId)}/apply` });
-    } catch (error) {
-      onOutcome({ updateId, error: error instanceof Error ? error : new Error(String(error)) });
-      return;
-    } finally {
-      drafts.drop(subject);
-      for (const path of changes) void queries.invalidateQueries({ queryKey: path.split('/').slice(1) });
-    }
-    await navigate({
-      to: '/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId',
-      params: { ...subject.params, updateId },
-    });
-  };
-  return {
-    error: propose.error,
-    patch,
-    isPending: propose.isPending || follow.isPending,
-    // The mutation shows its error.
-    send: (options) => void run(options).catch(() => undefined),
-  };
-}
-
-interface SendProps {
-  draft: Draft;
-  isReadable: boolean;
-  isEmpty: boolean;
-  sending: Sending;
-  /** Returns whether the form is complete, and shows what is missing. */
-  check: () => boolean;
-}
-
-function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) {
-  const { subject, replaces } = draft;
-  const may = useMay(subject.tenantId);
-  const [withdraws, setWithdraws] = useState(true);
-  const mayPropose = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
-  const mayApply = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/apply');
-  if (!mayPropose) return <Notice tone="warn">{TEXT.mayNot}</Notice>;
-  const hint: ReactNode =
-    draft.text?.isPending === true
-      ? TEXT.jsonReading
-      : isReadable
-        ? isEmpty
-          ? TEXT.nothingYet
-          : null
-        : TEXT.mendFirst;
-  const isBlocked = hint !== null;
-  const send = (isApplied: boolean): void => {
-    if (!isBlocked && check()) sending.send({ isApplied, withdraws: withdraws ? replaces : null });
-  };
+function Places({ title, places }: { title: string; places: readonly LeftOver[] }) {
+  if (places.length === 0) return null;
   return (
-    <div className={styles.send}>
-      {sending.error !== null && <Problem error={sending.error} />}
-      {replaces !== null && (
-        <Checkbox
-          label={TEXT.alsoWithdraw}
-          checked={withdraws}
-          onChange={(event) => setWithdraws(event.target.checked)}
-        />
-      )}
-      <div className={ui.actions}>
-        <Button
-          kind="primary"
-          isPending={sending.isPending}
-          aria-disabled={isBlocked || undefined}
-          aria-describedby="send-hint"
-          onClick={() => send(false)}
-        >
-          {TEXT.propose}
-        </Button>
-        {mayApply && (
-          <Button isPending={sending.isPending} aria-describedby="send-hint" onClick={() => send(true)}>
-            {TEXT.proposeAndApply}
-          </Button>
-        )}
-        {isChanged(draft) && (
-          <Button kind="plain" onClick={() => drafts.drop(subject)}>
-            {TEXT.discard}
-          </Button>
-        )}
-      </div>
-      <p id="send-hint" className={styles.quiet}>
-        {hint}
-      </p>
-    </div>
-  );
-}
-
-/** Shows that the proposal was sent and the next step failed. */
-function AfterProposal({ updateId, error }: Outcome) {
-  const { params, subjectId } = useSubject();
-  return (
-    <Page title={TEXT.newTitle(subjectId)}>
-      <Notice tone="warn">{TEXT.sentNotApplied}</Notice>
-      <Problem error={error} />
-      <p>
-        <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId" params={{ ...params, updateId }}>
-          {TEXT.toProposal}
-        </Link>
-      </p>
-    </Page>
+    <>
+      <p>{title}</p>
+      <ul>
+        {places.map(({ path, message }) => (
+          <li key={path}>
+            <Place pointer={path} /> {message}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -3,8 +3,9 @@ import { TEXT } from './words.ts';
 import { Json } from '../../ui/text/json.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
-import { shortText } from './attribute-form.tsx';
-import { isAtOrBelow, type JsonObject, type JsonValue, type patchOf, type Step, stepsOf, textOf } from './content.ts';
+import { shortText } from './attribute-leaf.tsx';
+import { textOf } from './draft/backing.ts';
+import { isAtOrBelow, type JsonObject, type JsonValue, type patchOf, type Step, stepsOf } from './draft/content.ts';
 import styles from './proposals.module.css';
 
 const SHOWN = 100;

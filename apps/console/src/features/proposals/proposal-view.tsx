@@ -1,17 +1,18 @@
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { isJsonObject } from '@iss/domain/pure';
 import type { api, Snapshot } from '@identity-state/client';
-import { useSubject } from '../../app/address.ts';
-import { pathOf, tenantPath, useAction, useGet } from '../../app/api.ts';
+import { OF_SUBJECT, SUBJECT_VIEW, useSubject } from '../../app/address.ts';
+import { apiCall, tenantPath, useGet } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { receiptIn } from '../../entities/erased.ts';
 import { useMay } from '../../app/rights.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
+import { ConfirmCall } from '../../forms/form.tsx';
+import { DialogButton } from '../../forms/row-actions.tsx';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -19,21 +20,29 @@ import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Erased } from '../subject/erased.tsx';
 import { Changes } from './changes.tsx';
-import { carriedOver, contentOf, isOfItsOwn, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
-import { draftOn, drafts } from './draft.ts';
+import {
+  carriedOver,
+  contentOf,
+  isOfItsOwn,
+  type JsonObject,
+  operationsOf,
+  patched,
+  patchOf,
+} from './draft/content.ts';
+import { draftOn, drafts } from './draft/draft.ts';
 import { Who } from '../../entities/principal.tsx';
 import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';
 
+const UPDATE = `${OF_SUBJECT}/updates/{update_id}` as const;
+
 /** Shows a proposal: its author, changes, evidence, and the actions on it. */
 export function ProposalView() {
-  const { path, subjectId } = useSubject();
-  const { updateId } = useParams({
-    from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId',
-  });
-  const call = { method: 'GET', path: `${path}/updates${pathOf(updateId)}` } as const;
-  const update = useGet<api.Update>(call.path);
+  const { ids, subjectId } = useSubject();
+  const { updateId } = useParams({ from: `/signed-in${SUBJECT_VIEW}/proposals/$updateId` });
+  const call = apiCall('GET', UPDATE, { path: { ...ids, update_id: updateId } });
+  const update = useGet(call);
   const header = useSubjectHead(useSubjectAccess().data).data;
   const receipt = receiptIn(header);
   const head = useVersion(header === undefined || receipt !== null ? null : 'latest');
@@ -48,7 +57,7 @@ export function ProposalView() {
       <Answer query={update}>
         {(shown) => (
           <>
-            <Facts update={shown} />
+            <UpdateFacts update={shown} />
             {receipt === null ? (
               <Answer query={head}>{(snapshot) => <Review update={shown} head={snapshot} />}</Answer>
             ) : (
@@ -61,86 +70,45 @@ export function ProposalView() {
   );
 }
 
-function Facts({ update }: { update: api.Update }) {
+function UpdateFacts({ update }: { update: api.Update }) {
   const { params } = useSubject();
-  const version = (number: number) => (
-    <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={params} search={{ version: String(number) }}>
-      {TEXT.versionOf(number)}
-    </Link>
-  );
+  const base = update.base_snapshot_version;
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+    [TEXT.status, <Badge tone={STATUS_TONES[update.status]}>{TEXT.statuses[update.status]}</Badge>],
+    [TEXT.proposedBy, <Who id={update.proposed_by} />],
+    [TEXT.initiatedBy, update.initiated_by !== null && <Who id={update.initiated_by} />],
+    [TEXT.proposedAt, <Time at={update.created_at} />],
+    [
+      TEXT.baseVersion,
+      <Link to={SUBJECT_VIEW} params={params} search={{ version: String(base) }}>
+        {TEXT.versionOf(base)}
+      </Link>,
+    ],
+    [TEXT.appliedAt, update.applied_at !== null && <Time at={update.applied_at} />],
+    [TEXT.withdrawnAt, update.withdrawn_at !== null && <Time at={update.withdrawn_at} />],
+    [TEXT.requestId, update.request_id ?? false],
+    [TEXT.id, <Hash value={update.update_id} />],
+  ];
   return (
     <dl className={styles.facts}>
-      <div>
-        <dt>{TEXT.status}</dt>
-        <dd>
-          <Badge tone={STATUS_TONES[update.status]}>{TEXT.statuses[update.status]}</Badge>
-        </dd>
-      </div>
-      <div>
-        <dt>{TEXT.proposedBy}</dt>
-        <dd>
-          <Who id={update.proposed_by} />
-        </dd>
-      </div>
-      {update.initiated_by !== null && (
-        <div>
-          <dt>{TEXT.initiatedBy}</dt>
-          <dd>
-            <Who id={update.initiated_by} />
-          </dd>
-        </div>
+      {facts.map(
+        ([name, value]) =>
+          value !== false && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
       )}
-      <div>
-        <dt>{TEXT.proposedAt}</dt>
-        <dd>
-          <Time at={update.created_at} />
-        </dd>
-      </div>
-      <div>
-        <dt>{TEXT.baseVersion}</dt>
-        <dd>{version(update.base_snapshot_version)}</dd>
-      </div>
-      {update.applied_at !== null && (
-        <div>
-          <dt>{TEXT.appliedAt}</dt>
-          <dd>
-            <Time at={update.applied_at} />
-          </dd>
-        </div>
-      )}
-      {update.withdrawn_at !== null && (
-        <div>
-          <dt>{TEXT.withdrawnAt}</dt>
-          <dd>
-            <Time at={update.withdrawn_at} />
-          </dd>
-        </div>
-      )}
-      {update.request_id !== null && (
-        <div>
-          <dt>{TEXT.requestId}</dt>
-          <dd>{update.request_id}</dd>
-        </div>
-      )}
-      <div>
-        <dt>{TEXT.id}</dt>
-        <dd>
-          <Hash value={update.update_id} />
-        </dd>
-      </div>
     </dl>
   );
 }
 
-type Asked = 'apply' | 'withdraw';
-
 /** Applies or withdraws a proposal, if the role allows it. A proposer can withdraw its own. */
 function Decide({ update, head }: { update: api.Update; head: Snapshot }) {
-  const { tenantId, path } = useSubject();
+  const { tenantId, path, ids } = useSubject();
   const may = useMay(tenantId);
   const session = useSession();
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const action = useAction(path, tenantPath(tenantId, 'entity-state-updates'));
   if (update.status !== 'proposed') return null;
   const base = update.base_snapshot_version;
   // A principal is `oidc:{project}#{sub}`.
@@ -151,48 +119,41 @@ function Decide({ update, head }: { update: api.Update; head: Snapshot }) {
   const mayWithdraw =
     may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/withdraw') ||
     (isOwn && may('POST /v1/tenants/{tenant_id}/entity-state-updates/{update_id}/withdraw, the caller proposed it'));
-  const ask = (what: Asked): void => {
-    action.reset();
-    setAsked(what);
-  };
-  const close = (): void => setAsked(null);
-  const act = (what: Asked): void =>
-    action.mutate({ method: 'POST', path: `${path}/updates${pathOf(update.update_id)}/${what}` }, { onSuccess: close });
+  const call = { path: { ...ids, update_id: update.update_id } };
+  const changes = [path, tenantPath(tenantId, 'entity-state-updates')];
   return (
     <>
       {mayApply && (
-        <Button kind="primary" onClick={() => ask('apply')}>
-          {TEXT.apply}
-        </Button>
+        <DialogButton kind="primary" label={TEXT.apply}>
+          {(close) => (
+            <ConfirmCall
+              title={TEXT.applyTitle}
+              confirm={TEXT.apply}
+              kind="primary"
+              call={apiCall('POST', `${UPDATE}/apply`, call)}
+              changes={changes}
+              onClose={close}
+            >
+              <p>{TEXT.applyText(base + 1)}</p>
+            </ConfirmCall>
+          )}
+        </DialogButton>
       )}
       {mayWithdraw && (
-        <Button kind="danger" onClick={() => ask('withdraw')}>
-          {TEXT.withdraw}
-        </Button>
+        <DialogButton kind="danger" label={TEXT.withdraw}>
+          {(close) => (
+            <ConfirmCall
+              title={TEXT.withdrawTitle}
+              confirm={TEXT.withdraw}
+              call={apiCall('POST', `${UPDATE}/withdraw`, call)}
+              changes={changes}
+              onClose={close}
+            >
+              <p>{TEXT.withdrawText}</p>
+            </ConfirmCall>
+          )}
+        </DialogButton>
       )}
-      <Confirm
-        title={TEXT.applyTitle}
-        confirm={TEXT.apply}
-        kind="primary"
-        isOpen={asked === 'apply'}
-        isPending={action.isPending}
-        error={action.error}
-        onClose={close}
-        onConfirm={() => act('apply')}
-      >
-        <p>{TEXT.applyText(base + 1)}</p>
-      </Confirm>
-      <Confirm
-        title={TEXT.withdrawTitle}
-        confirm={TEXT.withdraw}
-        isOpen={asked === 'withdraw'}
-        isPending={action.isPending}
-        error={action.error}
-        onClose={close}
-        onConfirm={() => act('withdraw')}
-      >
-        <p>{TEXT.withdrawText}</p>
-      </Confirm>
     </>
   );
 }
@@ -236,15 +197,11 @@ function Applied({ from, to, operations }: DiffProps & { to: Snapshot }) {
       <Notice tone="good">
         <div className={styles.line}>
           <span>{TEXT.becameVersion(to.snapshot_version)}</span>
-          <Link
-            to="/t/$tenantId/subjects/$subjectType/$subjectId"
-            params={params}
-            search={{ version: String(to.snapshot_version) }}
-          >
+          <Link to={SUBJECT_VIEW} params={params} search={{ version: String(to.snapshot_version) }}>
             {TEXT.seeVersion}
           </Link>
           <Link
-            to="/t/$tenantId/subjects/$subjectType/$subjectId/compare"
+            to={`${SUBJECT_VIEW}/compare`}
             params={params}
             search={{ from: String(from.snapshot_version), to: String(to.snapshot_version) }}
           >
@@ -314,7 +271,7 @@ function Conflict({
   const isSameContent = useMemo(() => patchOf(before, now).length === 0, [before, now]);
   const makeAnew = (): void => {
     drafts.keep({ ...draftOn(subject, head), ...carriedOver(before, after, now), replaces: update.update_id });
-    void navigate({ to: '/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new', params: subject.params });
+    void navigate({ to: `${SUBJECT_VIEW}/proposals/new`, params: subject.params });
   };
   const base = update.base_snapshot_version;
   return (

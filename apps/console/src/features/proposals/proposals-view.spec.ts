@@ -4,7 +4,7 @@ import {
 } from '../../testing/page.tsx'; // prettier-ignore
 import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
 import { FakeWorker } from '../../testing/worker.ts';
-import { drafts } from './draft.ts';
+import { drafts } from './draft/draft.ts';
 
 const OF_SUBJECT = '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}';
 const SUBJECT = '/t/acme/subjects/organization/acme-corp';

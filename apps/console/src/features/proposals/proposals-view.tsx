@@ -1,65 +1,53 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { useSubject, useTenantId } from '../../app/address.ts';
-import { tenantPath, useList } from '../../app/api.ts';
+import { OF_SUBJECT, SUBJECT_VIEW, useSubject, useTenantId } from '../../app/address.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
+import { whoColumn } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from './words.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { wholeName } from '../../ui/text/place.tsx';
-import { Answer, Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
 import { SubjectLink } from '../../entities/subject-link.tsx';
-import { type Column, ListTable } from '../../ui/table/table.tsx';
-import { Who } from '../../entities/principal.tsx';
-import ui from '../../ui/ui.module.css';
-import { drafts, isChanged, useDrafts } from './draft.ts';
+import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Answer, Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { badgeColumn, type Column, ListTable } from '../../ui/table/table.tsx';
+import { wholeName } from '../../ui/text/place.tsx';
+import { drafts, isChanged, useDrafts } from './draft/draft.ts';
 import styles from './proposals.module.css';
+import { TEXT } from './words.ts';
 
-type Status = api.Update['status'];
-const STATUSES = ['proposed', 'applied', 'withdrawn'] as const satisfies readonly Status[];
 const SHOWN_PATHS = 3;
 
-export const STATUS_TONES: Readonly<Record<Status, Tone>> = { proposed: 'accent', applied: 'good', withdrawn: 'plain' };
+export const STATUS_TONES: Readonly<Record<api.Update['status'], Tone>> = {
+  proposed: 'accent',
+  applied: 'good',
+  withdrawn: 'plain',
+};
 
 /** Lists the proposals of the tenant. */
 export function ProposalsView() {
   const tenantId = useTenantId();
-  const { status } = useSearch({ from: '/signed-in/t/$tenantId/proposals' });
-  const navigate = useNavigate();
-  const path = tenantPath(tenantId, 'entity-state-updates');
-  const query = status === undefined ? {} : { status };
-  const list = useList<api.Update>(path, query);
+  const query = useStatusQuery();
+  const call = apiCall('GET', '/v1/tenants/{tenant_id}/entity-state-updates', { path: { tenant_id: tenantId }, query });
+  const list = useList(call);
+  const empty = (
+    <Empty title={TEXT.none} text={TEXT.noneText}>
+      <Link to="/t/$tenantId/subjects" params={{ tenantId }} className={buttonClass()}>
+        {TEXT.toSubjects}
+      </Link>
+    </Empty>
+  );
   return (
-    <Page title={TEXT.title} note={TEXT.note} call={{ method: 'GET', path, query }}>
+    <Page title={TEXT.title} note={TEXT.note} call={call}>
       <Unsent tenantId={tenantId} subjectPath={null} />
-      <StatusFilter
-        status={status}
-        choose={(next) =>
-          void navigate({ to: '/t/$tenantId/proposals', params: { tenantId }, search: next, replace: true })
-        }
-      />
+      <StatusFilter />
       <ListTable
         caption={TEXT.caption}
         list={list}
         keyOf={({ update_id: id }) => id}
-        columns={[
-          columns.what(tenantId),
-          columns.subject(tenantId),
-          columns.status,
-          columns.base,
-          columns.by,
-          columns.when,
-        ]}
-        empty={
-          <Empty title={TEXT.none}>
-            <p>{TEXT.noneText}</p>
-            <Link to="/t/$tenantId/subjects" params={{ tenantId }} className={buttonClass()}>
-              {TEXT.toSubjects}
-            </Link>
-          </Empty>
-        }
+        columns={[whatColumn(tenantId), subjectColumn(tenantId), ...COLUMNS]}
+        empty={empty}
       />
     </Page>
   );
@@ -67,54 +55,33 @@ export function ProposalsView() {
 
 /** Lists the proposals on a subject. */
 export function SubjectProposalsView() {
-  const { tenantId, subjectId, path: subjectPath, params } = useSubject();
-  const { status } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals' });
-  const navigate = useNavigate();
+  const { tenantId, subjectId, path, params, ids } = useSubject();
   const may = useMay(tenantId);
-  const path = `${subjectPath}/updates`;
-  const query = status === undefined ? {} : { status };
   const access = useSubjectAccess();
   const isOwner = access.data?.isOwner === true;
-  const list = useList<api.Update>(isOwner ? path : null, query);
+  const call = apiCall('GET', `${OF_SUBJECT}/updates`, { path: ids, query: useStatusQuery() });
+  const list = useList(isOwner ? call : null);
   const isErased = useSubjectHead(access.data).data?.erased !== undefined;
   const mayCreate =
     isOwner && !isErased && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   const create = mayCreate && (
-    <Link
-      to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
-      params={params}
-      className={buttonClass('primary')}
-    >
+    <Link to={`${SUBJECT_VIEW}/proposals/new`} params={params} className={buttonClass('primary')}>
       {TEXT.create}
     </Link>
   );
   return (
-    <Page title={TEXT.titleOf(subjectId)} note={TEXT.note} actions={create} call={{ method: 'GET', path, query }}>
-      <Unsent tenantId={tenantId} subjectPath={subjectPath} />
-      <StatusFilter
-        status={status}
-        choose={(next) =>
-          void navigate({
-            to: '/t/$tenantId/subjects/$subjectType/$subjectId/proposals',
-            params,
-            search: next,
-            replace: true,
-          })
-        }
-      />
+    <Page title={TEXT.titleOf(subjectId)} note={TEXT.note} actions={create} call={call}>
+      <Unsent tenantId={tenantId} subjectPath={path} />
+      <StatusFilter />
       <Answer query={access}>
-        {() =>
+        {(): ReactNode =>
           isOwner ? (
             <ListTable
               caption={TEXT.caption}
               list={list}
               keyOf={({ update_id: id }) => id}
-              columns={[columns.what(tenantId), columns.status, columns.base, columns.by, columns.when]}
-              empty={
-                <Empty title={TEXT.none}>
-                  <p>{TEXT.noneOfSubject}</p>
-                </Empty>
-              }
+              columns={[whatColumn(tenantId), ...COLUMNS]}
+              empty={<Empty title={TEXT.none} text={TEXT.noneOfSubject} />}
             />
           ) : (
             <Empty title={TEXT.ownersChange} />
@@ -125,36 +92,53 @@ export function SubjectProposalsView() {
   );
 }
 
-const columns = {
-  what: (tenantId: string): Column<api.Update> => ({
+function useStatusQuery(): { status?: api.Update['status'] } {
+  const status = keyIn(TEXT.statuses, useFilters().search['status']);
+  return status === undefined ? {} : { status };
+}
+
+function StatusFilter() {
+  return (
+    <Filters>
+      <ChoiceFilter name="status" label={TEXT.status} options={{ '': TEXT.everyStatus, ...TEXT.statuses }} />
+    </Filters>
+  );
+}
+
+function whatColumn(tenantId: string): Column<api.Update> {
+  const what = ({ patch_ops: operations }: api.Update): string =>
+    operations === null ? TEXT.erased : pathsOf(operations);
+  return {
     title: TEXT.what,
     isHeader: true,
-    value: ({ patch_ops: operations }) => (operations === null ? TEXT.erased : pathsOf(operations)),
-    cell: ({ update_id: updateId, subject_type: subjectType, subject_id: subjectId, patch_ops: operations }) => (
-      <Link
-        to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId"
-        params={{ tenantId, subjectType, subjectId, updateId }}
-      >
-        {operations === null ? TEXT.erased : pathsOf(operations)}
-      </Link>
-    ),
-  }),
-  subject: (tenantId: string): Column<api.Update> => ({
+    value: what,
+    cell: (update) => {
+      const { update_id: updateId, subject_type: subjectType, subject_id: subjectId } = update;
+      return (
+        <Link to={`${SUBJECT_VIEW}/proposals/$updateId`} params={{ tenantId, subjectType, subjectId, updateId }}>
+          {what(update)}
+        </Link>
+      );
+    },
+  };
+}
+
+function subjectColumn(tenantId: string): Column<api.Update> {
+  return {
     title: TEXT.subject,
     value: ({ subject_id: id }) => id,
     cell: ({ subject_type: type, subject_id: id, name }) => (
       <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} />
     ),
-  }),
-  status: {
-    title: TEXT.status,
-    value: ({ status }) => TEXT.statuses[status],
-    cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{TEXT.statuses[status]}</Badge>,
-  },
-  base: { title: TEXT.base, value: ({ base_snapshot_version: version }) => version },
-  by: { title: TEXT.by, value: ({ proposed_by: by }) => by, cell: ({ proposed_by: by }) => <Who id={by} /> },
-  when: { title: TEXT.when, at: ({ created_at: at }) => at },
-} satisfies Record<string, Column<api.Update> | ((tenantId: string) => Column<api.Update>)>;
+  };
+}
+
+const COLUMNS: readonly Column<api.Update>[] = [
+  badgeColumn(TEXT.status, ({ status }) => status, STATUS_TONES, TEXT.statuses),
+  { title: TEXT.base, value: ({ base_snapshot_version: version }) => version },
+  whoColumn(TEXT.by, ({ proposed_by: by }) => by),
+  { title: TEXT.when, at: ({ created_at: at }) => at },
+];
 
 /** Returns the changed attributes, or else the other changed paths. */
 export function pathsOf(operations: readonly api.PatchOperation[]): string {
@@ -162,28 +146,6 @@ export function pathsOf(operations: readonly api.PatchOperation[]): string {
   const attributes = paths.filter((path) => path.startsWith('/attributes/'));
   const shown = (attributes.length > 0 ? attributes : paths).map(wholeName);
   return TEXT.firstPaths(shown.slice(0, SHOWN_PATHS), Math.max(0, shown.length - SHOWN_PATHS));
-}
-
-function StatusFilter({
-  status,
-  choose,
-}: {
-  status: string | undefined;
-  choose: (search: { status?: string }) => void;
-}) {
-  return (
-    <div className={ui.filters}>
-      <Select
-        label={TEXT.status}
-        value={status ?? ''}
-        options={[
-          { value: '', label: TEXT.everyStatus },
-          ...STATUSES.map((value) => ({ value, label: TEXT.statuses[value] })),
-        ]}
-        onChange={(event) => choose(event.target.value === '' ? {} : { status: event.target.value })}
-      />
-    </div>
-  );
 }
 
 /** Lists the unsent drafts of this page. */
@@ -198,7 +160,7 @@ function Unsent({ tenantId, subjectPath }: { tenantId: string; subjectPath: stri
     <Notice key={subject.path} tone="warn">
       <div className={styles.line}>
         <span>{TEXT.unsent(subject.subjectId)}</span>
-        <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new" params={subject.params}>
+        <Link to={`${SUBJECT_VIEW}/proposals/new`} params={subject.params}>
           {TEXT.goOn}
         </Link>
         <Button kind="plain" small onClick={() => drafts.drop(subject)}>

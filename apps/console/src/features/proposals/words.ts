@@ -159,7 +159,6 @@ export const TEXT = {
   id: 'Id',
   versionOf: (version: number) => `Version ${version}`,
   changes: 'Changes',
-  changesNote: (count: number) => (count === 1 ? '1 change' : `${count} changes`),
   path: 'Where',
   was: 'Before',
   becomes: 'After',

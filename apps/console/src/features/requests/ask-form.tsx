@@ -13,7 +13,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Loading } from '../../ui/state.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
-import { contentOf, leavesOf } from '../proposals/content.ts';
+import { contentOf, leavesOf } from '../proposals/draft/content.ts';
 import { useVersion } from '../proposals/use-version.ts';
 import styles from './styles.module.css';
 import { INTERVALS, TEXT } from './words.ts';

@@ -186,3 +186,12 @@ it('nobody is offered to ask who may not use what others share', async () => {
   await see('stale_data');
   expect(buttons()).not.toContain('Ask for a refresh');
 });
+
+it('an unknown filter in the address is said to be ignored, until another one is chosen', async () => {
+  await open(`${PAGE}?status=bogus`);
+  await see('The address has an unknown value, “bogus”. The list ignores it.');
+  expect((await field('Status')).value).toBe('bogus');
+  await fill('Status', 'expired');
+  await unsee('The list ignores it.');
+  expect(api.asked(LIST).at(-1)).toMatchObject({ status: 'expired' });
+});

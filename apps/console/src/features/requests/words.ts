@@ -82,7 +82,6 @@ export const TEXT = {
   expiresAt: 'Expires',
   send: 'Ask',
   close: 'Close',
-  sent: 'The request was sent. It is listed below.',
 
   fulfil: 'Fulfil',
   fulfilTitle: (tenantId: string) => `Answer ${tenantId} with a version`,

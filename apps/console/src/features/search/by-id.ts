@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { type api, ApiError, type IdentityState } from '@identity-state/client';
-import { pathOf, tenantPath } from '../../app/api.ts';
+import { pathOf } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { isRecordId } from './meanings.ts';
 import { TEXT } from './words.ts';
@@ -39,10 +39,10 @@ export function useFoundById(tenantId: string, id: string): UseQueryResult<reado
   });
 }
 
-/** Reads a path. Returns null if the caller may not read it, or it does not exist. */
-async function read<T>({ client, signal }: Place, path: string): Promise<T | null> {
+/** Awaits a read. Returns null if the caller may not read it, or it does not exist. */
+async function ifFound<T>(reading: Promise<T>): Promise<T | null> {
   try {
-    return await client.request<T>('GET', path, { signal });
+    return await reading;
   } catch (error) {
     if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return null;
     throw error;
@@ -51,15 +51,19 @@ async function read<T>({ client, signal }: Place, path: string): Promise<T | nul
 
 /** Finds a version by its proof, which an erased version has too. */
 async function snapshotOf(place: Place): Promise<FoundRecord | null> {
-  const proof = await read<api.SnapshotProof>(place, tenantPath(place.tenantId, 'snapshots', place.id, 'proof'));
+  const { client, tenantId, id, signal } = place;
+  const path = { tenant_id: tenantId, snapshot_id: id };
+  const route = '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/proof';
+  const proof = await ifFound(client.request('GET', route, { path, signal }));
   if (proof === null) return null;
   const { subject_id: subjectId, snapshot_version: version } = proof;
   return { what: TEXT.version(version), subjectId, to: `${viewOf(place, proof)}?version=${version}` };
 }
 
 async function grantOf(place: Place): Promise<FoundRecord | null> {
-  const { tenantId, id } = place;
-  const grant = await read<api.Grant>(place, tenantPath(tenantId, 'grants', id));
+  const { client, tenantId, id, signal } = place;
+  const path = { tenant_id: tenantId, grant_id: id };
+  const grant = await ifFound(client.request('GET', '/v1/tenants/{tenant_id}/grants/{grant_id}', { path, signal }));
   if (grant === null) return null;
   const isIssued = grant.grantor_tenant_id === tenantId;
   const isOnAll = grant.subject_type === '*';
@@ -72,8 +76,10 @@ async function grantOf(place: Place): Promise<FoundRecord | null> {
 }
 
 async function updateOf(place: Place): Promise<FoundRecord | null> {
-  const { tenantId, id } = place;
-  const update = await read<api.Update>(place, tenantPath(tenantId, 'entity-state-updates', id));
+  const { client, tenantId, id, signal } = place;
+  const path = { tenant_id: tenantId, update_id: id };
+  const route = '/v1/tenants/{tenant_id}/entity-state-updates/{update_id}';
+  const update = await ifFound(client.request('GET', route, { path, signal }));
   if (update === null) return null;
   return { what: TEXT.update, subjectId: update.subject_id, to: `${viewOf(place, update)}/proposals/${id}` };
 }
@@ -86,10 +92,9 @@ async function requestOf(
   let cursor: string | null = null;
   for (let count = 0; count < MAX_REQUESTS; count += PAGE) {
     const query = { direction, limit: PAGE, cursor };
-    const page: api.RefreshRequestPage = await client.request('GET', tenantPath(tenantId, 'refresh-requests'), {
-      signal,
-      query,
-    });
+    const path = { tenant_id: tenantId };
+    const route = '/v1/tenants/{tenant_id}/refresh-requests';
+    const page: api.RefreshRequestPage = await client.request('GET', route, { path, query, signal });
     const request = page.items.find(({ refresh_request_id: one }) => one === id);
     if (request !== undefined) {
       return {

@@ -1,8 +1,10 @@
 import { useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
-import { tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { useMayUseGrants } from '../../app/rights.ts';
+import { SUBJECT } from '../../entities/subject-words.ts';
+import { keyIn } from '../../forms/filters.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { RowLink } from '../../ui/table/row-link.tsx';
@@ -11,8 +13,7 @@ import { keyOfSubject as keyOf, NoGrantsUsed } from '../../entities/subject.tsx'
 import { grantedColumns, ownColumns } from '../subjects/columns.tsx';
 import { TEXT as SUBJECTS } from '../subjects/words.ts';
 import { type FoundRecord, useFoundById } from './by-id.ts';
-import { useFoundByScheme } from './by-scheme.ts';
-import { meaningsOf } from './meanings.ts';
+import { type Meaning, meaningsOf } from './meanings.ts';
 import { TEXT } from './words.ts';
 
 /** Shows own and shared subjects for each meaning of the text, or a single message if nothing is found. */
@@ -21,57 +22,48 @@ export function Found({ find }: { find: string }) {
   const { of, type } = useSearch({ from: '/signed-in/t/$tenantId/subjects' });
   const isGranted = of === 'granted';
   const mayUse = useMayUseGrants(tenantId);
-  const [first, second] = meaningsOf(find);
-  const ownPath = isGranted ? null : tenantPath(tenantId, 'subjects');
-  const byFirst = useList<api.Subject>(first === undefined ? null : ownPath, { subject_type: type, ...first?.query });
-  const byId = useList<api.Subject>(second === undefined ? null : ownPath, { subject_type: type, ...second?.query });
+  const meanings = meaningsOf(find);
+  const meaningOf = (kind: Meaning['kind']): Meaning | undefined => meanings.find((one) => one.kind === kind);
+  const path = { tenant_id: tenantId };
+  const subjectType = keyIn(SUBJECT.types, type);
+  const ownCall = (meaning: Meaning | undefined) =>
+    isGranted || meaning === undefined
+      ? null
+      : apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
+          path,
+          query: { subject_type: subjectType, ...meaning.query },
+        });
   // Shared subjects cannot be found by id.
-  const isSharedWanted = first !== undefined && first.kind !== 'id' && mayUse === true;
-  const shared = useList<api.AccessibleSubject>(
-    isSharedWanted ? tenantPath(tenantId, 'accessible-subjects') : null,
-    first?.query,
-  );
-  const byScheme = useFoundByScheme({ tenantId, find, subjectType: type, isOwnWanted: !isGranted, isSharedWanted });
+  const sharedCall = (meaning: Meaning | undefined) =>
+    mayUse !== true || meaning === undefined
+      ? null
+      : apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', { path, query: meaning.query });
+  const byName = useList(ownCall(meaningOf('name')));
+  const byIdentifier = useList(ownCall(meaningOf('identifier')));
+  const byId = useList(ownCall(meaningOf('id')));
+  const sharedByName = useList(sharedCall(meaningOf('name')));
+  const sharedByIdentifier = useList(sharedCall(meaningOf('identifier')));
   const records = useFoundById(tenantId, find);
   if (isGranted && mayUse === false) return <NoGrantsUsed />;
-  const known = new Set([...byFirst.items, ...(byScheme.data?.own ?? [])].map(keyOf));
+  const known = new Set([...byName.items, ...byIdentifier.items].map(keyOf));
   const onlyById = { ...byId, items: byId.items.filter((one) => !known.has(keyOf(one))) };
-  const lists = [byFirst, onlyById, shared];
-  const sets = [byScheme.data?.own, byScheme.data?.shared, records.data].map((items) => items ?? []);
-  const queries = [...lists, byScheme, records];
-  const isLoading = queries.some((query) => query.isLoading);
+  const lists = [byName, byIdentifier, onlyById, sharedByName, sharedByIdentifier];
+  const isLoading = [...lists, records].some((query) => query.isLoading);
   const isEmpty =
     !isLoading &&
-    queries.every(({ error }) => error === null) &&
-    [...lists.map(({ items }) => items), ...sets].every(({ length }) => length === 0);
-  const titles = { name: TEXT.byName, identifier: TEXT.byIdentifier, id: TEXT.byId };
+    [...lists, records].every(({ error }) => error === null) &&
+    [...lists.map(({ items }) => items), records.data ?? []].every(({ length }) => length === 0);
   return (
     <>
       {isLoading && <Loading />}
-      {isEmpty && (
-        <Empty title={TEXT.noneFound(find)}>
-          <p>{TEXT.noneFoundText}</p>
-        </Empty>
-      )}
+      {isEmpty && <Empty title={TEXT.noneFound(find)} text={TEXT.noneFoundText} />}
       {records.error !== null && <Problem error={records.error} retry={() => void records.refetch()} />}
       {records.data !== undefined && records.data.length > 0 && <Records records={records.data} />}
-      <Subjects title={first === undefined ? '' : titles[first.kind]} list={byFirst} columns={ownColumns(tenantId)} />
-      <Subjects
-        title={TEXT.byIdentifier}
-        list={wholeList(byScheme, byScheme.data?.own)}
-        columns={ownColumns(tenantId)}
-      />
-      <Subjects
-        title={second === undefined ? '' : titles[second.kind]}
-        list={onlyById}
-        columns={ownColumns(tenantId)}
-      />
-      <Subjects title={SUBJECTS.granted} list={shared} columns={grantedColumns(tenantId)} />
-      <Subjects
-        title={TEXT.sharedByIdentifier}
-        list={wholeList({ ...byScheme, error: null }, byScheme.data?.shared)}
-        columns={grantedColumns(tenantId)}
-      />
+      <Subjects title={TEXT.byName} list={byName} columns={ownColumns(tenantId)} />
+      <Subjects title={TEXT.byIdentifier} list={byIdentifier} columns={ownColumns(tenantId)} />
+      <Subjects title={TEXT.byId} list={onlyById} columns={ownColumns(tenantId)} />
+      <Subjects title={SUBJECTS.granted} list={sharedByName} columns={grantedColumns(tenantId)} />
+      <Subjects title={TEXT.sharedByIdentifier} list={sharedByIdentifier} columns={grantedColumns(tenantId)} />
     </>
   );
 }
@@ -101,15 +93,6 @@ function Subjects<T extends api.Subject | api.AccessibleSubject>({
       />
     </section>
   );
-}
-
-/** Returns items as a list without further pages. */
-function wholeList<T>(
-  { isPending, isFetching, error, refetch }: Pick<Listed<T>, 'isPending' | 'isFetching' | 'error' | 'refetch'>,
-  items: readonly T[] = [],
-): Listed<T> {
-  const more = { hasNextPage: false, isFetchingNextPage: false, fetchNextPage: () => undefined };
-  return { items, isPending, isFetching, error, refetch, ...more };
 }
 
 function Records({ records }: { records: readonly FoundRecord[] }) {

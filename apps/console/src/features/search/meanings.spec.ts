@@ -1,4 +1,4 @@
-import { isBareIdentifier, isRecordId, meaningsOf } from './meanings.ts';
+import { isRecordId, meaningsOf } from './meanings.ts';
 
 it.each([
   [
@@ -18,7 +18,7 @@ it.each([
   [
     '529900T8BM49AURSDO55',
     [
-      ['identifier', { identifier: 'lei:529900T8BM49AURSDO55' }],
+      ['identifier', { identifier: '529900T8BM49AURSDO55' }],
       ['id', { subject_id_prefix: '529900T8BM49AURSDO55' }],
     ],
   ],
@@ -63,11 +63,11 @@ it.each([
   ['HRB 12345', true],
   ['Acme', false],
   ['Route 66', false],
-  ['529900T8BM49AURSDO55', false],
-  ['lei:5299', false],
+  ['529900T8BM49AURSDO55', true],
+  ['lei:5299', true],
   ['0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2', false],
-])('%s may be an identifier without its scheme: %s', (find, expected) => {
-  expect(isBareIdentifier(find)).toBe(expected);
+])('%s may be an identifier: %s', (find, expected) => {
+  expect(meaningsOf(find).some(({ kind }) => kind === 'identifier')).toBe(expected);
 });
 
 it.each([

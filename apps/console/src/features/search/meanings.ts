@@ -13,20 +13,23 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Letters, digits and their separators, with at least three digits. */
 const BARE = /^(?=(?:\D*\d){3})[\p{L}\p{N}][\p{L}\p{N} ./_-]{2,63}$/u;
 
-/** Returns the meanings of a text. `scheme:value` and an LEI are identifiers, other texts are names. Both can begin an id. */
+/**
+ * Returns the meanings of a text. `scheme:value` and an LEI are identifiers, other texts are names, and some of them may also be
+ * identifiers without a scheme. All can begin an id.
+ */
 export function meaningsOf(find: string): readonly Meaning[] {
-  const identifier = LEI.test(find) ? `lei:${find}` : find;
-  const isIdentifier = /^[^\s:]+:./.test(identifier);
+  const isIdentifier = LEI.test(find) || /^[^\s:]+:./.test(find);
   const meanings: Meaning[] = [];
-  if (isIdentifier) meanings.push({ kind: 'identifier', query: { identifier: identifier.slice(0, MAX_ID) } });
-  else if (find.length <= MAX_NAME) meanings.push({ kind: 'name', query: { q: find } });
+  if (!isIdentifier && find.length <= MAX_NAME) meanings.push({ kind: 'name', query: { q: find } });
+  if (isIdentifier || isBareIdentifier(find))
+    meanings.push({ kind: 'identifier', query: { identifier: find.slice(0, MAX_ID) } });
   if (find.length <= MAX_ID) meanings.push({ kind: 'id', query: { subject_id_prefix: find } });
   return meanings;
 }
 
-/** Checks whether a text can be an identifier without its scheme. An LEI needs none. */
-export function isBareIdentifier(find: string): boolean {
-  return BARE.test(find) && !LEI.test(find) && !isRecordId(find);
+/** Checks whether a text that is no id of a record can be an identifier without its scheme. */
+function isBareIdentifier(find: string): boolean {
+  return BARE.test(find) && !isRecordId(find);
 }
 
 /** Checks whether a text can be the id of a snapshot, grant, update or request. */

@@ -13,5 +13,5 @@ export const TEXT = {
   allSubjects: 'all subjects',
   noneFound: (find: string) => `Nothing found for “${find}”`,
   noneFoundText:
-    'Search matches the beginning of names and ids, whole identifiers, and whole ids of versions, grants, proposals and requests. An identifier of a rare scheme is found as scheme:value. A subject of another tenant is found only by name or identifier, and only if you may read its latest version.',
+    'Search matches the beginning of names and ids, whole identifiers, and whole ids of versions, grants, proposals and requests. A subject of another tenant is found only by name or identifier, and only if you may read its latest version.',
 } as const;

@@ -111,8 +111,10 @@ export function GrantProof({ tenantId, grant, onClose }: GrantDialogProps) {
   return (
     <LogProofDialog
       tenantId={tenantId}
-      path={tenantPath(tenantId, 'grants', grant.grant_id, 'log-proof')}
-      query={{ fact }}
+      call={apiCall('GET', `${OF_GRANT}/log-proof`, {
+        path: { tenant_id: tenantId, grant_id: grant.grant_id },
+        query: { fact },
+      })}
       expected={{ type: `grant.${fact}`, grant_id: grant.grant_id }}
       onClose={onClose}
     >

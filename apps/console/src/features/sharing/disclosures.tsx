@@ -7,7 +7,7 @@ import { subjectColumn } from '../../entities/grant.tsx';
 import { whoColumn } from '../../entities/principal.tsx';
 import { PeriodFilter, TextFilter } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';

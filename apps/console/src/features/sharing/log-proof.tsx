@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { JsonObject } from '@iss/domain/pure';
-import type { Query } from '@identity-state/client';
+import type { api } from '@identity-state/client';
+import type { ApiCall } from '../../app/api.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/curl.tsx';
+import { CopyCurl } from '../../ui/copy/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import ui from '../../ui/ui.module.css';
 import { FactProof, WAIT_S } from '../verify/fact-proof.tsx';
@@ -14,29 +15,27 @@ const WORDS = TEXT.proving;
 /** Verifies the transparency log's proof of a fact. */
 export function LogProofDialog({
   tenantId,
-  path,
-  query = {},
+  call,
   expected,
   children,
   onClose,
 }: {
   tenantId: string;
-  path: string;
-  query?: Query;
+  call: ApiCall<api.LogProof>;
   expected: JsonObject;
   /** The choice of a fact, if there are several. */
   children?: ReactNode;
   onClose: () => void;
 }) {
-  const waiting = { ...query, wait: WAIT_S };
+  const waiting = { ...call, query: { ...call.query, wait: WAIT_S } };
   return (
     <Dialog title={WORDS.title} onClose={onClose}>
       <div className={ui.stack}>
         {children}
-        <FactProof path={path} query={waiting} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
+        <FactProof call={waiting} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
       </div>
       <div className={ui.dialogFoot}>
-        <CopyCurl call={{ method: 'GET', path, query: waiting }} />
+        <CopyCurl call={waiting} />
         <Link to="/t/$tenantId/log" params={{ tenantId }}>
           {WORDS.toLog}
         </Link>

@@ -154,7 +154,6 @@ export const TEXT = {
   log: 'Log entry',
   notLogged: 'not yet',
   noPeriods: 'No other tenant could ever read it',
-  periods: 'Periods of access',
   did: {
     title: 'Who read it',
     note: 'The first time each day (UTC) that a member of another tenant was shown a version in one way. The service records it before it sends the response.',
@@ -167,7 +166,6 @@ export const TEXT = {
   reader: 'Reader',
   tenant: 'Tenant',
   versions: 'Versions',
-  version: 'Version',
   via: 'How',
   vias: {
     summary: 'Summary',

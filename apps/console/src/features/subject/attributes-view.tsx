@@ -1,15 +1,14 @@
 import { useSearch } from '@tanstack/react-router';
 import { VerificationError } from '@identity-state/client';
-import { type SubjectAddress, useSubject } from '../../app/address.ts';
-import { type ApiCall, pathOf } from '../../app/api.ts';
-import { changed } from '../../app/search.ts';
+import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
+import { type ApiCall, apiCall } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
 import { Fold } from '../../ui/fold.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -25,7 +24,7 @@ import styles from './subject.module.css';
 import { Values } from './values.tsx';
 import { VersionBar } from './version-bar.tsx';
 
-const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
+const ADDRESS = `/signed-in${SUBJECT_VIEW}/` as const;
 
 /** Shows the values, evidence and envelope of a version, after this browser verified them. */
 export function AttributesView() {
@@ -35,10 +34,10 @@ export function AttributesView() {
 
 function Attributes({ access }: { access: SubjectAccess }) {
   const subject = useSubject();
-  const { version, as_of: asOf, basis } = useSearch({ from: ADDRESS });
+  const search = useSearch({ from: ADDRESS });
   const head = useSubjectHead(access);
   const { isKnown, receiptOf } = useVersions();
-  const wanted = wantedBy({ version, asOf, basis, latest: head.data?.snapshot_version, access });
+  const wanted = wantedBy(search, head.data?.snapshot_version, access);
   const receipt = wanted === null || wanted.by === 'moment' ? null : receiptOf(wanted.version);
   const content = useContent(isKnown && receipt === null ? wanted : null);
   const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
@@ -47,14 +46,10 @@ function Attributes({ access }: { access: SubjectAccess }) {
   return (
     <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
       {head.error !== null && <Problem error={head.error} />}
-      {!isReadable && (
-        <Empty title={TEXT.noReadTitle}>
-          <p>{TEXT.noReadText}</p>
-        </Empty>
-      )}
+      {!isReadable && <Empty title={TEXT.noReadTitle} text={TEXT.noReadText} />}
       {isReadable && (
         <VersionBar
-          key={`${shown} ${asOf} ${basis}`}
+          key={`${shown} ${search.as_of} ${search.basis}`}
           access={access}
           shown={shown ?? null}
           latest={head.data?.snapshot_version ?? null}
@@ -69,45 +64,33 @@ function Attributes({ access }: { access: SubjectAccess }) {
 
 function Waiting({ access }: { access: SubjectAccess }) {
   if (access.may('read_latest', 'read_lineage')) return <Loading />;
-  return (
-    <Empty title={TEXT.chooseTitle}>
-      <p>{TEXT.chooseText}</p>
-    </Empty>
-  );
+  return <Empty title={TEXT.chooseTitle} text={TEXT.chooseText} />;
 }
 
-function wantedBy({
-  version,
-  asOf,
-  basis,
-  latest,
-  access,
-}: {
-  version: string | undefined;
-  asOf: string | undefined;
-  basis: string | undefined;
-  latest: number | undefined;
-  access: SubjectAccess;
-}): Wanted | null {
+interface Asked {
+  readonly version?: string;
+  readonly as_of?: string;
+  readonly basis?: string;
+}
+
+function wantedBy(
+  { version, as_of: asOf, basis }: Asked,
+  latest: number | undefined,
+  access: SubjectAccess,
+): Wanted | null {
   if (asOf !== undefined) return { by: 'moment', asOf, basis: basis === 'effective' ? 'effective' : 'recorded' };
   if (version !== undefined) return { by: 'version', version: Number(version) };
   if (latest === undefined) return null;
   return { by: access.may('read_lineage', 'read_snapshot_by_id') ? 'version' : 'latest', version: latest };
 }
 
-function callOf({ path }: SubjectAddress, wanted: Wanted): ApiCall {
-  switch (wanted.by) {
-    case 'version':
-      return { method: 'GET', path: path + pathOf('snapshots', wanted.version) };
-    case 'moment':
-      return {
-        method: 'GET',
-        path: path + pathOf('snapshots', 'latest'),
-        query: { as_of: wanted.asOf, basis: wanted.basis },
-      };
-    case 'latest':
-      return { method: 'GET', path: path + pathOf('snapshots', 'latest') };
+function callOf({ ids }: SubjectAddress, wanted: Wanted): ApiCall {
+  if (wanted.by === 'version') {
+    const path = { ...ids, snapshot_version: wanted.version };
+    return apiCall('GET', `${OF_SUBJECT}/snapshots/{snapshot_version}`, { path });
   }
+  const query = wanted.by === 'moment' ? { query: { as_of: wanted.asOf, basis: wanted.basis } } : {};
+  return apiCall('GET', `${OF_SUBJECT}/snapshots/latest`, { path: ids, ...query });
 }
 
 function Answered({ content, access }: { content: ReturnType<typeof useContent>; access: SubjectAccess }) {
@@ -131,7 +114,7 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
   const { show } = search;
   const { envelope, snapshot_version: version } = snapshot;
   const parts = [
-    [undefined, TEXT.values],
+    ['', TEXT.values],
     ['evidence', `${TEXT.evidence} (${envelope.evidence.length.toLocaleString()})`],
     ['envelope', TEXT.envelope],
   ] as const;
@@ -139,20 +122,18 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
     <>
       <Verification content={content} />
       <nav className={ui.tabs} aria-label={TEXT.shown}>
-        {parts.map(([name, label]) => {
-          return (
-            <Tab
-              key={label}
-              to="/t/$tenantId/subjects/$subjectType/$subjectId"
-              params={params}
-              search={changed(search, { show: name })}
-              isCurrent={(show ?? '') === (name ?? '')}
-              resetScroll={false}
-            >
-              {label}
-            </Tab>
-          );
-        })}
+        {parts.map(([name, label]) => (
+          <Tab
+            key={label}
+            to={SUBJECT_VIEW}
+            params={params}
+            search={{ ...search, show: name }}
+            isCurrent={(show ?? '') === name}
+            resetScroll={false}
+          >
+            {label}
+          </Tab>
+        ))}
       </nav>
       {show === 'evidence' ? (
         <EvidenceItems envelope={envelope} />

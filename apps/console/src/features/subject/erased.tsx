@@ -1,6 +1,6 @@
 import type { ErasureReceipt } from '@identity-state/client';
 import { TEXT } from './words.ts';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import styles from './subject.module.css';

@@ -3,8 +3,8 @@ import type { api, Envelope } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { TEXT } from './words.ts';
-import { CopyCurl } from '../../ui/curl.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { CopyCurl } from '../../ui/copy/curl.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
@@ -41,8 +41,7 @@ function NoEvidence({ version }: { version: number }) {
     ],
   };
   return (
-    <Empty title={TEXT.noEvidence}>
-      <p>{TEXT.noEvidenceText}</p>
+    <Empty title={TEXT.noEvidence} text={TEXT.noEvidenceText}>
       {may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
         <CopyCurl call={{ method: 'POST', path: `${path}/updates`, body }} />
       )}

@@ -1,4 +1,4 @@
-import { leavesOf, namesOf } from './leaves.ts';
+import { leavesOf } from './leaves.ts';
 
 it.each<[string, object, string[]]>([
   ['values', { b: 1, a: null }, ['/attributes/a', '/attributes/b']],
@@ -11,14 +11,7 @@ it.each<[string, object, string[]]>([
   expect(leavesOf(attributes).map(({ path }) => path)).toEqual(paths);
 });
 
-it('names and leaves are of any depth', () => {
+it('leaves are of any depth', () => {
   const deep = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ a: inner }), {});
   expect(leavesOf(deep)).toHaveLength(1);
-});
-
-it.each([
-  ['/attributes/a~1b/~0c', ['attributes', 'a/b', '~c']],
-  ['/~01', ['~1']],
-])('names of %s', (path, names) => {
-  expect(namesOf(path)).toEqual(names);
 });

@@ -1,3 +1,5 @@
+import { formatPointer } from '@iss/domain/pure';
+
 /** A value that is not a non-empty object or array (docs/provenance.md). */
 export interface Leaf {
   /** A JSON Pointer into the envelope. */
@@ -17,7 +19,7 @@ export function leavesOf(attributes: object): readonly Leaf[] {
       if (value !== attributes) leaves.push(next);
       continue;
     }
-    for (const [name, member] of members.reverse()) waiting.push({ path: `${path}/${escaped(name)}`, value: member });
+    for (const [name, member] of members.reverse()) waiting.push({ path: path + formatPointer([name]), value: member });
   }
   return leaves;
 }
@@ -27,17 +29,4 @@ function membersOf(value: unknown): [name: string, member: unknown][] {
   const members = Object.entries(value);
   // `<` compares UTF-16 code units, as RFC 8785 requires.
   return Array.isArray(value) ? members : members.sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-/** Escapes a name for a JSON Pointer (RFC 6901). */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-/** Returns the names in a JSON Pointer, unescaped. */
-export function namesOf(path: string): readonly string[] {
-  return path
-    .split('/')
-    .slice(1)
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

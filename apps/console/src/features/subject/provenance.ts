@@ -4,6 +4,15 @@ import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { PROVENANCE } from '../../app/kept.ts';
+import type { Tone } from '../../ui/state.tsx';
+
+/** The tones of the statuses of evidence. */
+export const STATUS_TONES: Readonly<Record<api.ProvedLeaf['evidence_status'], Tone>> = {
+  current: 'good',
+  carried: 'warn',
+  missing: 'bad',
+  none: 'plain',
+};
 
 const LEAVES = 1_000;
 /** Up to this number of leaves, the whole provenance is loaded. For more, only the visible part is. */

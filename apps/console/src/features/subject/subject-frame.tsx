@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, Outlet } from '@tanstack/react-router';
-import { useSubject } from '../../app/address.ts';
+import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import {
   type Scope,
@@ -14,25 +14,23 @@ import { TEXT } from '../../shell/words.ts';
 import { FRAME } from './words.ts';
 import { SUBJECT as WORDS } from '../../entities/subject-words.ts';
 import { buttonClass } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { useForgetErased } from '../../entities/erased.ts';
 import styles from './subject.module.css';
 
-const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
-
 /** The views of a subject, with the scopes that open them; null for views of the owner only. */
 const TABS = [
-  [SUBJECT, TEXT.subjectTabs.attributes, ['read_latest', 'read_lineage', 'read_snapshot_by_id']],
-  [`${SUBJECT}/timeline`, TEXT.subjectTabs.timeline, ['read_latest', 'read_lineage']],
-  [`${SUBJECT}/compare`, TEXT.subjectTabs.compare, ['read_diff', 'read_lineage', 'read_snapshot_by_id']],
-  [`${SUBJECT}/proof`, TEXT.subjectTabs.proof, ['read_snapshot_by_id', 'read_lineage']],
-  [`${SUBJECT}/proposals`, TEXT.subjectTabs.proposals, null],
-  [`${SUBJECT}/sharing`, TEXT.subjectTabs.sharing, null],
+  [SUBJECT_VIEW, TEXT.subjectTabs.attributes, ['read_latest', 'read_lineage', 'read_snapshot_by_id']],
+  [`${SUBJECT_VIEW}/timeline`, TEXT.subjectTabs.timeline, ['read_latest', 'read_lineage']],
+  [`${SUBJECT_VIEW}/compare`, TEXT.subjectTabs.compare, ['read_diff', 'read_lineage', 'read_snapshot_by_id']],
+  [`${SUBJECT_VIEW}/proof`, TEXT.subjectTabs.proof, ['read_snapshot_by_id', 'read_lineage']],
+  [`${SUBJECT_VIEW}/proposals`, TEXT.subjectTabs.proposals, null],
+  [`${SUBJECT_VIEW}/sharing`, TEXT.subjectTabs.sharing, null],
   [
-    `${SUBJECT}/requests`,
+    `${SUBJECT_VIEW}/requests`,
     TEXT.subjectTabs.requests,
     ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'],
   ],
@@ -80,7 +78,7 @@ function Frame({ access }: { access: SubjectAccess }) {
           </p>
         </div>
         {mayPropose && (
-          <Link to={`${SUBJECT}/proposals/new`} params={params} className={buttonClass()}>
+          <Link to={`${SUBJECT_VIEW}/proposals/new`} params={params} className={buttonClass()}>
             {FRAME.propose}
           </Link>
         )}
@@ -95,7 +93,7 @@ function Frame({ access }: { access: SubjectAccess }) {
               to={to}
               params={params}
               className={ui.tab}
-              activeOptions={{ exact: to === SUBJECT, includeSearch: false }}
+              activeOptions={{ exact: to === SUBJECT_VIEW, includeSearch: false }}
             >
               {label}
             </Link>

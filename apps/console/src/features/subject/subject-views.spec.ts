@@ -1,7 +1,8 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import {
-  actAs, address, answerItem, api, buttons, copied, downloads, fill, fireEvent, open, press, rows, see, shown, unsee, waitFor,
+  actAs, address, answerItem, api, buttons, copied, downloads, fill, fireEvent, go, open, press, rows, see, shown, unsee, waitFor,
 } from '../../testing/page.tsx'; // prettier-ignore
+import { WorkerRoom } from '../../app/worker.ts';
 import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
 
 const TENANT = '/v1/tenants/{tenant_id}';
@@ -373,6 +374,19 @@ describe('the comparison', () => {
     await see('Versions 1 and 2', 'Your grants let you read differences, but not whole versions.', 'Acme Holding AG');
     expect(document.querySelectorAll('[role=alert]')).toHaveLength(0);
     expect(api.asked(VERSION)).toEqual([]);
+  });
+
+  it('is compared again by a view that is opened while an earlier one still compares', async () => {
+    share('read_snapshot_by_id');
+    const run = jest.spyOn(WorkerRoom.prototype, 'run').mockImplementation(async () => new Promise(() => undefined));
+    const end = jest.spyOn(WorkerRoom.prototype, 'end');
+    await open(`${PAGE}/compare`);
+    await waitFor(() => expect(run).toHaveBeenCalled());
+    run.mockRestore();
+    await go(PAGE);
+    await waitFor(() => expect(end).toHaveBeenCalled());
+    await go(`${PAGE}/compare`);
+    await see('The content is the same');
   });
 
   it.each(['compare', 'compare?show=sides'])('says in an open page that a version was erased: %s', async (view) => {

@@ -1,44 +1,39 @@
 import { useCallback, useDeferredValue, useMemo } from 'react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { parsePointer } from '@iss/domain/pure';
 import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
-import { changed } from '../../app/search.ts';
 import { useSubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
-import { FilterField } from '../../forms/filters.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
+import { FilterField, useFilters } from '../../forms/filters.tsx';
 import { Fold } from '../../ui/fold.tsx';
 import { textOfValue } from '../../ui/text/place.tsx';
 import { usePrinting } from '../../ui/print.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { RowLink } from '../../ui/table/row-link.tsx';
-import { Badge, Empty, type Tone } from '../../ui/state.tsx';
+import { Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
 import type { Content } from './content.ts';
-import { type Leaf, namesOf } from './leaves.ts';
-import { type KnownProvenance, useProvenance } from './provenance.ts';
+import type { Leaf } from './leaves.ts';
+import { type KnownProvenance, STATUS_TONES, useProvenance } from './provenance.ts';
 import styles from './subject.module.css';
 
-const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
-const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 /** The number of characters of a value that are shown. The envelope contains the whole. */
 const MAX_SHOWN = 600;
 
 type Status = api.ProvedLeaf['evidence_status'];
 
-const TONES: Readonly<Record<Status, Tone>> = { current: 'good', carried: 'warn', missing: 'bad', none: 'plain' };
 const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–' };
 const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
 
 /** Lists the values of the verified content, with the origin and evidence that the service states. */
 export function Values({ content: { snapshot, leaves }, hasProvenance }: { content: Content; hasProvenance: boolean }) {
   const provenance = useProvenance(hasProvenance ? snapshot.snapshot_version : null);
-  const search = useSearch({ from: ADDRESS });
+  const { search, set } = useFilters();
   const { status, find: typed = '' } = search;
-  const navigate = useNavigate({ from: `${SUBJECT}/` });
   const find = useDeferredValue(typed).toLowerCase();
   const { byPath } = provenance;
   const found = useMemo(() => {
@@ -58,8 +53,6 @@ export function Values({ content: { snapshot, leaves }, hasProvenance }: { conte
   const isFiltered = find !== '' || status !== undefined;
   const onShown = useCallback((last: number) => (isFiltered ? undefined : reach(last + 200)), [isFiltered, reach]);
   if (leaves.length === 0) return <Empty title={TEXT.noValues} />;
-  const clear = (): void =>
-    void navigate({ search: changed(search, { find: '', status: '' }), replace: true, resetScroll: false });
   return (
     <>
       <Filter provenance={provenance} hasProvenance={hasProvenance} shown={rows.length} all={leaves.length} />
@@ -67,7 +60,7 @@ export function Values({ content: { snapshot, leaves }, hasProvenance }: { conte
       {!hasProvenance && <p className={styles.quiet}>{TEXT.noLineage}</p>}
       {rows.length === 0 && (status === undefined || provenance.isWhole) ? (
         <Empty title={TEXT.noneFits}>
-          <Button onClick={clear}>{TEXT.clear}</Button>
+          <Button onClick={() => set({ find: '', status: '' })}>{TEXT.clear}</Button>
         </Empty>
       ) : (
         <VirtualTable
@@ -95,21 +88,17 @@ function Filter({
   shown: number;
   all: number;
 }) {
-  const navigate = useNavigate({ from: `${SUBJECT}/` });
-  const search = useSearch({ from: ADDRESS });
+  const { search, set } = useFilters();
   const { find = '', status } = search;
   const counts = useMemo(() => {
     const found = { current: 0, carried: 0, missing: 0, none: 0 };
     for (const { evidence_status: one } of byPath.values()) found[one]++;
     return found;
   }, [byPath]);
-  const go = (change: { find?: string; status?: string }): void => {
-    void navigate({ search: changed(search, change), replace: true, resetScroll: false });
-  };
   return (
     <div className={styles.filter}>
       <Fold title={TEXT.filter} isOpen={find !== '' || status !== undefined}>
-        <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => go({ find: text })} />
+        <FilterField label={TEXT.find} value={find} hint={TEXT.findHint} onChange={(text) => set({ find: text })} />
         {hasProvenance && (
           <div role="group" aria-label={TEXT.status} className={styles.statuses}>
             {STATUSES.map((one) => (
@@ -117,10 +106,10 @@ function Filter({
                 key={one}
                 type="button"
                 className={styles.status}
-                data-tone={TONES[one]}
+                data-tone={STATUS_TONES[one]}
                 aria-pressed={status === one}
                 title={TEXT.statusTexts[one]}
-                onClick={() => go({ status: status === one ? '' : one })}
+                onClick={() => set({ status: status === one ? '' : one })}
               >
                 <span aria-hidden="true">{MARKS[one]}</span> {TEXT.statuses[one]}{' '}
                 <strong>
@@ -224,7 +213,7 @@ function useRemedy(): Remedy | null {
 }
 
 function Path({ path }: { path: string }) {
-  const names = namesOf(path).slice(1);
+  const names = parsePointer(path).slice(1);
   const last = names.at(-1) ?? '';
   const before = names.slice(0, -1);
   return (
@@ -274,7 +263,7 @@ function saidOfBacking(proved: api.ProvedLeaf | undefined): string | null {
 function StatusBadge({ status }: { status: Status }) {
   return (
     <span title={TEXT.statusTexts[status]}>
-      <Badge tone={TONES[status]}>
+      <Badge tone={STATUS_TONES[status]}>
         <span aria-hidden="true">{MARKS[status]}</span> {TEXT.statuses[status]}
       </Badge>
     </span>

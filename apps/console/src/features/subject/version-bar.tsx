@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useSubject } from '../../app/address.ts';
-import { changed } from '../../app/search.ts';
+import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
+import { instantOf, localOf, MomentField } from '../../forms/moment.tsx';
 import { TEXT } from './words.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
@@ -10,9 +10,6 @@ import { Fold } from '../../ui/fold.tsx';
 import { Badge } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import styles from './subject.module.css';
-
-const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
-const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 
 /** Chooses a version by number or by a moment. */
 export function VersionBar({
@@ -25,7 +22,7 @@ export function VersionBar({
   latest: number | null;
 }) {
   const { params } = useSubject();
-  const { as_of: asOf } = useSearch({ from: ADDRESS });
+  const { as_of: asOf } = useSearch({ from: `/signed-in${SUBJECT_VIEW}/` });
   const mayName = access.may('read_lineage', 'read_snapshot_by_id');
   return (
     <section className={styles.bar} aria-label={TEXT.versionBar}>
@@ -53,7 +50,11 @@ export function VersionBar({
             {shown > 1 && access.may('read_diff', 'read_lineage', 'read_snapshot_by_id') && (
               <>
                 {' · '}
-                <Link to={`${SUBJECT}/compare`} params={params} search={{ from: String(shown - 1), to: String(shown) }}>
+                <Link
+                  to={`${SUBJECT_VIEW}/compare`}
+                  params={params}
+                  search={{ from: String(shown - 1), to: String(shown) }}
+                >
                   {TEXT.compareWithPrevious}
                 </Link>
               </>
@@ -73,13 +74,13 @@ export function VersionBar({
 
 function Versions({ shown, latest }: { shown: number | null; latest: number | null }) {
   const { params } = useSubject();
-  const search = useSearch({ from: ADDRESS });
-  const rest = changed(search, { as_of: '', basis: '', version: '' });
+  const search = useSearch({ from: `/signed-in${SUBJECT_VIEW}/` });
+  const rest = { ...search, as_of: '', basis: '', version: '' };
   const navigate = useNavigate();
   const [text, setText] = useState(shown === null ? '' : String(shown));
   const step = (version: number, label: string, isThere: boolean) =>
     isThere ? (
-      <Link to={SUBJECT} params={params} search={{ ...rest, version: String(version) }} className={buttonClass()}>
+      <Link to={SUBJECT_VIEW} params={params} search={{ ...rest, version: String(version) }} className={buttonClass()}>
         {label}
       </Link>
     ) : (
@@ -87,7 +88,7 @@ function Versions({ shown, latest }: { shown: number | null; latest: number | nu
     );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    void navigate({ to: SUBJECT, params, search: text === '' ? rest : { ...rest, version: text } });
+    void navigate({ to: SUBJECT_VIEW, params, search: text === '' ? rest : { ...rest, version: text } });
   };
   return (
     <form className={styles.controls} onSubmit={submit}>
@@ -104,7 +105,7 @@ function Versions({ shown, latest }: { shown: number | null; latest: number | nu
       <Button type="submit">{TEXT.go}</Button>
       {step((shown ?? 0) + 1, TEXT.next, shown !== null && (latest === null || shown < latest))}
       {(search.version !== undefined || search.as_of !== undefined) && (
-        <Link to={SUBJECT} params={params} search={rest} className={buttonClass()}>
+        <Link to={SUBJECT_VIEW} params={params} search={rest} className={buttonClass()}>
           {TEXT.latest}
         </Link>
       )}
@@ -114,30 +115,19 @@ function Versions({ shown, latest }: { shown: number | null; latest: number | nu
 
 function Moment() {
   const { params } = useSubject();
-  const search = useSearch({ from: ADDRESS });
+  const search = useSearch({ from: `/signed-in${SUBJECT_VIEW}/` });
   const navigate = useNavigate();
-  const [at, setAt] = useState(localText(search.as_of));
+  const [at, setAt] = useState(localOf(search.as_of));
   const [basis, setBasis] = useState(search.basis ?? 'recorded');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const moment = new Date(at);
-    if (Number.isNaN(moment.getTime())) return;
-    void navigate({
-      to: SUBJECT,
-      params,
-      search: changed(search, { version: '', as_of: moment.toISOString(), basis }),
-    });
+    const moment = instantOf(at);
+    if (moment !== null)
+      void navigate({ to: SUBJECT_VIEW, params, search: { ...search, version: '', as_of: moment, basis } });
   };
   return (
     <form className={styles.controls} onSubmit={submit}>
-      <TextField
-        label={TEXT.moment}
-        type="datetime-local"
-        step={1}
-        required
-        value={at}
-        onChange={(event) => setAt(event.target.value)}
-      />
+      <MomentField label={TEXT.moment} step={1} required value={at} onChange={(event) => setAt(event.target.value)} />
       <Select
         label={TEXT.basis}
         value={basis}
@@ -150,13 +140,4 @@ function Moment() {
       <Button type="submit">{TEXT.go}</Button>
     </form>
   );
-}
-
-/** Returns a moment as a `datetime-local` value in the reader's time zone. */
-function localText(at: string | undefined): string {
-  const date = new Date(at ?? '');
-  if (Number.isNaN(date.getTime())) return '';
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }

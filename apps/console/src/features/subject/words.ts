@@ -77,6 +77,8 @@ export const TEXT = {
     checkpoint_older: 'The log shows an older state than before.',
     forked: 'The log does not extend what it showed before.',
     clock: 'A signature has a time in the future.',
+    not_newest: 'The log does not prove that nothing newer exists.',
+    stale: 'The witnesses dated the checkpoint too long ago.',
     written: 'The service did not store what was sent.',
     feed: 'The change feed repeats entries or goes back.',
   } satisfies Record<VerificationFailure, string>,
@@ -91,7 +93,6 @@ export const TEXT = {
   noReadText: 'Your grants let you compare versions, but not read them.',
   chooseTitle: 'Which version?',
   chooseText: 'You may read single versions, but not see which one is the latest. Enter a version above.',
-  noSubject: 'There is no version yet.',
   find: 'Find',
   filter: 'Filter',
   findHint: 'Part of a path or of a value',
@@ -150,7 +151,6 @@ export const TEXT = {
   andMore: (count: number) => `and ${count.toLocaleString()} more`,
   envelopeLabel: 'The envelope as JSON',
   download: 'Download',
-  copyHash: 'Hash',
 } as const;
 
 /** Returns who wrote a version: the claimed name, and the verified writer if that is somebody else. */

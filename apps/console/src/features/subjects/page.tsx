@@ -7,7 +7,7 @@ import { SUBJECT } from '../../entities/subject-words.ts';
 import { ChoiceFilter, FilterField, keyIn, useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/curl.tsx';
+import { CopyCurl } from '../../ui/copy/curl.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loading } from '../../ui/state.tsx';
 import { Tab } from '../../ui/tab.tsx';

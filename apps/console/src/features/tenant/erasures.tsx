@@ -46,7 +46,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
       dialog: (erasure, close) => (
         <LogProofDialog
           tenantId={tenantId}
-          path={apiCall('GET', `${OF_ERASURE}/log-proof`, { path: idsOf(erasure) }).path}
+          call={apiCall('GET', `${OF_ERASURE}/log-proof`, { path: idsOf(erasure) })}
           expected={{
             type: 'subject.erased',
             subject_type: erasure.subject_type,

@@ -6,7 +6,7 @@ import { principalName } from '../../entities/principal-name.ts';
 import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { DialogButton, useRowActions } from '../../forms/row-actions.tsx';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { badgeColumn } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';

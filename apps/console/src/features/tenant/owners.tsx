@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { apiCall, tenantPath, useList } from '../../app/api.ts';
+import { apiCall, useList } from '../../app/api.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
@@ -10,10 +10,11 @@ import { TEXT } from './words.ts';
 type OwnerChange = api.OwnerChange;
 
 const WORDS = TEXT.owners;
+const HISTORY = '/v1/tenants/{tenant_id}/owner-history';
 
 /** Lists the changes of the tenant's owner, with their log indexes. */
 export function Owners({ tenantId }: { tenantId: string }) {
-  const path = tenantPath(tenantId, 'owner-history');
+  const path = { tenant_id: tenantId };
   const [actions, dialog] = useRowActions<OwnerChange>(TEXT.actions, [
     {
       label: WORDS.proof,
@@ -23,14 +24,14 @@ export function Owners({ tenantId }: { tenantId: string }) {
       dialog: ({ log_index: index, principal_id, from_principal_id, changed_at }, close) => (
         <LogProofDialog
           tenantId={tenantId}
-          path={`${path}/${index}/log-proof`}
+          call={apiCall('GET', `${HISTORY}/{log_index}/log-proof`, { path: { ...path, log_index: index ?? 0 } })}
           expected={{ type: 'tenant.owner_changed', principal_id, from_principal_id, changed_at }}
           onClose={close}
         />
       ),
     },
   ]);
-  const list = useList(apiCall('GET', '/v1/tenants/{tenant_id}/owner-history', { path: { tenant_id: tenantId } }));
+  const list = useList(apiCall('GET', HISTORY, { path }));
   return (
     <ListSection
       title={TEXT.tabs.owners}

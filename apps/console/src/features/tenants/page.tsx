@@ -5,7 +5,7 @@ import { useSession } from '../../app/context.tsx';
 import { ConfirmCall, Form } from '../../forms/form.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
 import { useForm } from '../../forms/use-form.ts';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';

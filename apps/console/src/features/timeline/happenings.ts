@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { api, Query } from '@identity-state/client';
-import { useSubject } from '../../app/address.ts';
-import { useClient } from '../../app/context.tsx';
+import type { api } from '@identity-state/client';
+import { OF_SUBJECT, useSubject } from '../../app/address.ts';
+import { type ApiCall, apiCall, type Page, useSend } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
 import { TEXT } from './words.ts';
@@ -43,16 +43,18 @@ export function useOthers(access: SubjectAccess): {
   isCut: boolean;
   failed: readonly { readonly error: Error | null; refetch(): unknown }[];
 } {
-  const { tenantId, path, globalPath } = useSubject();
+  const { tenantId, subjectType, subjectId, ids: path } = useSubject();
   const may = useMay(tenantId);
   const isAdmin =
     access.isOwner && may('GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history');
-  const proposals = useNewest<api.Update>(access.isOwner ? `${path}/updates` : null);
-  const grants = useNewest<api.AccessPeriod>(isAdmin ? `${path}/access-history` : null);
-  const disclosures = useNewest<api.Disclosure>(isAdmin ? `${path}/disclosures` : null);
-  const requests = useNewest<api.RefreshRequest>(
-    `${globalPath}/refresh-requests`,
-    access.isOwner ? {} : { requesting_tenant_id: tenantId },
+  const proposals = useNewest(access.isOwner ? apiCall('GET', `${OF_SUBJECT}/updates`, { path }) : null);
+  const grants = useNewest(isAdmin ? apiCall('GET', `${OF_SUBJECT}/access-history`, { path }) : null);
+  const disclosures = useNewest(isAdmin ? apiCall('GET', `${OF_SUBJECT}/disclosures`, { path }) : null);
+  const requests = useNewest(
+    apiCall('GET', '/v1/subjects/{subject_type}/{subject_id}/refresh-requests', {
+      path: { subject_type: subjectType, subject_id: subjectId },
+      query: access.isOwner ? {} : { requesting_tenant_id: tenantId },
+    }),
   );
   const all = [proposals, grants, disclosures, requests] as const;
   const items = useMemo(
@@ -72,24 +74,22 @@ export function useOthers(access: SubjectAccess): {
   };
 }
 
-/** Reads the newest items of a list. A null `path` sends nothing. */
-function useNewest<T>(path: string | null, query: Query = {}): UseQueryResult<readonly T[]> {
-  const client = useClient();
+/** Reads the newest items of a list. Null sends nothing. */
+function useNewest<T>(call: ApiCall<Page<T>> | null): UseQueryResult<readonly T[]> {
+  const send = useSend();
   return useQuery({
-    queryKey: [...(path ?? 'nothing').split('/').slice(1), query, 'newest'],
+    queryKey: [...(call?.path ?? 'nothing').split('/').slice(1), call?.query, 'newest'],
     queryFn: async ({ signal }) => {
       const items: T[] = [];
-      for (let cursor: string | null = null; ;) {
-        const page: { items: readonly T[]; next_cursor: string | null } = await client.request('GET', path ?? '', {
-          signal,
-          query: { ...query, limit: PAGE, cursor },
-        });
+      for (let cursor: string | null = null; call !== null && items.length < MOST;) {
+        const page: Page<T> = await send({ ...call, query: { ...call.query, limit: PAGE, cursor } }, { signal });
         items.push(...page.items);
-        cursor = page.next_cursor;
-        if (cursor === null || items.length >= MOST) return items.slice(0, MOST);
+        cursor = page.next_cursor ?? null;
+        if (cursor === null) break;
       }
+      return items.slice(0, MOST);
     },
-    enabled: path !== null,
+    enabled: call !== null,
   });
 }
 

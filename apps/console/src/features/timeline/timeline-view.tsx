@@ -1,12 +1,12 @@
 import { memo, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { useSubject } from '../../app/address.ts';
-import { changed } from '../../app/search.ts';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { OF_SUBJECT, SUBJECT_VIEW, useSubject } from '../../app/address.ts';
+import { apiCall } from '../../app/api.ts';
 import { BASE } from '../../app/settings.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
+import { ChoiceFilter, useFilters } from '../../forms/filters.tsx';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { RowLink } from '../../ui/table/row-link.tsx';
@@ -20,8 +20,6 @@ import { type Happening, KINDS, MOST, useOthers, versionsAsHappenings } from './
 import styles from './timeline.module.css';
 import { MOST_VERSIONS, useVersions, type Versions } from './versions.ts';
 
-const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/timeline';
-const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 /** The delay after which the address follows the visible range. */
 const REST_MS = 250;
 
@@ -34,9 +32,8 @@ export function TimelineView() {
 const NO_VERSIONS: Versions = { items: [], isRead: false };
 
 function Timeline({ access }: { access: SubjectAccess }) {
-  const { path } = useSubject();
-  const { basis: given } = useSearch({ from: ADDRESS });
-  const basis = given === 'recorded' ? 'recorded' : 'effective';
+  const { ids: path } = useSubject();
+  const basis = useFilters().search['basis'] === 'recorded' ? 'recorded' : 'effective';
   const isShared = access.may('read_lineage');
   const read = useVersions(isShared);
   const head = useSubjectHead(isShared ? undefined : access).data;
@@ -54,7 +51,7 @@ function Timeline({ access }: { access: SubjectAccess }) {
     <Page
       title={TEXT.title}
       note={TEXT.note}
-      call={{ method: 'GET', path: `${path}/history`, query: { view: 'header', limit: 200 } }}
+      call={apiCall('GET', `${OF_SUBJECT}/history`, { path, query: { view: 'header', limit: 200 } })}
     >
       {failed.map(
         ({ error, refetch }, index) =>
@@ -117,9 +114,7 @@ const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happe
         <strong>{TEXT.inSight(rows.length)}</strong>. {TEXT.plotHint}
       </p>
       {rows.length === 0 ? (
-        <Empty title={TEXT.nothing}>
-          <p>{TEXT.nothingText}</p>
-        </Empty>
+        <Empty title={TEXT.nothing} text={TEXT.nothingText} />
       ) : (
         <VirtualTable caption={TEXT.table} columns={COLUMNS} items={rows} keyOf={keyOf} rowHeight={40} />
       )}
@@ -136,11 +131,11 @@ function extentOf(happenings: readonly Happening[], now: number): Range {
 
 /** Returns the range of the address, or the current range during a drag. */
 function useRange(whole: Range): [range: Range, setRange: (range: Range) => void] {
-  const navigate = useNavigate({ from: `${SUBJECT}/timeline` });
-  const search = useSearch({ from: ADDRESS });
+  const navigate = useNavigate({ from: `${SUBJECT_VIEW}/timeline` });
+  const { search } = useFilters();
   const [live, setLive] = useState<Range | null>(null);
-  const from = Date.parse(search.from ?? '');
-  const to = Date.parse(search.to ?? '');
+  const from = Date.parse(search['from'] ?? '');
+  const to = Date.parse(search['to'] ?? '');
   const addressed = from < to ? { from, to } : whole;
   useEffect(() => {
     if (live === null) return;
@@ -148,7 +143,7 @@ function useRange(whole: Range): [range: Range, setRange: (range: Range) => void
       const isWhole = live.from === whole.from && live.to === whole.to;
       const text = (at: number): string => (isWhole ? '' : new Date(Math.round(at)).toISOString());
       const done = navigate({
-        search: (before) => changed(before, { from: text(live.from), to: text(live.to) }),
+        search: (before) => ({ ...before, from: text(live.from), to: text(live.to) }),
         replace: true,
         resetScroll: false,
       });
@@ -160,8 +155,6 @@ function useRange(whole: Range): [range: Range, setRange: (range: Range) => void
 }
 
 function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRange: (range: Range) => void }) {
-  const navigate = useNavigate({ from: `${SUBJECT}/timeline` });
-  const search = useSearch({ from: ADDRESS });
   const span = range.to - range.from;
   const actions = [
     [TEXT.earlier, '←', () => moved(range, -span / 2, whole)],
@@ -171,17 +164,7 @@ function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRan
   ] as const;
   return (
     <div className={styles.controls}>
-      <Select
-        label={TEXT.basis}
-        value={search.basis ?? 'effective'}
-        options={[
-          { value: 'effective', label: TEXT.effective },
-          { value: 'recorded', label: TEXT.recorded },
-        ]}
-        onChange={(event) =>
-          void navigate({ search: changed(search, { basis: event.target.value }), replace: true, resetScroll: false })
-        }
-      />
+      <ChoiceFilter name="basis" label={TEXT.basis} options={{ effective: TEXT.effective, recorded: TEXT.recorded }} />
       <div className={styles.buttons}>
         {actions.map(([label, sign, next]) => (
           <Button key={label} aria-label={label} title={label} onClick={() => onRange(next())}>

@@ -55,6 +55,5 @@ export const TEXT = {
     from === to ? `${tenant} was shown version ${from}` : `${tenant} was shown versions ${from} to ${to}`,
   via: (principal: string, via: string) => `${principalName(principal)}, by ${via}`,
   open: 'without end',
-  ended: { revoked: 'revoked', expired: 'expired' },
   many: (count: number, kind: string) => `${count.toLocaleString()} ${kind.toLowerCase()}`,
 } as const;

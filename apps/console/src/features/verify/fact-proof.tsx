@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { JsonObject } from '@iss/domain/pure';
-import type { api, Query } from '@identity-state/client';
-import { useGet } from '../../app/api.ts';
+import type { api } from '@identity-state/client';
+import { type ApiCall, useGet } from '../../app/api.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Answer } from '../../ui/state.tsx';
 import { TrustedBy } from '../../entities/trust.tsx';
@@ -13,17 +13,15 @@ export const WAIT_S = 10;
 
 /** Verifies the log's proof of a fact with the trusted keys. `expected` contains members that the entry must have. */
 export function FactProof({
-  path,
-  query,
+  call,
   name,
   expected,
 }: {
-  path: string;
-  query: Query;
+  call: ApiCall<api.LogProof>;
   name: string;
   expected: JsonObject;
 }) {
-  const proof = useGet<api.LogProof>(path, query);
+  const proof = useGet(call);
   const { keys } = useTrustedKeys();
   const { verification, begin } = useVerification(keys);
   const { data } = proof;

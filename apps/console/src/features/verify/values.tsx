@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { parsePointer } from '@iss/domain/pure';
 import type { ProvedVersion } from '@iss/proof';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,7 +10,7 @@ import { textOfValue } from '../../ui/text/place.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import { Answer, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
-import { type Leaf, leavesOf, namesOf } from '../../features/subject/leaves.ts';
+import { type Leaf, leavesOf } from '../../features/subject/leaves.ts';
 import type { VersionValues } from './job.ts';
 import styles from './verify.module.css';
 
@@ -43,7 +44,7 @@ export function ValuesDialog({
 }
 
 const COLUMNS: readonly Column<Leaf>[] = [
-  { title: TEXT.attribute, value: ({ path }) => namesOf(path).slice(1).join(' / ') },
+  { title: TEXT.attribute, value: ({ path }) => parsePointer(path).slice(1).join(' / ') },
   {
     title: TEXT.value,
     value: ({ value }) => textOfValue(value),

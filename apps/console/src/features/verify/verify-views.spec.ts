@@ -201,7 +201,7 @@ describe('a file that is verified without a service', () => {
     await trust(`log ${log.vkey}\n${seen.line}\nquorum none\n`);
     await fill('Older checkpoint', await seen.cosign(await log.checkpoint(2)));
     await choose('acme.ndjson', bundleText(head, lines));
-    await see('Refused', 'but not in the log at');
+    await see('Refused', 'but not logged at');
   });
 
   it('is refused at the line that was forged', async () => {
@@ -312,5 +312,43 @@ describe('the log', () => {
     await open('/log');
     await see('Its signatures satisfy the keys that this service shows.', 'witness.example/w1');
     expect(api.calls.filter(({ route }) => !route.startsWith('GET /log/'))).toEqual([]);
+  });
+
+  it.each([
+    ['a version', '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', true, 'is proved by the keys that you trust'],
+    ['its erasure', '2', true, 'is proved by the keys that you trust'],
+    ['a version', '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', false, 'The log does not have the erasure yet.'],
+  ])('shows %s as erased, by %s, in the log: %s', async (_what, named, isLogged, words) => {
+    const snapshotId = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
+    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
+    const left = { snapshot_id: snapshotId, snapshot_version: 1, envelope_hash: 'a'.repeat(64), prev_hash: null };
+    const entry = canonicalize({
+      ...{ entry_version: 'iss_log_entry_v1', type: 'subject.erased', tenant_id: 'acme', salt: 's', ...subject },
+      ...{ erased_at: '2026-02-01T00:00:00.000Z', erased_indexes: [1] },
+    });
+    const log = await signedLog(['first', 'erased', entry]);
+    const erasure = {
+      ...{ log_origin: 'log.example/test', entry, log_index: 2, tree_size: 3, leaf_hash: toHex(leafHash(entry)) },
+      ...{ inclusion: await log.inclusion(2), checkpoint: await log.checkpoint() },
+    };
+    const erased = {
+      ...{ erasure_id: 'e-1', erased_at: '2026-02-01T00:00:00.000Z', ...left },
+      ...(isLogged ? { proof: { log_index: 1, leaf_hash: '', inclusion: [], erasure } } : {}),
+    };
+    const error = { code: 'erased', message: 'Erased.', request_id: 'r-1', erased };
+    api.reply(LOG_PROOF, () => Response.json({ error }, { status: 410 }));
+    api.reply(`GET ${TENANT}/changes`, (_operation, { query }) => {
+      const index = Number(query['after'] ?? -1) + 1;
+      const fact =
+        index === 2 ? { type: 'subject.erased', erased_indexes: [1] } : { type: 'snapshot.created', ...left };
+      const item = { log_index: index, tenant_id: 'acme', ...subject, ...fact };
+      return Response.json({ items: query['limit'] === '1' ? [item] : [], next_after: index, has_more: false });
+    });
+    await open('/t/acme/log');
+    await trust(log.vkey);
+    await fill('Snapshot id or log index', named);
+    fireEvent.submit(await field('Snapshot id or log index'));
+    await see('The content of version 1 was erased', words);
+    if (isLogged) await see('Your own keys');
   });
 });

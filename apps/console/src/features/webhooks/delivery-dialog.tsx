@@ -1,9 +1,9 @@
 import { apiCall, useAction, useGet } from '../../app/api.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/curl.tsx';
+import { CopyCurl } from '../../ui/copy/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';

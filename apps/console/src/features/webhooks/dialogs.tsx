@@ -3,7 +3,7 @@ import { type ApiCall, apiCall, useAction } from '../../app/api.ts';
 import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
 import { type Action, useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
+import { Copy } from '../../ui/copy/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/state.tsx';

@@ -5,7 +5,7 @@ import { apiCall, useAction, useGet } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useFilters } from '../../forms/filters.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/copy/hash.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';

@@ -170,9 +170,7 @@ export const TEXT = {
 
   delivery: {
     title: 'Delivery',
-    event: 'Event',
     next: 'Next attempt',
-    finished: 'Finished',
     request: 'Request that caused it',
     payload: 'Payload',
     attempts: 'Attempts',

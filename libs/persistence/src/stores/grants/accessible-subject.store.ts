@@ -49,6 +49,7 @@ const ACCESSIBLE_FILTERED = accessible<
   Omit<AccessibleFilter, 'subjectType'> & { types: readonly string[]; subjectType: string | null }
 >('subjects_accessible_filtered');
 const ACCESSIBLE_BY_IDENTIFIER = accessible<Identifier>('subjects_accessible_by_identifier');
+const ACCESSIBLE_BY_BARE_IDENTIFIER = accessible<{ value: string }>('subjects_accessible_by_bare_identifier');
 const ACCESSIBLE_BY_NAME = accessible<{ prefix: string; upTo: string; afterName: string | number }>(
   'subjects_accessible_by_name',
 );
@@ -86,8 +87,12 @@ export class AccessibleSubjectStore {
       return this.sql.run(ACCESSIBLE_FILTERED, { ...place, ...filter });
     }
     switch (search.by) {
-      case 'identifier':
-        return this.sql.run(ACCESSIBLE_BY_IDENTIFIER, { ...place, ...search.identifier });
+      case 'identifier': {
+        const { scheme, value } = search.identifier;
+        return scheme === null
+          ? this.sql.run(ACCESSIBLE_BY_BARE_IDENTIFIER, { ...place, value })
+          : this.sql.run(ACCESSIBLE_BY_IDENTIFIER, { ...place, scheme, value });
+      }
       case 'name': {
         const { prefix } = search;
         return this.sql.run(ACCESSIBLE_BY_NAME, { ...place, prefix, upTo: prefix + LAST.repeat(MAX_NAME), afterName });

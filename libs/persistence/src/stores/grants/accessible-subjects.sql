@@ -180,21 +180,30 @@ CASE o.tenant_id WHEN :fromOwner::text THEN @here ELSE @elsewhere END
 }, {
      AND @is_found}, {AND g.scopes && ARRAY[@scopes(readLatest)]}, @subjects, @order, @further, s.display_name)
 
--- statement: subjects_accessible_by_identifier
-@searched({
-  (SELECT d.value FROM subject_identifiers d
-           WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, :scheme) AND (one.subject_key, :scheme) LIMIT 1) = :value
-}, {
+-- fragment: searched_by_identifier(is_found, columns, values, condition)
+@searched(@is_found, {
      SELECT s.* FROM (
        SELECT * FROM subject_identifiers d
-        WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
-                > (o.tenant_id, :scheme, :value, @at_place(:afterType::text, ''),
+        WHERE (@columns, d.subject_type, -d.subject_key)
+                > (@values, @at_place(:afterType::text, ''),
                    coalesce(-@after_key, -9223372036854775807))
-          AND (d.owner_tenant_id, d.scheme, d.value) <= (o.tenant_id, :scheme, :value)
-        ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT :rows
+          AND (@columns) <= (@values) @condition
+        ORDER BY @columns, d.subject_type, -d.subject_key LIMIT :rows
      ) d
      CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s
    }, {grantor_tenant_id, subject_type, -subject_key}, )
+
+-- statement: subjects_accessible_by_identifier
+@searched_by_identifier({
+  (SELECT d.value FROM subject_identifiers d
+           WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, :scheme) AND (one.subject_key, :scheme) LIMIT 1) = :value
+}, {d.owner_tenant_id, d.scheme, d.value}, {o.tenant_id, :scheme, :value}, )
+
+-- statement: subjects_accessible_by_bare_identifier
+-- Finds the value under any scheme.
+@searched_by_identifier({
+  (SELECT bool_or(d.value = :value) FROM subject_identifiers d WHERE d.subject_key = one.subject_key)
+}, {d.owner_tenant_id || '/', d.value}, {o.tenant_id || '/', :value}, AND d.scheme = @first_scheme)
 
 -- statement: subjects_accessible_by_name
 -- Searches the names from `prefix` to `upTo`. An owner with no such name costs at most one row per type.

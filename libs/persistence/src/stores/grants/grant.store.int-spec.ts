@@ -189,10 +189,14 @@ describe('AccessibleSubjectStore.list', () => {
     // A thousand grants, and the subject of each live one.
     expect(await rowsRead(world, 'subjects_accessible_by_name', byName)).toBeLessThan(1_100);
     expect(await rowsRead(world, 'subjects_accessible_by_identifier', byIdentifier)).toBeLessThan(1_100);
+    expect(await rowsRead(world, 'subjects_accessible_by_bare_identifier', byIdentifier)).toBeLessThan(1_100);
     // No subject of an owner with a thousand subjects, nor of the 1,200 owners without any.
     const all = { tenantId: 'delta', principalId: 'tenant_reader', fromOwner: 'all-2' };
     expect(await rowsRead(world, 'subjects_accessible_by_name', { ...byName, ...all })).toBeLessThan(10);
     expect(await rowsRead(world, 'subjects_accessible_by_identifier', { ...byIdentifier, ...all })).toBeLessThan(10);
+    expect(await rowsRead(world, 'subjects_accessible_by_bare_identifier', { ...byIdentifier, ...all })).toBeLessThan(
+      10,
+    );
   });
 
   it('reads no grant for callers that may not use any', async () => {

@@ -116,3 +116,41 @@ CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END AS "restart?.type",
   a.vkey AS "announcement?.vkey",
   a.announced_by AS "announcement?.announcedBy",
   a.announced_at AS "announcement?.announcedAt"
+
+-- fragment: record_time(time)
+-- A time as the API formats it.
+to_char(date_trunc('milliseconds', @time) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+
+-- fragment: audit_record_json
+-- The members of audit record `a` that never change. The purpose of a grant may be erased.
+json_build_object('auditId', a.audit_id, 'at', @record_time(a.at), 'action', a.action, 'principalId', a.principal_id,
+                  'requestId', a.request_id, 'target', a.target, 'details', a.details - 'purpose')
+
+-- fragment: disclosure_json
+-- The members of disclosure `d` of subject `ds`.
+json_build_object('subjectType', ds.subject_type, 'subjectId', ds.subject_id, 'disclosedOn', to_char(d.disclosed_on, 'YYYY-MM-DD'),
+                  'firstAt', @record_time(d.first_at), 'granteeTenantId', d.grantee_tenant_id, 'grantId', d.grant_id,
+                  'principalId', d.principal_id, 'via', d.via, 'fromVersion', d.from_version, 'toVersion', d.to_version,
+                  'requestId', d.request_id)
+
+-- fragment: records_of_keys
+-- Joins the batch of records `b` that row `k` names.
+  LEFT JOIN LATERAL (SELECT * FROM record_batches b WHERE b.batch_id = k.record_batch_id LIMIT 1) b ON true
+
+-- fragment: records
+-- The batch of `records_of_keys` as a `RecordsRow`.
+CASE b.entry_type WHEN 11 THEN 'audit.recorded' END AS "auditRecords?.type",
+  b.tenant_id AS "auditRecords?.tenantId",
+  CASE b.entry_type WHEN 11 THEN (
+    SELECT coalesce(json_agg(@audit_record_json ORDER BY r.place), '[]')
+      FROM unnest(b.record_ids) WITH ORDINALITY AS r(id, place)
+     CROSS JOIN LATERAL (SELECT * FROM audit_records a WHERE (a.tenant_id || '#') = (b.tenant_id || '#') AND a.audit_id = r.id LIMIT 1) a)
+  END AS "auditRecords?.records",
+  CASE b.entry_type WHEN 12 THEN 'disclosures.recorded' END AS "disclosures?.type",
+  b.tenant_id AS "disclosures?.tenantId",
+  CASE b.entry_type WHEN 12 THEN (
+    SELECT coalesce(json_agg(@disclosure_json ORDER BY r.place), '[]')
+      FROM unnest(b.record_ids) WITH ORDINALITY AS r(id, place)
+     CROSS JOIN LATERAL (SELECT * FROM disclosures d WHERE d.disclosure_id = r.id LIMIT 1) d
+     CROSS JOIN LATERAL (SELECT * FROM subjects ds WHERE ds.subject_key = d.subject_key LIMIT 1) ds)
+  END AS "disclosures?.records"

@@ -1,4 +1,11 @@
-import type { LogEntryType, LogFact, LogKeyAnnouncedFact, LogOwnFact, LogRestartedFact } from '@iss/domain';
+import type {
+  LogEntryType,
+  LogFact,
+  LogKeyAnnouncedFact,
+  LogOwnFact,
+  LogRecordsFact,
+  LogRestartedFact,
+} from '@iss/domain';
 import { fragmentText } from '../../sql/sql-files';
 
 /** The number of each type of entry. */
@@ -10,6 +17,12 @@ export const LOG_ENTRY_NUMBERS = {
   'grant.changed': 5,
   'subject.erased': 6,
 } as const satisfies Record<LogEntryType, number>;
+
+/** The numbers of entries that have batches of records. */
+export const RECORD_ENTRY_NUMBERS = {
+  'audit.recorded': 11,
+  'disclosures.recorded': 12,
+} as const satisfies Record<LogRecordsFact['type'], number>;
 
 // Fragments of facts.sql, for statements in TypeScript.
 export const FACT = fragmentText('fact');
@@ -24,6 +37,17 @@ export interface OwnFactRow {
 /** Returns the row's fact about the log itself, or null. */
 export function ownFactOf({ restart, announcement }: OwnFactRow): LogOwnFact | null {
   return restart ?? announcement;
+}
+
+/** At most one member is set. */
+export interface RecordsRow {
+  auditRecords: Extract<LogRecordsFact, { type: 'audit.recorded' }> | null;
+  disclosures: Extract<LogRecordsFact, { type: 'disclosures.recorded' }> | null;
+}
+
+/** Returns the row's batch of records, or null. */
+export function recordsOf({ auditRecords, disclosures }: RecordsRow): LogRecordsFact | null {
+  return auditRecords ?? disclosures;
 }
 
 /** At most one member is set. None is set if the fact is missing from its table. */

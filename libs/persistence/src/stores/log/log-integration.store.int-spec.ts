@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ALL_SUBJECTS, LOG_SALT_BYTES, logEntryText } from '@iss/domain';
-import type { Client } from 'pg';
-import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
+import { Client } from 'pg';
+import { markOldRecords } from '../../migrate';
+import { addTenant as foundTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { TenancyStore } from '../tenancy/tenancy.store';
@@ -84,7 +85,19 @@ beforeEach(async () => {
   tree = new Tree();
 });
 
+/** Adds a tenant whose audit records have no entries, as in a database of an earlier release. */
+async function addTenant(of: SharedWorld, tenantId: string): Promise<void> {
+  await foundTenant(of, tenantId);
+  await admin.query('DELETE FROM records_waiting');
+}
+
+/** Integrates until nothing waits. Batches of records have a test of their own. */
 async function integrateAll(limit = 100): Promise<number> {
+  await admin.query('DELETE FROM records_waiting');
+  return integrateRecords(limit);
+}
+
+async function integrateRecords(limit = 100): Promise<number> {
   let total = 0;
   for (let round: LogRound | null; (round = await store.integrate(limit, tree.grow)) !== null;) {
     total += round.integrated;
@@ -272,4 +285,112 @@ it.each([
   } finally {
     await admin.query('RESET ROLE');
   }
+});
+
+describe('audit records and disclosures', () => {
+  const SUBJECT = { subjectType: 'organization', subjectId: 's-1' };
+  const disclose = (versions: number): Promise<unknown> =>
+    admin.query(
+      `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+       SELECT subject_key, '2026-01-15', 'bank', 'bob', 'snapshot', v, v, 'r-' || v
+         FROM subjects, generate_series(1, $1::int) v WHERE subject_id = $2`,
+      [versions, SUBJECT.subjectId],
+    );
+  const marks = async (): Promise<number> => (await admin.query('SELECT FROM records_waiting')).rows.length;
+
+  beforeEach(async () => {
+    await addTenant(world, 'acme');
+    await new SnapshotWriteStore(world.database.sql).create(snapshot(SUBJECT));
+    await integrateAll();
+    tree.facts.length = 0;
+  });
+
+  it('share entries of one tenant, of at most 256 records and 60,000 bytes, whichever statement wrote them', async () => {
+    await disclose(600);
+    expect(await marks()).toBe(3);
+    await admin.query(
+      `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+       SELECT subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, 'again' FROM disclosures
+           ON CONFLICT DO NOTHING`,
+    );
+    expect(await marks()).toBe(3);
+    await admin.query(`UPDATE memberships SET tenancy_role = 'account_admin' WHERE tenant_id = 'acme'`);
+    const { rows } = await admin.query(`SELECT FROM memberships WHERE tenant_id = 'acme'`);
+    expect(await integrateRecords()).toBe(4);
+    const salt = Buffer.alloc(LOG_SALT_BYTES);
+    const entries = tree.facts.map((fact) =>
+      fact.type === 'audit.recorded' || fact.type === 'disclosures.recorded'
+        ? { type: fact.type, count: fact.records.length, bytes: Buffer.byteLength(logEntryText(fact, salt)) }
+        : null,
+    );
+    const DISCLOSED = { type: 'disclosures.recorded' };
+    expect(entries).toMatchObject([DISCLOSED, DISCLOSED, DISCLOSED, { type: 'audit.recorded', count: rows.length }]);
+    expect(entries.slice(0, 3).reduce((sum, entry) => sum + (entry?.count ?? 0), 0)).toBe(600);
+    expect(entries.filter((entry) => entry === null || entry.count > 256 || entry.bytes > 60_000)).toEqual([]);
+    expect(await marks()).toBe(0);
+    expect(await integrateRecords()).toBe(0);
+    expect((await store.tree()).root).toEqual(rootOf(tree.leaves));
+  });
+
+  it('wait for the commit of their transaction, and lose none to a failed round', async () => {
+    const writer = new Client({ connectionString: world.url });
+    await writer.connect();
+    try {
+      await writer.query('BEGIN');
+      await writer.query(`UPDATE tenants SET name = 'Other' WHERE tenant_id = 'acme'`);
+      await disclose(1);
+      expect(await integrateRecords()).toBe(1);
+      await writer.query('COMMIT');
+    } finally {
+      await writer.end();
+    }
+    const fail = async (): Promise<never> => {
+      throw new Error('broken off');
+    };
+    await expect(store.integrate(10, fail)).rejects.toThrow('broken off');
+    expect(await marks()).toBe(1);
+    expect(await integrateRecords()).toBe(1);
+    expect(tree.facts).toMatchObject([{ type: 'disclosures.recorded' }, { type: 'audit.recorded' }]);
+  });
+
+  it('that are older get marks, each exactly once, beside writers and after an interruption', async () => {
+    await admin.query('SET session_replication_role = replica');
+    await disclose(600);
+    await admin.query(`UPDATE audit_records SET tenant_id = 'bank' WHERE audit_id > 2`);
+    await admin.query('RESET session_replication_role');
+    await admin.query('INSERT INTO records_backfill (entry_type) VALUES (11), (12)');
+    let calls = 0;
+    const runner = (most: number): Parameters<typeof markOldRecords>[0] => ({
+      query: async (text: string, values?: unknown[]) => {
+        if (++calls > most) throw new Error('interrupted');
+        return (await admin.query(text, values)).rows;
+      },
+    });
+    await expect(markOldRecords(runner(3), 2)).rejects.toThrow('interrupted');
+    await integrateRecords();
+    await admin.query(`UPDATE tenants SET name = 'Other' WHERE tenant_id = 'acme'`);
+    await markOldRecords(runner(100), 100);
+    await integrateRecords();
+    const { rows } = await admin.query(
+      `SELECT (SELECT count(*)::int FROM audit_records) + (SELECT count(*)::int FROM disclosures) AS stored,
+              (SELECT count(*)::int FROM (SELECT unnest(record_ids) FROM record_batches) r) AS batched,
+              (SELECT count(*)::int FROM (SELECT DISTINCT entry_type, tenant_id, unnest(record_ids) FROM record_batches) r) AS "once",
+              (SELECT count(*)::int FROM records_backfill) AS places`,
+    );
+    const [{ stored }] = rows;
+    expect(stored).toBeGreaterThan(600);
+    expect(rows).toEqual([{ stored, batched: stored, once: stored, places: 0 }]);
+  });
+
+  it('cannot be taken out of their batches by the application or by the owner of the tables', async () => {
+    await disclose(1);
+    await integrateRecords();
+    for (const text of [
+      `UPDATE record_batches SET tenant_id = 'x'`,
+      'DELETE FROM record_batches',
+      'TRUNCATE record_batches',
+    ]) {
+      await expect(admin.query(text)).rejects.toThrow(/the log only grows|is refused|cannot be truncated|truncate/i);
+    }
+  });
 });

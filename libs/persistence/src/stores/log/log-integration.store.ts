@@ -1,8 +1,10 @@
-import { type LogFact, type LogOwnFact } from '@iss/domain';
+import { type LogFact, type LogOwnFact, type LogRecordsFact, type SubjectRef } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
-import type { Sql } from '../../sql/sql';
+import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { factOf, type FactRow, ownFactOf, type OwnFactRow } from './log-facts';
+import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from './log-facts';
+import { type MapBatch, type MapGrowth, type MapIdentity, type MapRefusal, MapRound } from '../map/map-round';
+import { batchWaitingRecords } from './record-batches';
 
 /** The concatenated hashes of one tile (C2SP tlog-tiles). */
 export interface LogTile {
@@ -23,7 +25,7 @@ export interface LogTree {
 }
 
 /** A fact that becomes an entry. */
-export type LoggedFact = LogFact | LogOwnFact;
+export type LoggedFact = LogFact | LogOwnFact | LogRecordsFact;
 
 /** The growth of the tree by a batch of facts. */
 export interface LogGrowth {
@@ -31,31 +33,50 @@ export interface LogGrowth {
   salts: Buffer;
   added: readonly LogTileAddition[];
   tree: LogTree;
+  /** Only with a map. A `map.root` entry is then the last leaf of the tree if the batch must end with one. */
+  map?: MapGrowth;
 }
+
+/** Makes the leaves of a batch of facts. `edge` has the incomplete tiles of the tree; `batch` is null without a map. */
+export type GrowLog = (
+  tree: LogTree,
+  edge: readonly LogTile[],
+  facts: readonly LoggedFact[],
+  batch: MapBatch | null,
+) => Promise<LogGrowth>;
 
 /** The length of a SHA-256 hash. */
 const HASH_BYTES = 32;
 
-const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>('log_tree_take');
+const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean; hasMap: boolean }>(
+  'log_tree_take',
+);
 
 const TREE = statement<NoParameters, LogTree>('log_tree');
 
 const EDGE = statement<{ size: number }, LogTile>('log_tiles_edge');
 
-const WAITING = statement<{ limit: number }, FactRow & OwnFactRow & { waitingId: number }>('log_waiting_take');
+const WAITING = statement<
+  { limit: number },
+  FactRow & OwnFactRow & RecordsRow & { waitingId: number; granted: SubjectRef | null }
+>('log_waiting_take');
 
-const APPEND = statement<
-  {
-    size: number;
-    waitingIds: readonly number[];
-    salts: Buffer;
-    /** Complete contents. A trigger refuses a tile that does not start with its existing hashes. */
-    tiles: readonly LogTile[];
-    newSize: number;
-    root: Buffer;
-  },
-  { entries: number; isNext: boolean }
->('log_append');
+interface Append {
+  size: number;
+  waitingIds: readonly number[];
+  salts: Buffer;
+  /** Complete contents. A trigger refuses a tile that does not start with its existing hashes. */
+  tiles: readonly LogTile[];
+  newSize: number;
+  root: Buffer;
+}
+interface Appended {
+  entries: number;
+  isNext: boolean;
+}
+
+const APPEND = statement<Append, Appended>('log_append');
+const APPEND_KEYED = statement<Append & { prefixes: readonly Buffer[] }, Appended>('log_append_keyed');
 
 const DROP = statement<{ waitingIds: readonly number[] }>('log_waiting_drop');
 
@@ -67,8 +88,16 @@ export interface LogRound {
   integrated: number;
   /** The number of marks without a fact. */
   dropped: number;
+  /** True if a full round of audit records and disclosures was taken, so that more may wait. */
+  hasMoreRecords: boolean;
   /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
   awaitsBackfill: boolean;
+  /** Without a map, or if the last entry is the root of the map. No other tree is published. */
+  isWhole: boolean;
+  /** Why this worker cannot integrate, or null. */
+  refusal: MapRefusal | null;
+  /** True if the log has a map. */
+  hasMap: boolean;
 }
 
 /** Turns facts into entries of the tree. */
@@ -76,47 +105,33 @@ export class LogIntegrationStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Appends up to `limit` waiting facts in one transaction. Returns null while another process does so. `grow` receives the tree,
-   * its incomplete tiles and the facts; it may be called more than once.
+   * Appends up to `limit` waiting facts in one transaction. Returns null while another process does so. `grow` may be called more
+   * than once. The map of a log without entries is switched on if `identity` is given.
    */
-  integrate(
-    limit: number,
-    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LoggedFact[]) => Promise<LogGrowth>,
-  ): Promise<LogRound | null> {
+  integrate(limit: number, grow: GrowLog, identity: MapIdentity | null = null): Promise<LogRound | null> {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_TREE, {});
       if (taken === undefined) return null;
-      const { isBackfilled, takenAt, ...tree } = taken;
-      if (!isBackfilled) return { tree, takenAt, integrated: 0, dropped: 0, awaitsBackfill: true };
-      const waiting = await sql.run(WAITING, { limit });
-      const [facts, waitingIds, orphaned]: [LoggedFact[], number[], number[]] = [[], [], []];
-      for (const row of waiting) {
-        const fact = factOf(row) ?? ownFactOf(row);
-        if (fact === null) orphaned.push(row.waitingId);
-        else {
-          facts.push(fact);
-          waitingIds.push(row.waitingId);
-        }
-      }
-      if (orphaned.length > 0) {
-        await requireNothingHidden(sql);
-        await sql.run(DROP, { waitingIds: orphaned });
-      }
-      if (facts.length === 0) return { tree, takenAt, integrated: 0, dropped: orphaned.length, awaitsBackfill: false };
-      const { size } = tree;
-      const edge = await sql.run(EDGE, { size });
-      const { salts, added, tree: next } = await grow(tree, edge, facts);
-      const { entries, isNext } = await sql.one(APPEND, {
-        size,
-        waitingIds,
-        salts,
-        tiles: added.map((addition) => wholeTile(edge, addition)),
-        newSize: next.size,
-        root: next.root,
-      });
-      if (entries !== facts.length || !isNext || next.size !== size + entries)
-        throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
-      return { tree: next, takenAt, integrated: entries, dropped: orphaned.length, awaitsBackfill: false };
+      const { isBackfilled, takenAt, hasMap, ...tree } = taken;
+      const none = {
+        ...{ tree, takenAt, integrated: 0, dropped: 0, hasMoreRecords: false, awaitsBackfill: false },
+        ...{ isWhole: false, refusal: null, hasMap },
+      };
+      if (!isBackfilled) return { ...none, awaitsBackfill: true };
+      const map = await MapRound.open(sql, identity, hasMap, tree.size);
+      if (typeof map === 'string') return { ...none, refusal: map };
+
+      const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);
+      const { facts, waitingIds, granted, orphaned, isMore } = await takeWaiting(sql, limit);
+      const dropped = orphaned + missing;
+      const endsWithRoot =
+        map !== null && !isMore && !hasMoreRecords && (facts.length > 0 || (await map.needsRoot(tree.size)));
+      const round = { ...none, dropped, hasMoreRecords, hasMap: map !== null };
+      round.isWhole = map === null || (!isMore && !hasMoreRecords);
+      if (facts.length === 0 && !endsWithRoot) return round;
+      const batch = map && { map, granted, endsWithRoot };
+      const next = await append(sql, tree, { facts, waitingIds, batch }, grow);
+      return { ...round, tree: next, integrated: facts.length };
     });
   }
 
@@ -124,6 +139,52 @@ export class LogIntegrationStore {
   tree(): Promise<LogTree> {
     return this.sql.one(TREE, {});
   }
+}
+
+/** Takes up to `limit` waiting facts, and drops marks without a fact. `isMore` is true if more may wait. */
+async function takeWaiting(sql: TransactionSql, limit: number) {
+  const waiting = await sql.run(WAITING, { limit });
+  const [facts, granted]: [LoggedFact[], (SubjectRef | null)[]] = [[], []];
+  const [waitingIds, orphaned]: [number[], number[]] = [[], []];
+  for (const row of waiting) {
+    const fact = factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
+    if (fact === null) orphaned.push(row.waitingId);
+    else {
+      facts.push(fact);
+      granted.push(row.granted);
+      waitingIds.push(row.waitingId);
+    }
+  }
+  if (orphaned.length > 0) {
+    await requireNothingHidden(sql);
+    await sql.run(DROP, { waitingIds: orphaned });
+  }
+  return { facts, granted, waitingIds, orphaned: orphaned.length, isMore: waiting.length >= limit };
+}
+
+interface Batch {
+  facts: readonly LoggedFact[];
+  waitingIds: readonly number[];
+  batch: MapBatch | null;
+}
+
+/** Appends the entries of facts, and the keys and root of the map. Returns the new tree. */
+async function append(sql: TransactionSql, tree: LogTree, { facts, waitingIds, batch }: Batch, grow: GrowLog) {
+  const { size } = tree;
+  const edge = await sql.run(EDGE, { size });
+  const { salts, added, tree: next, map } = await grow(tree, edge, facts, batch);
+  if ((batch === null) !== (map === undefined))
+    throw new Error('entries have keys where the log has a map, and only there');
+  const tiles = added.map((addition) => wholeTile(edge, addition));
+  const appended = { size, waitingIds, salts, tiles, newSize: next.size, root: next.root };
+  const { entries, isNext } = await (map === undefined
+    ? sql.one(APPEND, appended)
+    : sql.one(APPEND_KEYED, { ...appended, prefixes: map.prefixes }));
+  const roots = batch?.endsWithRoot === true ? 1 : 0;
+  if (entries !== facts.length || !isNext || next.size !== size + entries + roots)
+    throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
+  if (batch !== null && map !== undefined) await batch.map.write(map.rows, roots > 0 ? next.size - 1 : null);
+  return next;
 }
 
 function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {

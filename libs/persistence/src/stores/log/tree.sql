@@ -1,6 +1,7 @@
 -- statement: log_tree_take
 -- Locks the tree. Only one process integrates at a time; the others skip it.
-SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
+SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled",
+  (SELECT true FROM map_state m WHERE m.is_one LIMIT 1) IS TRUE AS "hasMap"
   FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED
 
 -- statement: log_tree
@@ -18,24 +19,28 @@ SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
 -- statement: log_waiting_take
 SELECT k.waiting_id::float8 AS "waitingId",
   @fact_of_entry,
-  @own_fact
+  @own_fact,
+  @records,
+  CASE WHEN g.grant_id IS NOT NULL THEN @granted_type(g, s) END AS "granted?.subjectType",
+  @granted_id(g, s) AS "granted?.subjectId"
   FROM (SELECT *, true AS names_writer, true AS names_versions FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   @fact_of_keys
   @own_fact_of_keys
+  @records_of_keys
  ORDER BY k.waiting_id
 
--- statement: log_append
+-- fragment: append(column, value)
 -- Turns waiting facts into entries, in their order, and stores the tree, in one statement.
 WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, announcement_id, is_late, names_writer, names_versions, salt)
+                           erasure_id, restart_id, announcement_id, record_batch_id, is_late, names_writer, names_versions, salt @column)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-         erasure_id, restart_id, announcement_id, is_late,
+         erasure_id, restart_id, announcement_id, record_batch_id, is_late,
          CASE entry_type WHEN 1 THEN true END,
          CASE entry_type WHEN 6 THEN true END,
-         substr(:salts::bytea, (16 * (place - 1) + 1)::int, 16)
+         substr(:salts::bytea, (16 * (place - 1) + 1)::int, 16) @value
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place
   RETURNING 1
@@ -47,6 +52,12 @@ WITH taken AS (
   UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
 )
 SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext"
+
+-- statement: log_append
+@append({}, {})
+
+-- statement: log_append_keyed
+@append({, key_prefixes}, {, (:prefixes::bytea[])[place]})
 
 -- statement: log_waiting_drop
 -- Deletes marks of facts that are missing from their tables or already have an entry.
@@ -162,7 +173,9 @@ SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 
                             coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
                             coalesce(e.erasure_id, w.erasure_id) AS erasure_id,
                             coalesce(e.restart_id, w.restart_id) AS restart_id,
-                            coalesce(e.announcement_id, w.announcement_id) AS announcement_id) k ON true
+                            coalesce(e.announcement_id, w.announcement_id) AS announcement_id,
+                            coalesce(e.record_batch_id, w.record_batch_id) AS record_batch_id) k ON true
   @fact_of_keys
   @own_fact_of_keys
- CROSS JOIN LATERAL (SELECT coalesce(@fact_at, @own_fact_at) AS at) f
+  @records_of_keys
+ CROSS JOIN LATERAL (SELECT coalesce(@fact_at, @own_fact_at, b.batched_at) AS at) f

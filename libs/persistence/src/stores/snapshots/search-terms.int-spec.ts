@@ -81,6 +81,20 @@ it('a subject is found by its latest version immediately', async () => {
   expect(await found(identifier('lei:other'), 'beta')).toEqual([]);
 });
 
+it('an identifier without its scheme is found under each scheme, and its subject once', async () => {
+  await write('bare-1', terms(null, { kvk: 'B1', sapnr: 'B1', vat: 'OTHER' }));
+  await write('bare-2', terms(null, { rare: 'B1' }));
+  await write('bare-3', terms(null, { kvk: 'B12' }));
+  await write('bare-4', terms(null, { alpha: 'B1' }), { subjectType: 'individual' });
+  await write('bare-5', terms(null, { kvk: 'B1' }), { tenantId: 'beta' });
+  for (const limit of [1, 2, 20]) {
+    expect(await found(identifier('b-1'), 'acme', limit)).toEqual(['bare-4', 'bare-2', 'bare-1']);
+  }
+  expect(await found(identifier('b-1'), 'beta')).toEqual(['bare-5']);
+  expect(await found(identifier('other'))).toEqual(['bare-1']);
+  expect(await found(identifier('kvk'))).toEqual([]);
+});
+
 it('a subject is not found after the erasure of its latest version, and the erasure of an older one changes nothing', async () => {
   await write('erased', terms('erased name', { gone: '1' }));
   await write('erased', terms('erased name', { gone: '1' }), { snapshotVersion: 2 });
@@ -166,6 +180,8 @@ it('reads no more rows beside many other subjects', async () => {
     for (const [statement, given] of [
       ['subjects_by_identifier', { scheme: 'nr', value: 'large-2' }],
       ['subjects_by_identifier', { scheme: 'country', value: 'CH' }],
+      ['subjects_by_bare_identifier', { value: 'large-2' }],
+      ['subjects_by_bare_identifier', { value: 'CH' }],
       ['subjects_by_name', { prefix: 'name 2', afterName: '' }],
       ['subjects_by_name', { prefix: 'name', afterName: '' }],
     ] as const) {

@@ -3,6 +3,7 @@ import {
   type Actor,
   type EvidenceToMend,
   type Identifier,
+  type SoughtIdentifier,
   SUBJECT_TYPES,
   type SubjectRef,
   type SubjectType,
@@ -26,7 +27,7 @@ export interface OwnedSubject extends SubjectRef {
 }
 
 /** A search by the latest version: an identifier, or the start of the name. Both are folded. */
-export type ContentSearch = { by: 'identifier'; identifier: Identifier } | { by: 'name'; prefix: string };
+export type ContentSearch = { by: 'identifier'; identifier: SoughtIdentifier } | { by: 'name'; prefix: string };
 
 /**
  * A search by the start of the id, byte for byte (empty for all), and by evidence to mend (null for any); or a search by content.
@@ -62,6 +63,10 @@ const BY_IDENTIFIER = statement<Actor & Identifier & After, ListRow<AccessFacts,
   'subjects_by_identifier',
 );
 
+const BY_BARE_IDENTIFIER = statement<Actor & { value: string } & After, ListRow<AccessFacts, OwnedSubject>>(
+  'subjects_by_bare_identifier',
+);
+
 const BY_NAME = statement<
   Actor & After & { prefix: string; afterName: string | number },
   ListRow<AccessFacts, OwnedSubject>
@@ -93,8 +98,14 @@ export class SubjectStore {
         const query = evidence === null ? OWNED : TO_MEND[evidence];
         return toList(await this.sql.run(query, { ...place, after: afters, prefix }), limit);
       }
-      case 'identifier':
-        return toList(await this.sql.run(BY_IDENTIFIER, { ...place, ...search.identifier }), limit);
+      case 'identifier': {
+        const { scheme, value } = search.identifier;
+        const rows =
+          scheme === null
+            ? this.sql.run(BY_BARE_IDENTIFIER, { ...place, value })
+            : this.sql.run(BY_IDENTIFIER, { ...place, scheme, value });
+        return toList(await rows, limit);
+      }
       case 'name':
         return toList(await this.sql.run(BY_NAME, { ...place, prefix: search.prefix, afterName }), limit);
     }

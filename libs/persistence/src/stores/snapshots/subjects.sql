@@ -52,7 +52,12 @@ SELECT @facts,
 LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
                       WHERE s.subject_type = :afterType AND s.subject_id = :afterId LIMIT 1) last ON true
 
--- statement: subjects_by_identifier
+-- fragment: first_scheme
+-- The first of the schemes under which a subject has the value. With a filter, no plan searches the value alone.
+(SELECT min(e.scheme) FILTER (WHERE e.value = d.value) FROM subject_identifiers e
+                         WHERE e.subject_key = d.subject_key)
+
+-- fragment: by_identifier(columns, values, condition)
 -- Lists by type, then newest first.
 SELECT @found,
        ARRAY[s.subject_type, s.subject_id] AS position
@@ -64,18 +69,25 @@ SELECT @found,
       FROM unnest(:types::text[]) AS range(subject_type)
      CROSS JOIN LATERAL (
        SELECT * FROM subject_identifiers d
-        WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
-                > (i.tenant_id, :scheme, :value, range.subject_type,
+        WHERE (@columns, d.subject_type, -d.subject_key)
+                > (@values, range.subject_type,
                    CASE range.subject_type WHEN :afterType THEN -last.subject_key ELSE -9223372036854775807 END)
-          AND (d.owner_tenant_id, d.scheme, d.value, d.subject_type) <= (i.tenant_id, :scheme, :value, range.subject_type)
-          AND f.member_status = 'active'
-        ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT :rows
+          AND (@columns, d.subject_type) <= (@values, range.subject_type)
+          AND f.member_status = 'active' @condition
+        ORDER BY @columns, d.subject_type, -d.subject_key LIMIT :rows
      ) d
      ORDER BY d.subject_type, -d.subject_key LIMIT :rows
   ) d ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s ON true
   @latest_snapshot(s.subject_key, n)
  ORDER BY d.subject_type, -d.subject_key
+
+-- statement: subjects_by_identifier
+@by_identifier({d.owner_tenant_id, d.scheme, d.value}, {i.tenant_id, :scheme, :value}, )
+
+-- statement: subjects_by_bare_identifier
+-- Finds the value under any scheme. A subject that has it under several is listed once.
+@by_identifier({d.owner_tenant_id || '/', d.value}, {i.tenant_id || '/', :value}, AND d.scheme = @first_scheme)
 
 -- statement: subjects_by_name
 -- Lists by type and name. As in `owned`, rows that do not match the prefix are removed after the limit. The expression on

@@ -1,5 +1,5 @@
 import { Copy } from './copy.tsx';
-import styles from './ui.module.css';
+import styles from '../ui.module.css';
 
 /** Shows the beginning of a hash or an id, and copies the whole. */
 export function Hash({ value, length = 12 }: { value: string; length?: number }) {

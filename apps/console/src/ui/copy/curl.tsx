@@ -1,4 +1,4 @@
-import { TEXT } from '../text/ui.ts';
+import { TEXT } from '../../text/ui.ts';
 import { Copy } from './copy.tsx';
 
 /** A request to the API. */

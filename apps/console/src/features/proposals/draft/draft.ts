@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import type { Snapshot } from '@identity-state/client';
-import type { SubjectAddress } from '../../app/address.ts';
+import type { SubjectAddress } from '../../../app/address.ts';
 import { contentOf, type JsonObject, type LeftOver, patchOf } from './content.ts';
 
 /** A proposal that is not sent yet. */

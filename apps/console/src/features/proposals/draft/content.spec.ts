@@ -1,19 +1,14 @@
+import { fitOf, withItem, withMended, withRole, withSupport, withValueAt } from './backing.ts';
 import {
   carriedOver,
   contentFrom,
-  fitOf,
   followed,
   type JsonObject,
   patchOf,
   pathsOf,
   stepsOf,
-  withItem,
-  withMended,
   without,
-  withRole,
-  withSupport,
   withValue,
-  withValueAt,
 } from './content.ts';
 
 const item = (id: string): JsonObject => ({

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { useWorkerRoom } from '../../app/worker.ts';
+import { useWorkerRoom } from '../../../app/worker.ts';
 import { keepPatch } from './content.ts';
 import { type Draft, drafts } from './draft.ts';
 import type { Reading, ReadJob } from './draft.worker.ts';

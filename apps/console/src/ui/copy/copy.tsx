@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import { TEXT } from '../text/ui.ts';
-import { Button } from './button.tsx';
-import styles from './ui.module.css';
+import { TEXT } from '../../text/ui.ts';
+import { Button } from '../button.tsx';
+import styles from '../ui.module.css';
 
 const SHOWN_MS = 2_000;
 

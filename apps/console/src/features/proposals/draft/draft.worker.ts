@@ -1,4 +1,4 @@
-import { serve } from '../../app/worker-side.ts';
+import { serve } from '../../../app/worker-side.ts';
 import { contentFrom, followed, type JsonObject, patchOf } from './content.ts';
 
 /** A typed text, and the content that it changes. */

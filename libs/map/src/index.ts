@@ -1,0 +1,18 @@
+export { decodeBase64url, encodeBase64url } from './base64url';
+export * from './errors';
+export * from './key';
+export { ladderNumbers, newestOfLadder, type Rung } from './ladder';
+export * from './limits';
+export * from './look-up';
+export * from './look-up-json';
+export * from './map-root';
+export { MAX_BUCKET_KEYS, type StoredKey } from './stored/bucket';
+export * from './stored/insert';
+export * from './stored/read';
+export type { RowReader, StoredRow } from './stored/rows';
+export * from './stream';
+export { emptyMapRoot, innerHash, mapLeafHash, valueOf, type MapLeaf } from './tree/hashes';
+export { formatLevels, parseLevels, verifyPath, type MapPath, type PathLevel } from './tree/path';
+export { rootOfSorted } from './tree/sorted';
+export type { VrfGroup } from './vrf/group';
+export * from './vrf/vrf';

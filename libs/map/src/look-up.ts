@@ -1,0 +1,138 @@
+import { equalBytes, leafHash, type TreeHead, verifyInclusion } from '@iss/tlog';
+import { MapError } from './errors';
+import { keyOfOutput, vrfInput } from './key';
+import { newestOfLadder } from './ladder';
+import { parseMapRootEntry } from './map-root';
+import { requireIndexes } from './tree/indexes';
+import { valueOf, type MapLeaf } from './tree/hashes';
+import { type PathLevel, verifyPath } from './tree/path';
+import type { VrfGroup } from './vrf/group';
+import { vrfVerify } from './vrf/vrf';
+
+/** The proof that the key of a number is in the map with these log indexes, or is not in it (no log indexes). */
+export interface LookUp {
+  readonly number: number;
+  readonly vrfProof: Uint8Array;
+  readonly logIndexes: readonly number[];
+  readonly levels: readonly PathLevel[];
+  /** The leaf to which the bits of an absent key lead. Null for a present key and in the empty map. */
+  readonly other: MapLeaf | null;
+}
+
+/** A whole proof about one stream, as in the member `map` of answers. */
+export interface MapProof {
+  readonly checkpoint: string;
+  readonly mapRoot: { readonly logIndex: number; readonly entry: string; readonly inclusion: readonly Uint8Array[] };
+  readonly lookUps: readonly LookUp[];
+}
+
+/** The keys and the log that a proof must fit. `tree` is the log's tree by the proof's checkpoint, which the caller has verified. */
+export interface MapTrust {
+  readonly group: VrfGroup;
+  readonly publicKey: Uint8Array;
+  readonly origin: string;
+  readonly tree: TreeHead;
+}
+
+/** The newest number of a stream and the log index of its entry. The number 0 with null says that the stream is empty. */
+export interface Newest {
+  readonly number: number;
+  readonly logIndex: number | null;
+}
+
+/**
+ * Verifies that the last leaf of the log is the proof's root of the map, and returns the root.
+ *
+ * @throws MapError `root_refused` or `malformed`; TlogError if the inclusion proof does not hold
+ */
+export function verifyMapRoot(tree: TreeHead, { mapRoot }: Pick<MapProof, 'mapRoot'>): Uint8Array {
+  const { covers, root } = parseMapRootEntry(mapRoot.entry);
+  if (covers !== tree.size - 1 || mapRoot.logIndex !== covers) {
+    throw new MapError('root_refused', `The map's root covers the log to ${covers}, not to ${tree.size - 1}, its end.`);
+  }
+  verifyInclusion(leafHash(mapRoot.entry), covers, tree, mapRoot.inclusion);
+  return root;
+}
+
+/**
+ * Verifies one look-up: first the VRF, then the path. Returns the key.
+ *
+ * @throws MapError
+ */
+export function verifyLookUp(trust: MapTrust, root: Uint8Array, stream: string, lookUp: LookUp): Uint8Array {
+  const { logIndexes, levels, other } = lookUp;
+  const input = vrfInput(trust.origin, stream, lookUp.number);
+  const key = keyOfOutput(vrfVerify(trust.group, trust.publicKey, input, lookUp.vrfProof));
+  if (logIndexes.length === 0) {
+    verifyPath(root, key, null, { leaf: other, levels });
+    return key;
+  }
+  if (other !== null) throw new MapError('path_refused', 'The look-up of a present key contains another leaf.');
+  requireIndexes(logIndexes, trust.tree.size - 2);
+  const value = valueOf(logIndexes);
+  verifyPath(root, key, value, { leaf: { key, value }, levels });
+  return key;
+}
+
+/**
+ * Verifies that a number is the newest of its stream among the first `asOfSize` entries of the log (default: all that
+ * the checkpoint covers), and returns it. Refuses an older size if the numbers were not logged in their order.
+ *
+ * @throws MapError, or TlogError if the inclusion proof does not hold
+ */
+export function verifyNewest(trust: MapTrust, stream: string, proof: MapProof, asOfSize = trust.tree.size): Newest {
+  if (!Number.isSafeInteger(asOfSize) || asOfSize < 0 || asOfSize > trust.tree.size) {
+    throw new MapError(
+      'out_of_range',
+      `The size ${asOfSize} is not from 0 to ${trust.tree.size}, the size of the log.`,
+    );
+  }
+  const root = verifyMapRoot(trust.tree, proof);
+  const indexes = new Map<number, number>();
+  const rungs = proof.lookUps.map((lookUp) => {
+    verifyLookUp(trust, root, stream, lookUp);
+    const [first, second] = lookUp.logIndexes;
+    if (second !== undefined) {
+      throw new MapError('doubled', `Number ${lookUp.number} is in two log entries, ${first} and ${second}.`);
+    }
+    if (first !== undefined) indexes.set(lookUp.number, first);
+    return { number: lookUp.number, isPresent: first !== undefined && first < asOfSize };
+  });
+  // An imported version may be logged before its previous one. That hides nothing at the whole size, but "n was the newest" does
+  // not follow for an older one.
+  if (asOfSize < trust.tree.size) requireAscending(indexes);
+  const number = newestOfLadder(rungs);
+  return { number, logIndex: indexes.get(number) ?? null };
+}
+
+/**
+ * Verifies that a stream does not have a number, but has all lower ones. The number 1 says that the stream is empty.
+ *
+ * @throws MapError `ladder_refused` if another number is the newest; else as `verifyNewest`
+ */
+export function verifyAbsence(trust: MapTrust, stream: string, number: number, proof: MapProof): void {
+  const newest = verifyNewest(trust, stream, proof).number;
+  if (newest + 1 === number) return;
+  throw new MapError('ladder_refused', `The newest number is ${newest}, so ${number} is not the next one.`);
+}
+
+/**
+ * Checks that an entry's keys contain the key of a number. `key` comes from `verifyLookUp`.
+ *
+ * @throws MapError `path_refused`
+ */
+export function requireKeyOfEntry(keys: readonly Uint8Array[], key: Uint8Array): void {
+  if (keys.some((candidate) => equalBytes(candidate, key))) return;
+  throw new MapError('path_refused', 'The entry does not carry the key of its number.');
+}
+
+/** @throws MapError `ladder_refused` if a higher number has a lower log index */
+function requireAscending(indexes: ReadonlyMap<number, number>): void {
+  const sorted = [...indexes].sort(([one], [other]) => one - other);
+  sorted.forEach(([number, index], at) => {
+    const previous = sorted[at - 1];
+    if (previous !== undefined && previous[1] >= index) {
+      throw new MapError('ladder_refused', `Number ${number} was logged before number ${previous[0]}.`);
+    }
+  });
+}

@@ -1,0 +1,64 @@
+import { concatBytes, leafHash, rootOfLeaves, sha256 } from '@iss/tlog';
+import { MapError } from '../errors';
+import { KEY_SIZE } from '../limits';
+
+/** A key with its value. */
+export interface MapLeaf {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/**
+ * Returns the value of a key: the RFC 6962 root of the list of log indexes that carry it, ascending. Each leaf's data is
+ * an index as a big-endian uint64.
+ */
+export function valueOf(logIndexes: readonly number[]): Uint8Array {
+  return rootOfLeaves(
+    logIndexes.map((index) => {
+      const bytes = new Uint8Array(8);
+      new DataView(bytes.buffer).setBigUint64(0, BigInt(index));
+      return leafHash(bytes);
+    }),
+  );
+}
+
+/** Returns SHA-256(key ‖ value). */
+export function mapLeafHash({ key, value }: MapLeaf): Uint8Array {
+  return sha256(concatBytes(requireKey(key), value));
+}
+
+/** Returns SHA-256(left ‖ right ‖ bit), where the children differ first at this bit of their keys. */
+export function innerHash(left: Uint8Array, right: Uint8Array, bit: number): Uint8Array {
+  return sha256(concatBytes(left, right, Uint8Array.of(bit)));
+}
+
+/** Returns the root of the empty map: SHA-256 of the empty string. */
+export function emptyMapRoot(): Uint8Array {
+  return sha256(new Uint8Array(0));
+}
+
+/** Returns a bit of a key. Bit 0 is the most significant bit of the first byte. */
+export function bitOf(key: Uint8Array, bit: number): 0 | 1 {
+  return ((key[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1 ? 1 : 0;
+}
+
+/** Returns the first bit at which two keys differ, or 256 if they are equal. */
+export function firstDifference(one: Uint8Array, other: Uint8Array): number {
+  for (let at = 0; at < KEY_SIZE; at++) {
+    const difference = (one[at] ?? 0) ^ (other[at] ?? 0);
+    if (difference !== 0) return 8 * at + Math.clz32(difference) - 24;
+  }
+  return 8 * KEY_SIZE;
+}
+
+/** Compares keys as byte strings. */
+export function compareKeys(one: Uint8Array, other: Uint8Array): number {
+  const bit = firstDifference(one, other);
+  return bit === 8 * KEY_SIZE ? 0 : bitOf(one, bit) - bitOf(other, bit);
+}
+
+/** @throws MapError `malformed` */
+export function requireKey(key: Uint8Array): Uint8Array {
+  if (key.length === KEY_SIZE) return key;
+  throw new MapError('malformed', `A key of the map has ${KEY_SIZE} bytes, not ${key.length}.`);
+}

@@ -1,0 +1,153 @@
+-- The map shows that a version is the newest one, and that nothing is left out (docs/decisions/0041-map-over-the-log.md): an insert-only set of
+-- pseudonymous keys over the entries of the log. It is off until a worker has LOG_VRF_KEY.
+
+CREATE TABLE map_state (
+  is_one         boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+  origin         text COLLATE "C" NOT NULL,
+  vrf_key        text COLLATE "C" NOT NULL CHECK (vrf_key ~ '^VRF[+][A-Za-z0-9+/]{43}=$'),
+  starts_at      bigint NOT NULL CHECK (starts_at >= 0 AND starts_at % 256 = 0),
+  backfilled_to  bigint NOT NULL DEFAULT 0 CHECK (backfilled_to BETWEEN 0 AND starts_at),
+  key_count      bigint NOT NULL DEFAULT 0,
+  root           bytea NOT NULL DEFAULT sha256('') CHECK (octet_length(root) = 32),
+  switched_on_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON COLUMN map_state.starts_at IS 'From this log index on, entries are iss_log_entry_v2 and carry their keys';
+COMMENT ON COLUMN map_state.backfilled_to IS 'The entries before this log index have their keys in map.backfill entries';
+
+CREATE TABLE map_streams (
+  stream     text COLLATE "C" PRIMARY KEY,
+  last       bigint NOT NULL CHECK (last > 0),
+  backfilled bigint NOT NULL DEFAULT 0 CHECK (backfilled BETWEEN 0 AND last)
+);
+COMMENT ON TABLE map_streams IS 'The last number of each stream whose numbers are given at integration';
+COMMENT ON COLUMN map_streams.backfilled IS 'The last number that a map.backfill entry gave to an entry from before the map';
+
+CREATE TABLE map_tiles (
+  path    bytea PRIMARY KEY CHECK (octet_length(path) BETWEEN 1 AND 33),
+  content bytea NOT NULL
+);
+CREATE TABLE map_buckets (
+  path    bytea PRIMARY KEY CHECK (octet_length(path) BETWEEN 1 AND 33),
+  content bytea NOT NULL
+);
+COMMENT ON TABLE map_tiles IS 'Inner hashes of the map; the path is the number of bits that the keys share, and these bits';
+COMMENT ON TABLE map_buckets IS 'Keys of the map with the log indexes of their entries';
+
+-- Not validated: no existing entry has the new columns.
+ALTER TABLE log_entries
+  ADD COLUMN key_prefixes bytea,
+  ADD COLUMN key_counts bytea,
+  ADD COLUMN backfill_from bigint,
+  ADD COLUMN map_root bytea,
+  DROP CONSTRAINT log_entries_salted,
+  ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type IN (1, 9, 10)) NOT VALID,
+  ADD CONSTRAINT log_entries_map_root CHECK ((entry_type = 9) = (map_root IS NOT NULL) AND (map_root IS NULL OR octet_length(map_root) = 32)) NOT VALID,
+  ADD CONSTRAINT log_entries_backfill CHECK ((entry_type = 10) = (backfill_from IS NOT NULL) AND (entry_type = 10) = (key_counts IS NOT NULL)) NOT VALID;
+CREATE UNIQUE INDEX log_entries_of_backfill ON log_entries (backfill_from) WHERE backfill_from IS NOT NULL;
+COMMENT ON COLUMN log_entries.key_prefixes IS 'The first 8 bytes of each key. The whole key is in a bucket of the map. Null if the entry is iss_log_entry_v1';
+COMMENT ON COLUMN log_entries.key_counts IS 'A map.backfill entry (10): the number of keys of each entry from backfill_from on, one byte each';
+COMMENT ON COLUMN log_entries.map_root IS 'A map.root entry (9): the root of the map over all entries up to this one';
+
+-- The key of an entry never changes. Rows of the map only grow, except that a bucket that is too large is split.
+CREATE FUNCTION refuse_map_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RAISE EXCEPTION 'the map only grows: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER map_state_grows BEFORE UPDATE ON map_state
+  FOR EACH ROW WHEN ((NEW.origin, NEW.vrf_key, NEW.starts_at, NEW.switched_on_at) IS DISTINCT FROM (OLD.origin, OLD.vrf_key, OLD.starts_at, OLD.switched_on_at)
+                     OR NEW.backfilled_to < OLD.backfilled_to OR NEW.key_count < OLD.key_count)
+  EXECUTE FUNCTION refuse_map_change();
+CREATE TRIGGER map_state_stays BEFORE DELETE ON map_state FOR EACH ROW EXECUTE FUNCTION refuse_map_change();
+CREATE TRIGGER map_streams_grow BEFORE UPDATE ON map_streams
+  FOR EACH ROW WHEN (NEW.stream <> OLD.stream OR NEW.last < OLD.last OR NEW.backfilled < OLD.backfilled)
+  EXECUTE FUNCTION refuse_map_change();
+CREATE TRIGGER map_streams_stay BEFORE DELETE ON map_streams FOR EACH ROW EXECUTE FUNCTION refuse_map_change();
+CREATE TRIGGER map_tiles_stay BEFORE DELETE ON map_tiles FOR EACH ROW EXECUTE FUNCTION refuse_map_change();
+
+-- Returns the keys of a bucket, each as 32 bytes and the varints of its log indexes; all but the last are odd.
+CREATE FUNCTION map_bucket_keys(content bytea) RETURNS SETOF bytea
+  LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  at integer := 0;
+  until integer;
+  is_odd boolean;
+BEGIN
+  WHILE at < octet_length(content) LOOP
+    until := at + 32;
+    LOOP
+      is_odd := get_byte(content, until) & 1 = 1;
+      WHILE get_byte(content, until) >= 128 LOOP until := until + 1; END LOOP;
+      until := until + 1;
+      EXIT WHEN NOT is_odd;
+    END LOOP;
+    RETURN NEXT substr(content, at + 1, until - at);
+    at := until;
+  END LOOP;
+END $$;
+
+-- A changed bucket has all of its former keys with their log indexes. A key may only get more log indexes.
+CREATE FUNCTION refuse_key_removal() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND NEW.path = OLD.path
+     AND NOT EXISTS (SELECT FROM (SELECT public.map_bucket_keys(OLD.content) AS o EXCEPT SELECT public.map_bucket_keys(NEW.content)) changed
+                      WHERE NOT EXISTS (SELECT FROM public.map_bucket_keys(NEW.content) n
+                                         WHERE substr(n, 1, 32) = substr(o, 1, 32) AND octet_length(n) > octet_length(o))) THEN
+    RETURN NULL;
+  END IF;
+  -- The keys of a split bucket are in the buckets below it.
+  IF TG_OP = 'DELETE'
+     AND NOT EXISTS (SELECT FROM public.map_bucket_keys(OLD.content) o
+                      WHERE NOT EXISTS (SELECT FROM generate_series(get_byte(OLD.path, 0) + 1, 255) AS bits(count)
+                                         CROSS JOIN LATERAL (SELECT (count + 7) / 8 AS bytes) l
+                                         JOIN public.map_buckets b
+                                           ON b.path = set_byte('\x00'::bytea, 0, count) || CASE WHEN count % 8 = 0 THEN substr(o, 1, bytes)
+                                                ELSE substr(o, 1, bytes - 1) || set_byte('\x00'::bytea, 0, get_byte(o, bytes - 1) & (255 << (8 - count % 8)) & 255) END
+                                         CROSS JOIN LATERAL public.map_bucket_keys(b.content) n
+                                         WHERE n = o OR (substr(n, 1, 32) = substr(o, 1, 32) AND octet_length(n) > octet_length(o)))) THEN
+    RETURN NULL;
+  END IF;
+  RAISE EXCEPTION 'the map only grows: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER map_buckets_grow AFTER UPDATE ON map_buckets FOR EACH ROW EXECUTE FUNCTION refuse_key_removal();
+-- At the end of the transaction, when the buckets below it are written.
+CREATE CONSTRAINT TRIGGER map_buckets_stay AFTER DELETE ON map_buckets
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_key_removal();
+
+CREATE TRIGGER map_state_not_truncated BEFORE TRUNCATE ON map_state FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
+CREATE TRIGGER map_streams_not_truncated BEFORE TRUNCATE ON map_streams FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
+CREATE TRIGGER map_tiles_not_truncated BEFORE TRUNCATE ON map_tiles FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
+CREATE TRIGGER map_buckets_not_truncated BEFORE TRUNCATE ON map_buckets FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
+
+-- As in 21-log-restarts, without the entries of the map, which name no fact. The map of the new origin starts empty.
+CREATE OR REPLACE FUNCTION restart_log(new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text)
+RETURNS TABLE (id bigint, entries bigint) LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  -- Below those of a backfill (10-transparency-log), and exact as a double.
+  base CONSTANT bigint := -(1::bigint << 53) + 2;
+  tree record;
+  keys text;
+BEGIN
+  -- Nobody integrates meanwhile.
+  SELECT * INTO STRICT tree FROM log_tree WHERE is_one FOR UPDATE;
+  INSERT INTO log_restarts (origin, previous_origin, previous_size, previous_root, previous_checkpoint, kept_size, kept_root, reason)
+  VALUES (new_origin, former_origin, former_size, former_root, checkpoint, tree.size, tree.root, why)
+  RETURNING restart_id INTO id;
+  EXECUTE format('CREATE TABLE log_archive_%s_entries AS TABLE log_entries', id);
+  EXECUTE format('CREATE TABLE log_archive_%s_tiles AS TABLE log_tiles', id);
+  EXECUTE format('CREATE TABLE log_archive_%s_checkpoints AS TABLE log_checkpoints', id);
+  -- Whatever names a fact in a mark does so in an entry.
+  SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT keys FROM pg_attribute
+   WHERE attrelid = 'log_waiting'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'waiting_id';
+  INSERT INTO log_waiting (waiting_id, entry_type, restart_id) OVERRIDING SYSTEM VALUE VALUES (base - 1, 7, id);
+  EXECUTE format('INSERT INTO log_waiting (waiting_id, %1$s) OVERRIDING SYSTEM VALUE
+                  SELECT $1 + log_index, %1$s FROM log_entries WHERE entry_type NOT IN (9, 10) ORDER BY log_index', keys) USING base;
+  GET DIAGNOSTICS entries = ROW_COUNT;
+  -- Triggers refuse to change or delete a row of these.
+  TRUNCATE log_entries, log_tiles, log_checkpoints, log_tree;
+  TRUNCATE map_state, map_streams, map_tiles, map_buckets;
+  INSERT INTO log_tree (size, root) VALUES (0, sha256(''));
+  -- The feeds are places in the log. What has made its events makes none again.
+  TRUNCATE tenant_feed, shared_feed;
+  UPDATE log_feed SET size = 0, began_at = now();
+  RETURN NEXT;
+END $$;

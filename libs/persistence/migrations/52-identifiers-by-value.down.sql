@@ -1,0 +1,1 @@
+DROP INDEX subject_identifiers_by_value;

@@ -1,0 +1,93 @@
+import type { Sql } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
+
+/** The map of the log. */
+export interface MapState {
+  /** The log's origin, which each key depends on. */
+  origin: string;
+  /** `VRF+<base64>`. */
+  vrfKey: string;
+  /** From this log index on, entries carry their keys. */
+  startsAt: number;
+  /** The entries before this log index have keys in `map.backfill` entries. */
+  backfilledTo: number;
+  keyCount: number;
+  /** The root over all entries of the log; 32 bytes. */
+  root: Buffer;
+  /** The entries in the log. */
+  size: number;
+}
+
+/** A row of the map's tiles or buckets. */
+export interface MapRow {
+  path: Buffer;
+  content: Buffer;
+}
+
+const STATE = statement<NoParameters, MapState>('map_state');
+const TILES = statement<{ paths: readonly Buffer[] }, MapRow>('map_tiles_read');
+const BUCKETS = statement<{ paths: readonly Buffer[] }, MapRow>('map_buckets_read');
+const PREFIXES = statement<
+  { logIndex: number },
+  { prefixes: Buffer | null; isOwn: boolean; counts: Buffer | null; from: number | null }
+>('map_entry_prefixes');
+const ROOT_AT = statement<{ logIndex: number }, { root: Buffer }>('map_root_at');
+const STREAM = statement<{ stream: string }, { last: number }>('map_stream');
+
+/** The bytes of a key that its entry stores. */
+export const KEY_PREFIX_BYTES = 8;
+
+/** Reads the map. */
+export class MapReadStore {
+  constructor(private readonly sql: Pick<Sql, 'run'>) {}
+
+  /** Returns null while the map is off. */
+  async state(): Promise<MapState | null> {
+    return (await this.sql.run(STATE, {}))[0] ?? null;
+  }
+
+  /** Returns the existing tiles at these paths, in any order. */
+  tiles(paths: readonly Uint8Array[]): Promise<MapRow[]> {
+    return this.sql.run(TILES, { paths: paths.map(toBuffer) });
+  }
+
+  /** Returns the existing buckets at these paths, in any order. */
+  buckets(paths: readonly Uint8Array[]): Promise<MapRow[]> {
+    return this.sql.run(BUCKETS, { paths: paths.map(toBuffer) });
+  }
+
+  /**
+   * Returns the first 8 bytes of each key of an entry, in their order. Null if the entry has no keys yet, or does not exist.
+   * A key is the one in its bucket with this start and the log index of the entry. `isOwn` is true if the leaf of the entry
+   * contains the keys.
+   */
+  async keyPrefixes(logIndex: number): Promise<{ prefixes: Buffer[]; isOwn: boolean } | null> {
+    const [row] = await this.sql.run(PREFIXES, { logIndex });
+    if (row === undefined || row.prefixes === null) return null;
+    const all = row.prefixes;
+    const at = (first: number, count: number): Buffer[] =>
+      Array.from({ length: count }, (_, place) =>
+        all.subarray(KEY_PREFIX_BYTES * (first + place), KEY_PREFIX_BYTES * (first + place + 1)),
+      );
+    if (row.isOwn) return { prefixes: at(0, all.length / KEY_PREFIX_BYTES), isOwn: true };
+    const counts = [...(row.counts ?? [])];
+    const place = logIndex - (row.from ?? 0);
+    const before = counts.slice(0, place).reduce((sum, count) => sum + count, 0);
+    return { prefixes: at(before, counts[place] ?? 0), isOwn: false };
+  }
+
+  /** Returns the root in the `map.root` entry at this log index; null if another entry is there. */
+  async rootAt(logIndex: number): Promise<Buffer | null> {
+    return (await this.sql.run(ROOT_AT, { logIndex }))[0]?.root ?? null;
+  }
+
+  /** Returns the last number of a stream; 0 if it has none. Versions of a subject are not counted here. */
+  async lastNumber(stream: string): Promise<number> {
+    return (await this.sql.run(STREAM, { stream }))[0]?.last ?? 0;
+  }
+}
+
+/** Returns the same bytes as a Buffer, which parameters of statements must be. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

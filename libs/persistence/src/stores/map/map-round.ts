@@ -1,0 +1,124 @@
+import type { SubjectRef } from '@iss/domain';
+import type { TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { type MapRow, MapReadStore, toBuffer } from './map-read.store';
+
+/** The log's name and the public VRF key, which every key of the map depends on. */
+export interface MapIdentity {
+  readonly origin: string;
+  /** `VRF+<base64>`. */
+  readonly vrfKey: string;
+}
+
+/** Why a worker cannot continue a map: it has no VRF key, or another origin or key. */
+export type MapRefusal = 'no_vrf_key' | 'unknown_vrf_key';
+
+interface Row {
+  readonly path: Uint8Array;
+  readonly content: Uint8Array;
+}
+
+/** Changed rows of the map. */
+export interface MapRows {
+  readonly root: Uint8Array;
+  readonly tiles: readonly Row[];
+  readonly buckets: readonly Row[];
+  /** The paths of buckets that were split. */
+  readonly deletedBuckets: readonly Uint8Array[];
+  /** The number of new keys. */
+  readonly added: number;
+}
+
+const SWITCH_ON = statement<MapIdentity, { isOn: boolean }>('map_switch_on');
+const NUMBERS = statement<{ streams: readonly { stream: string; count: number }[] }, { stream: string; last: number }>(
+  'map_numbers_take',
+);
+const WRITE = statement<{
+  root: Buffer;
+  tiles: readonly MapRow[];
+  buckets: readonly MapRow[];
+  deletedBuckets: readonly Buffer[];
+  added: number;
+}>('map_write');
+const APPEND_ROOT = statement<{ logIndex: number; root: Buffer }>('map_root_append');
+
+/** The map within one transaction that holds the tree. */
+export class MapRound {
+  private readonly reads: MapReadStore;
+
+  private constructor(
+    private readonly sql: TransactionSql,
+    readonly origin: string,
+  ) {
+    this.reads = new MapReadStore(sql);
+  }
+
+  /**
+   * Opens the map, and switches it on if the log has no entries. Returns null while the map is off, or why this worker cannot
+   * continue it. `identity` is null for a worker without a VRF key.
+   */
+  static async open(
+    sql: TransactionSql,
+    identity: MapIdentity | null,
+    hasMap: boolean,
+    size: number,
+  ): Promise<MapRound | MapRefusal | null> {
+    if (identity === null) return hasMap ? 'no_vrf_key' : null;
+    if (!hasMap && (size > 0 || (await sql.run(SWITCH_ON, identity)).length === 0)) return null;
+    const state = await new MapReadStore(sql).state();
+    const isSame = state?.origin === identity.origin && state.vrfKey === identity.vrfKey;
+    return isSame ? new MapRound(sql, identity.origin) : 'unknown_vrf_key';
+  }
+
+  /** Returns true unless the last entry of the tree is a `map.root` entry. */
+  async needsRoot(size: number): Promise<boolean> {
+    return size > 0 && (await this.reads.rootAt(size - 1)) === null;
+  }
+
+  tiles(paths: readonly Uint8Array[]): Promise<MapRow[]> {
+    return this.reads.tiles(paths);
+  }
+
+  buckets(paths: readonly Uint8Array[]): Promise<MapRow[]> {
+    return this.reads.buckets(paths);
+  }
+
+  /** Takes this many new numbers of each stream. Returns the last number of each. */
+  async takeNumbers(counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    if (counts.size === 0) return new Map();
+    // In one order, so that a statement on another connection never waits for half of them.
+    const streams = [...counts]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([stream, count]) => ({ stream, count }));
+    return new Map((await this.sql.run(NUMBERS, { streams })).map(({ stream, last }) => [stream, last]));
+  }
+
+  /** Stores changed rows, and the `map.root` entry if it has a place. */
+  async write(rows: MapRows, rootIndex: number | null): Promise<void> {
+    const { tiles, buckets, deletedBuckets, added } = rows;
+    const root = toBuffer(rows.root);
+    const written = { root, added, tiles: tiles.map(toRow), buckets: buckets.map(toRow) };
+    if (tiles.length > 0) await this.sql.run(WRITE, { ...written, deletedBuckets: deletedBuckets.map(toBuffer) });
+    if (rootIndex !== null) await this.sql.run(APPEND_ROOT, { logIndex: rootIndex, root });
+  }
+}
+
+function toRow({ path, content }: Row): MapRow {
+  return { path: toBuffer(path), content: toBuffer(content) };
+}
+
+/** The part of a batch of facts that concerns the map. */
+export interface MapBatch {
+  readonly map: MapRound;
+  /** The subject of each fact about a grant; null for other facts. */
+  readonly granted: readonly (SubjectRef | null)[];
+  /** True if the batch must end with a `map.root` entry, because nothing else waits. */
+  readonly endsWithRoot: boolean;
+}
+
+/** The growth of the map by a batch of facts. */
+export interface MapGrowth {
+  /** For each fact, the first 8 bytes of its keys. */
+  readonly prefixes: readonly Buffer[];
+  readonly rows: MapRows;
+}

@@ -1,0 +1,62 @@
+-- statement: map_state
+SELECT m.origin, m.vrf_key AS "vrfKey", m.starts_at::float8 AS "startsAt", m.backfilled_to::float8 AS "backfilledTo",
+  m.key_count::float8 AS "keyCount", m.root,
+  (SELECT t.size::float8 FROM log_tree t WHERE t.is_one) AS size
+  FROM map_state m WHERE m.is_one
+
+-- fragment: map_rows(table)
+SELECT m.path, m.content
+  FROM unnest(:paths::bytea[]) AS i(path)
+ CROSS JOIN LATERAL (SELECT * FROM @table m WHERE m.path = i.path LIMIT 1) m
+
+-- statement: map_tiles_read
+@map_rows(map_tiles)
+
+-- statement: map_buckets_read
+@map_rows(map_buckets)
+
+-- statement: map_entry_prefixes
+-- Reads the first bytes of the keys of an entry: its own, or those that a map.backfill entry gave it.
+SELECT coalesce(e.key_prefixes, b.key_prefixes) AS prefixes, e.key_prefixes IS NOT NULL AS "isOwn",
+  b.key_counts AS counts, b.backfill_from::float8 AS "from"
+  FROM log_entries e
+  LEFT JOIN LATERAL (SELECT * FROM log_entries b
+                      WHERE b.backfill_from = e.log_index - e.log_index % 256 AND e.key_prefixes IS NULL LIMIT 1) b ON true
+ WHERE e.log_index = :logIndex::bigint
+
+-- statement: map_root_at
+-- Reads the root in the map.root entry at this log index.
+SELECT e.map_root AS root FROM log_entries e WHERE e.log_index = :logIndex::bigint AND e.map_root IS NOT NULL
+
+-- statement: map_stream
+-- Reads the last number of a stream. The versions of a subject have no row.
+SELECT m.last::float8 AS last FROM map_streams m WHERE m.stream = :stream
+
+-- statement: map_switch_on
+-- Switches the map on, in a log without entries. An older worker must not do so under the name of an ended log.
+INSERT INTO map_state (origin, vrf_key, starts_at)
+SELECT :origin, :vrfKey, 0
+ WHERE coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), :origin) = :origin
+RETURNING true AS "isOn"
+
+-- statement: map_numbers_take
+-- Gives each stream as many new numbers, and returns the last one.
+INSERT INTO map_streams (stream, last)
+SELECT * FROM unnest(:streams.stream::text[], :streams.count::bigint[])
+    ON CONFLICT (stream) DO UPDATE SET last = map_streams.last + excluded.last
+RETURNING stream, last::float8 AS last
+
+-- statement: map_write
+WITH tiled AS (
+  INSERT INTO map_tiles (path, content) SELECT * FROM unnest(:tiles.path::bytea[], :tiles.content::bytea[])
+      ON CONFLICT (path) DO UPDATE SET content = excluded.content
+), bucketed AS (
+  INSERT INTO map_buckets (path, content) SELECT * FROM unnest(:buckets.path::bytea[], :buckets.content::bytea[])
+      ON CONFLICT (path) DO UPDATE SET content = excluded.content
+), split AS (
+  DELETE FROM map_buckets WHERE path = ANY (:deletedBuckets::bytea[])
+)
+UPDATE map_state SET root = :root, key_count = key_count + :added::bigint WHERE is_one
+
+-- statement: map_root_append
+INSERT INTO log_entries (log_index, entry_type, map_root) VALUES (:logIndex::bigint, 9, :root::bytea)

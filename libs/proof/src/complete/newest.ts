@@ -1,0 +1,94 @@
+import type { JsonValue } from '@iss/domain/pure';
+import {
+  keyOfOutput,
+  MapError,
+  type MapErrorCode,
+  parseMapProof,
+  parseVrfPublicKey,
+  verifyNewest,
+  vrfInput,
+  vrfVerify,
+} from '@iss/map';
+import { nobleGroup } from '@iss/map/noble';
+import { encodeBase64Url, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
+import { judged, UnreadableError, VerificationError, type VerificationFailure } from '../errors';
+import { requireCheckpoint, requireFresh } from '../trust';
+
+/** The keys that the reader trusts, and how old a checkpoint may be. */
+export interface MapTrust {
+  readonly policy: Policy;
+  /** `VRF+<base64>`, from a source that the reader trusts. */
+  readonly vrfKey: string;
+  readonly maxAgeMs?: number | undefined;
+  /** Milliseconds since 1970. Default: the clock. */
+  readonly now?: number | undefined;
+}
+
+/** The proved newest number of a stream. */
+export interface ProvedNewest {
+  readonly verified: VerifiedCheckpoint;
+  /** 0 if the stream is empty. */
+  readonly number: number;
+  /** Null if the stream is empty. */
+  readonly head: {
+    readonly logIndex: number;
+    /** The key of the number, in base64url. */
+    readonly key: string;
+  } | null;
+}
+
+/**
+ * Proves the newest number of a stream among the first `asOfSize` log entries: first the checkpoint by the policy, then that its last entry
+ * is the root of the map, then each look-up, then that the look-ups are complete.
+ *
+ * @throws VerificationError, `not_newest` or `logged_twice` if the map says otherwise
+ */
+export async function proveNewest(
+  stream: string,
+  map: JsonValue,
+  { policy, vrfKey, maxAgeMs, now = Date.now() }: MapTrust,
+  asOfSize?: number,
+): Promise<ProvedNewest> {
+  const proof = mapJudged('The proof', () => parseMapProof(map));
+  const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint', now);
+  if (maxAgeMs !== undefined) requireFresh(verified, policy, maxAgeMs, now);
+  const { checkpoint } = verified;
+  const publicKey = mapJudged('The VRF key', () => parseVrfPublicKey(vrfKey));
+  const { origin } = checkpoint;
+  return mapJudged(`The map of ${checkpoint.size} entries`, () => {
+    const trust = { group: nobleGroup, publicKey, origin, tree: checkpoint };
+    const { number, logIndex } = verifyNewest(trust, stream, proof, asOfSize);
+    const lookUp = proof.lookUps.find((one) => one.number === number);
+    if (logIndex === null || lookUp === undefined) return { verified, number, head: null };
+    const output = vrfVerify(nobleGroup, publicKey, vrfInput(origin, stream, number), lookUp.vrfProof);
+    return { verified, number, head: { logIndex, key: encodeBase64Url(keyOfOutput(output)) } };
+  });
+}
+
+const FAILURES: Readonly<Record<MapErrorCode, VerificationFailure | null>> = {
+  malformed: null,
+  out_of_range: null,
+  vrf_refused: 'not_newest',
+  path_refused: 'not_newest',
+  root_refused: 'not_newest',
+  ladder_refused: 'not_newest',
+  doubled: 'logged_twice',
+};
+
+/** Runs work on the map and adds the place to its errors. @throws VerificationError */
+function mapJudged<T>(where: string, work: () => T): T {
+  return judged(
+    where,
+    () => {
+      try {
+        return work();
+      } catch (cause) {
+        if (!(cause instanceof MapError)) throw cause;
+        const failure = FAILURES[cause.code];
+        if (failure === null) throw new UnreadableError('not_newest', `${where}: ${cause.message}`, { cause });
+        throw new VerificationError(failure, `${where}: ${cause.message}`, { cause });
+      }
+    },
+    'not_newest',
+  );
+}
