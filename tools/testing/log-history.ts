@@ -18,7 +18,7 @@ import {
 import type { Product } from './product.ts';
 import { waitFor } from './wait-for.ts';
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 
 const PUBLISHED = `
   SELECT t.size::int AS size

@@ -7,7 +7,7 @@ const ORIGIN = 'log.example/faults';
 let product: Product;
 let vkey: string;
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 
 /** Starts three workers. All integrate and sign as often as they can. */
 beforeAll(async () => {

@@ -9,7 +9,7 @@ const KILLS = Number(process.env['FAULT_KILLS'] ?? 2);
 /** The number of facts that accumulate, or are integrated, before the next step. */
 const SOME = 100;
 const CONNECTIONS = 4;
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 
 /** Tests the log under faults, while all workers of the product integrate. */
 export function logFaults(product: () => Product, vkey: () => string): void {

@@ -14,7 +14,7 @@ const ENV = {
 
 /** Runs scenarios one after the other on one product with two gateways and two workers. */
 export function faultsOn(queue: QueueKind, register: (product: () => Product) => void): void {
-  jest.setTimeout(240_000);
+  jest.setTimeout(480_000);
   let product: Product;
   beforeAll(async () => {
     product = await startProduct({ queue, gateways: 2, workers: 2, env: ENV });

@@ -127,6 +127,26 @@ it('publishes a tree in which each entry is proved, consistent with each that it
   verifyConsistency(empty, second, []);
 });
 
+it('stays behind after a failure while another process integrates', async () => {
+  const worker = await start();
+  await published(0);
+  await superuser.query(
+    `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$;
+     CREATE TRIGGER a_no_room BEFORE INSERT ON log_tiles FOR EACH STATEMENT EXECUTE FUNCTION no_room()`,
+  );
+  await addFacts(1);
+  await waitFor(() => worker.status().reason === 'behind');
+  await superuser.query('BEGIN');
+  await superuser.query('SELECT FROM log_tree FOR UPDATE');
+  const rounds = jest.spyOn(database.sql, 'transaction');
+  await waitFor(() => rounds.mock.calls.length > 2);
+  expect(worker.status().reason).toBe('behind');
+  await superuser.query('ROLLBACK');
+  await superuser.query('DROP TRIGGER a_no_room ON log_tiles');
+  await published(1);
+  await waitFor(() => worker.status().status === 'ok');
+});
+
 it('several workers make one log', async () => {
   await start({ checkpointFile: undefined });
   await start({ checkpointFile: undefined });

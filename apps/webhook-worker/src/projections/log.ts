@@ -66,8 +66,10 @@ export class LogProjection {
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, this.grow, this.mapKeys);
-      this.integrated = round === null ? 'ok' : stateOf(round, this.mapKeys);
-      if (round === null || round.awaitsBackfill || round.refusal !== null) return null;
+      // While another worker integrates, nothing is known: that worker may fail too.
+      if (round === null) return null;
+      this.integrated = stateOf(round, this.mapKeys);
+      if (round.awaitsBackfill || round.refusal !== null) return null;
       if (round.integrated > 0) this.feed.wake();
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
       const isDone = round.integrated + round.dropped < BATCH && !round.hasMoreRecords;
