@@ -62,7 +62,7 @@ beforeAll(async () => {
     DELETE FROM log_checkpoints;
     ${keys.map((ofEntry, index) => (index < OLDER ? '' : `UPDATE log_entries SET key_prefixes = ${prefixesOf(ofEntry)} WHERE log_index = ${index};`)).join('')}
     INSERT INTO log_entries (log_index, entry_type, backfill_from, key_counts, key_prefixes)
-    VALUES (${backfillAt}, 10, 0, ${sql(Uint8Array.from(older, ({ length }) => length))}, ${prefixesOf(older.flat())});
+    VALUES (${backfillAt}, 10, 0, ${sql(Uint8Array.from(older.flatMap(({ length }) => [0, length])))}, ${prefixesOf(older.flat())});
     INSERT INTO log_entries (log_index, entry_type, map_root) VALUES (${rootAt}, 9, ${sql(root)});
     INSERT INTO map_buckets (path, content) VALUES ('\\x0100', ${sql(buckets[0] ?? root)}), ('\\x0180', ${sql(buckets[1] ?? root)})`);
   await log.keep();
@@ -98,7 +98,7 @@ it.each([
   ],
   [
     'an older key is left out',
-    `UPDATE log_entries SET key_counts = '\\x010100' WHERE entry_type = 10`,
+    `UPDATE log_entries SET key_counts = '\\x000100010000' WHERE entry_type = 10`,
     'leaf',
     /older keys/,
   ],

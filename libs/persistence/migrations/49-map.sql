@@ -14,6 +14,13 @@ CREATE TABLE map_state (
 COMMENT ON COLUMN map_state.starts_at IS 'From this log index on, entries are iss_log_entry_v2 and carry their keys';
 COMMENT ON COLUMN map_state.backfilled_to IS 'The entries before this log index have their keys in map.backfill entries';
 
+CREATE TABLE map_counting (
+  is_one     boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+  counted_to bigint NOT NULL CHECK (counted_to >= 0)
+);
+COMMENT ON TABLE map_counting IS 'A row while the facts in a log from before its map are counted into map_streams';
+COMMENT ON COLUMN map_counting.counted_to IS 'The facts of the entries before this log index are counted';
+
 CREATE TABLE map_streams (
   stream     text COLLATE "C" PRIMARY KEY,
   last       bigint NOT NULL CHECK (last > 0),
@@ -39,13 +46,16 @@ ALTER TABLE log_entries
   ADD COLUMN key_counts bytea,
   ADD COLUMN backfill_from bigint,
   ADD COLUMN map_root bytea,
+  ADD COLUMN body_hash bytea,
   DROP CONSTRAINT log_entries_salted,
-  ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type IN (1, 9, 10)) NOT VALID,
+  ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type IN (1, 9, 10, 13)) NOT VALID,
+  ADD CONSTRAINT log_entries_body CHECK ((body_hash IS NOT NULL) = (entry_type = 1 AND salt IS NULL AND key_prefixes IS NOT NULL)) NOT VALID,
   ADD CONSTRAINT log_entries_map_root CHECK ((entry_type = 9) = (map_root IS NOT NULL) AND (map_root IS NULL OR octet_length(map_root) = 32)) NOT VALID,
   ADD CONSTRAINT log_entries_backfill CHECK ((entry_type = 10) = (backfill_from IS NOT NULL) AND (entry_type = 10) = (key_counts IS NOT NULL)) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_backfill ON log_entries (backfill_from) WHERE backfill_from IS NOT NULL;
 COMMENT ON COLUMN log_entries.key_prefixes IS 'The first 8 bytes of each key. The whole key is in a bucket of the map. Null if the entry is iss_log_entry_v1';
-COMMENT ON COLUMN log_entries.key_counts IS 'A map.backfill entry (10): the number of keys of each entry from backfill_from on, one byte each';
+COMMENT ON COLUMN log_entries.key_counts IS 'A map.backfill entry (10): the number of keys of each entry from backfill_from on, two bytes each';
+COMMENT ON COLUMN log_entries.body_hash IS 'An erased version with keys: the SHA-256 of the text of its entry, which cannot be rebuilt without the salt';
 COMMENT ON COLUMN log_entries.map_root IS 'A map.root entry (9): the root of the map over all entries up to this one';
 
 -- The key of an entry never changes. Rows of the map only grow, except that a bucket that is too large is split.
@@ -118,6 +128,78 @@ CREATE TRIGGER map_streams_not_truncated BEFORE TRUNCATE ON map_streams FOR EACH
 CREATE TRIGGER map_tiles_not_truncated BEFORE TRUNCATE ON map_tiles FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
 CREATE TRIGGER map_buckets_not_truncated BEFORE TRUNCATE ON map_buckets FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate('restart');
 
+-- Returns the text of the entry of a version with keys (docs/log.md): RFC 8785, which escapes characters as to_json does.
+CREATE FUNCTION keyed_version_text(entry log_entries) RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+  SELECT '{"created_at":"' || to_char(date_trunc('milliseconds', n.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      || '","entry_version":"iss_log_entry_v2","envelope_hash":' || coalesce('"' || encode(n.envelope_hash, 'hex') || '"', 'null')
+      || ',"prev_hash":' || coalesce('"' || encode(n.prev_hash, 'hex') || '"', 'null')
+      || ',"salt":"' || translate(encode(entry.salt, 'base64'), '+/=', '-_')
+      || '","snapshot_id":"' || n.snapshot_id || '","snapshot_version":' || n.snapshot_version
+      || ',"subject_id":' || to_json(s.subject_id) || ',"subject_type":' || to_json(s.subject_type)
+      || ',"tenant_id":' || to_json(n.tenant_id) || ',"type":"snapshot.created"'
+      || CASE WHEN entry.names_writer AND n.written_by IS NOT NULL
+              THEN ',"write_request_id":' || coalesce(to_json(n.write_request_id)::text, 'null') || ',"written_by":' || to_json(n.written_by)
+              ELSE '' END || '}'
+    FROM public.snapshots n JOIN public.subjects s USING (subject_key)
+   WHERE n.subject_key = entry.subject_key AND n.snapshot_version = entry.snapshot_version
+$$;
+
+-- As in 19-erasure. The outer text of an entry with keys stays whole without the salt, because the hash of its text is stored.
+CREATE OR REPLACE FUNCTION refuse_entry_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  erased public.log_entries;
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.entry_type = 1 AND OLD.salt IS NOT NULL THEN
+    erased := OLD;
+    erased.salt := NULL;
+    IF NEW IS NOT DISTINCT FROM erased
+       AND EXISTS (SELECT FROM public.snapshots n JOIN public.erasures e ON e.erasure_id = n.erasure_id
+                    WHERE n.subject_key = OLD.subject_key AND n.snapshot_version = OLD.snapshot_version
+                      AND e.status = 'erased' AND OLD.log_index = ANY (e.erased_indexes)) THEN
+      IF OLD.key_prefixes IS NOT NULL THEN
+        NEW.body_hash := sha256(convert_to(public.keyed_version_text(OLD), 'UTF8'));
+      END IF;
+      RETURN NEW;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'the log only grows: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+-- As in 22-erasures-in-a-new-log, for a log with entries of the map, which a new log does not take over.
+CREATE OR REPLACE FUNCTION move_erased() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  UPDATE public.erasures e SET erased_indexes = moved.indexes
+    FROM (SELECT o.erasure_id, array_agg(p.place ORDER BY p.place) AS indexes
+            FROM public.erasures o
+           CROSS JOIN LATERAL unnest(o.erased_indexes) AS i(log_index)
+            JOIN (SELECT l.log_index, row_number() OVER (ORDER BY l.log_index) AS place
+                    FROM public.log_entries l WHERE l.entry_type NOT IN (9, 10, 13)) p ON p.log_index = i.log_index
+           WHERE o.status = 'erased' GROUP BY o.erasure_id) moved
+   WHERE moved.erasure_id = e.erasure_id;
+  RETURN NULL;
+END $$;
+-- As in 19-erasure, where each place moved by one.
+CREATE OR REPLACE FUNCTION refuse_erasure_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  moved public.erasures;
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.status = 'pending'
+     AND (OLD.erasure_id, OLD.public_id, OLD.tenant_id, OLD.subject_key, OLD.versions, OLD.confirmation, OLD.reference,
+          OLD.requested_by, OLD.requested_at, OLD.confirm_by)
+         IS NOT DISTINCT FROM
+         (NEW.erasure_id, NEW.public_id, NEW.tenant_id, NEW.subject_key, NEW.versions, NEW.confirmation, NEW.reference,
+          NEW.requested_by, NEW.requested_at, NEW.confirm_by) THEN
+    RETURN NEW;
+  END IF;
+  IF TG_OP = 'UPDATE' AND OLD.status = 'erased' AND pg_trigger_depth() > 1
+     AND cardinality(NEW.erased_indexes) = cardinality(OLD.erased_indexes) THEN
+    moved := OLD;
+    moved.erased_indexes := NEW.erased_indexes;
+    IF NEW IS NOT DISTINCT FROM moved THEN RETURN NEW; END IF;
+  END IF;
+  RAISE EXCEPTION 'erasures stay as they ended: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
+
 -- As in 21-log-restarts, without the entries of the map, which name no fact. The map of the new origin starts empty.
 CREATE OR REPLACE FUNCTION restart_log(new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text)
 RETURNS TABLE (id bigint, entries bigint) LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
@@ -140,11 +222,11 @@ BEGIN
    WHERE attrelid = 'log_waiting'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'waiting_id';
   INSERT INTO log_waiting (waiting_id, entry_type, restart_id) OVERRIDING SYSTEM VALUE VALUES (base - 1, 7, id);
   EXECUTE format('INSERT INTO log_waiting (waiting_id, %1$s) OVERRIDING SYSTEM VALUE
-                  SELECT $1 + log_index, %1$s FROM log_entries WHERE entry_type NOT IN (9, 10) ORDER BY log_index', keys) USING base;
+                  SELECT $1 + log_index, %1$s FROM log_entries WHERE entry_type NOT IN (9, 10, 13) ORDER BY log_index', keys) USING base;
   GET DIAGNOSTICS entries = ROW_COUNT;
   -- Triggers refuse to change or delete a row of these.
   TRUNCATE log_entries, log_tiles, log_checkpoints, log_tree;
-  TRUNCATE map_state, map_streams, map_tiles, map_buckets;
+  TRUNCATE map_state, map_counting, map_streams, map_tiles, map_buckets;
   INSERT INTO log_tree (size, root) VALUES (0, sha256(''));
   -- The feeds are places in the log. What has made its events makes none again.
   TRUNCATE tenant_feed, shared_feed;

@@ -15,7 +15,7 @@ import {
 import { checkHash, checkText } from './envelopes';
 import { type Checked, notice, nothingChecked, report } from './findings';
 import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES } from './entry-statements';
-import { type KeysByEntry, leafText, MAP_ENTRIES, mapEntryText, readKeys } from './keyed';
+import { type KeysByEntry, leafText, MAP_ENTRIES, mapEntryText, outerText, readKeys } from './keyed';
 import { checkName } from './names';
 import { checkPatch } from './patches';
 import { BATCHES, readBatch, RECORD_NAMES } from './records';
@@ -115,6 +115,7 @@ class Chunk {
       writer,
       requestId,
       isLate,
+      bodyHash,
       name,
     ] = rest;
     const index = this.see(at);
@@ -139,6 +140,8 @@ class Chunk {
         writer: isText(writer) ? { principalId: writer, requestId: requestId ?? null } : null,
       });
       this.checkLeaf(index, where, text);
+    } else if (isText(bodyHash) && !this.isLeaf(index, outerText(bodyHash, this.keys.get(index) ?? []))) {
+      report(this.checked, 'leaf', where, `its body_hash is ${bodyHash}, which is not that of the erased text`);
     }
     this.checkTime(index, where, createdAt, isLate === 't');
     let value: unknown;

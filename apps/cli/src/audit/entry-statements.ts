@@ -14,6 +14,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
            FROM erasures er
           WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
        CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
+       translate(encode(e.body_hash, 'base64'), '+/=', '-_'),
        ${NAME_COLUMN},
        ${UPDATE_COLUMNS}
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
@@ -49,7 +50,7 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
            JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
            JOIN LATERAL (SELECT * FROM snapshots n
                           WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true) END
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8, 9, 10, 11, 12)
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8, 9, 10, 11, 12, 13)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true

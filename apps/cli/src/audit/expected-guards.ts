@@ -43,6 +43,7 @@ constraint log_checkpoints_marked of log_checkpoints: CHECKmarked_byISNULL=marke
 constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
 constraint log_entries_announcement of log_entries: CHECKentry_type=8=announcement_idISNOTNULL
 constraint log_entries_backfill of log_entries: CHECKentry_type=10=backfill_fromISNOTNULLANDentry_type=10=key_countsISNOTNULL
+constraint log_entries_body of log_entries: CHECKbody_hashISNOTNULL=entry_type=1ANDsaltISNULLANDkey_prefixesISNOTNULL
 constraint log_entries_check of log_entries: CHECKCASEentry_typeWHEN1THENsubject_keyISNOTNULLANDsnapshot_versionISNOTNULLWHEN2THENgrant_idISNOTNULLWHEN3THENgrant_idISNOTNULLWHEN4THENowner_change_idISNOTNULLELSENULL::booleanEND
 constraint log_entries_log_index_check of log_entries: CHECKlog_index>=0
 constraint log_entries_map_root of log_entries: CHECKentry_type=9=map_rootISNOTNULLANDmap_rootISNULLORoctet_lengthmap_root=32
@@ -52,7 +53,7 @@ constraint log_entries_of_erasure of log_entries: CHECKentry_type<>6ORerasure_id
 constraint log_entries_pkey of log_entries: PRIMARYKEYlog_index
 constraint log_entries_restart of log_entries: CHECKentry_type=7=restart_idISNOTNULL
 constraint log_entries_salt_check of log_entries: CHECKoctet_lengthsalt=16
-constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=ANYARRAY[1,9,10]
+constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=ANYARRAY[1,9,10,13]
 constraint log_feed_is_one_check of log_feed: CHECKis_one
 constraint log_feed_pkey of log_feed: PRIMARYKEYis_one
 constraint log_key_announcements_ended of log_key_announcements: CHECKended_byISNULL=ended_atISNULL
@@ -75,6 +76,9 @@ constraint log_tree_root_check of log_tree: CHECKoctet_lengthroot=32
 constraint log_waiting_pkey of log_waiting: PRIMARYKEYwaiting_id
 constraint map_buckets_path_check of map_buckets: CHECKoctet_lengthpath>=1ANDoctet_lengthpath<=33
 constraint map_buckets_pkey of map_buckets: PRIMARYKEYpath
+constraint map_counting_counted_to_check of map_counting: CHECKcounted_to>=0
+constraint map_counting_is_one_check of map_counting: CHECKis_one
+constraint map_counting_pkey of map_counting: PRIMARYKEYis_one
 constraint map_state_check of map_state: CHECKbackfilled_to>=0ANDbackfilled_to<=starts_at
 constraint map_state_is_one_check of map_state: CHECKis_one
 constraint map_state_pkey of map_state: PRIMARYKEYis_one
@@ -175,6 +179,7 @@ function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catal
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
+function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 49072bd079a351a2 for PUBLIC
 function map_bucket_keys (content bytea): plpgsql search_path=pg_catalog, pg_temp 45f7c2e117ccf316 for PUBLIC
 function mark_audit_records (): plpgsql as its owner search_path=pg_catalog, pg_temp 8896ba5deb84aed7 for PUBLIC
 function mark_disclosures (): plpgsql as its owner search_path=pg_catalog, pg_temp 81d8950c1f197d5f for PUBLIC
@@ -188,7 +193,7 @@ function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_t
 function mark_record_batch (): plpgsql as its owner search_path=pg_catalog, pg_temp 3d46824a482d1248 for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 7261f6a18f8736c1 for PUBLIC
-function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
+function move_erased (): plpgsql search_path=pg_catalog, pg_temp 3305229af9038be0 for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
 function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
@@ -197,8 +202,8 @@ function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
 function refuse_change_but_erased_text (): plpgsql search_path=pg_catalog, pg_temp 909a7d436d1460a7 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
-function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp 3db19a88a184a723 for PUBLIC
-function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 12d1ebcc7fd1cdaf for PUBLIC
+function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp c9d7067f1e829794 for PUBLIC
+function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 3ebb3889ff967d13 for PUBLIC
 function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
 function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp d24d19977ca7d2c6 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
@@ -208,7 +213,7 @@ function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp 4ab65b918cd47211 for PUBLIC
-function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 0d806e9191cf7525
+function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp aac5b384196c039d
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
@@ -289,6 +294,7 @@ privileges of PUBLIC on log_tiles: none
 privileges of PUBLIC on log_tree: none
 privileges of PUBLIC on log_waiting: none
 privileges of PUBLIC on map_buckets: none
+privileges of PUBLIC on map_counting: none
 privileges of PUBLIC on map_state: none
 privileges of PUBLIC on map_streams: none
 privileges of PUBLIC on map_tiles: none
@@ -342,6 +348,7 @@ privileges of iss_app on log_tiles: INSERT, SELECT, UPDATE (hashes)
 privileges of iss_app on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_app on log_waiting: DELETE, SELECT
 privileges of iss_app on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
+privileges of iss_app on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
 privileges of iss_app on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
 privileges of iss_app on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
 privileges of iss_app on map_tiles: INSERT, SELECT, UPDATE (content)
@@ -395,6 +402,7 @@ privileges of iss_gateway on log_tiles: SELECT
 privileges of iss_gateway on log_tree: SELECT
 privileges of iss_gateway on log_waiting: SELECT
 privileges of iss_gateway on map_buckets: SELECT
+privileges of iss_gateway on map_counting: SELECT
 privileges of iss_gateway on map_state: SELECT
 privileges of iss_gateway on map_streams: SELECT
 privileges of iss_gateway on map_tiles: SELECT
@@ -448,6 +456,7 @@ privileges of iss_worker on log_tiles: INSERT, SELECT, UPDATE (hashes)
 privileges of iss_worker on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_worker on log_waiting: DELETE, SELECT
 privileges of iss_worker on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
+privileges of iss_worker on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
 privileges of iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
 privileges of iss_worker on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
 privileges of iss_worker on map_tiles: INSERT, SELECT, UPDATE (content)

@@ -50,7 +50,11 @@ export async function readKeys(reader: AuditReader, from: number, to: number): P
 /** Returns the text of the leaf of an entry: with keys, a public text with the hash of the entry's own. */
 export function leafText(text: string, keys: readonly string[] | undefined): string {
   if (keys === undefined) return text;
-  const body = hash('sha256', text.replace(V1, V2), 'base64url');
+  return outerText(hash('sha256', text.replace(V1, V2), 'base64url'), keys);
+}
+
+/** Returns the public text of the leaf of an entry with keys. `body` is the hash of its own text in base64url. */
+export function outerText(body: string, keys: readonly string[]): string {
   return `{"body":"${body}",${V2},"keys":${JSON.stringify(keys)}}`;
 }
 
@@ -64,6 +68,7 @@ export function mapEntryText(
     return `{"covers":${index},"map_root":"${root}","map_version":"iss_map_v1","type":"map.root"}`;
   }
   const left = [...keys];
-  const entries = [...Buffer.from(counts ?? '', 'hex')].map((count) => left.splice(0, count));
+  const numbers = counts?.match(/.{4}/g)?.map((count) => Number.parseInt(count, 16)) ?? [];
+  const entries = numbers.map((count) => left.splice(0, count));
   return `{"entries":${JSON.stringify(entries)},"from":${from},"map_version":"iss_map_v1","type":"map.backfill"}`;
 }

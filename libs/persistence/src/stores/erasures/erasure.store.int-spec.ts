@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KEYED_ENTRY_VERSION, logEntryText } from '@iss/domain';
 import { Client } from 'pg';
 import { repositoryRoot } from '../../../../../tools/root';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
+import { LogEntryStore } from '../log/log-entry.store';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { ErasureStore } from './erasure.store';
 
@@ -75,6 +78,32 @@ it('waits for the log, and changes nothing until then', async () => {
   const { rows } = await owner.query('SELECT erase_versions(erasure_id) AS at FROM erasures');
   expect(rows).toEqual([{ at: null }]);
   expect(await standing()).toHaveLength(VERSIONS);
+});
+
+it('keeps the hash of the text of an entry with keys, so that its leaf can be rebuilt', async () => {
+  const text = 'a"\\/\u0001\u007f\u2028é😀';
+  await owner.query('ALTER TABLE subjects DISABLE TRIGGER USER');
+  await owner.query(`UPDATE subjects SET subject_id = $1`, [text]);
+  await owner.query('ALTER TABLE subjects ENABLE TRIGGER USER');
+  await log();
+  await owner.query('ALTER TABLE log_entries DISABLE TRIGGER USER');
+  await owner.query(
+    `UPDATE log_entries SET names_writer = snapshot_version > 1, key_prefixes = sha256('') WHERE snapshot_version < 4`,
+  );
+  await owner.query('ALTER TABLE log_entries ENABLE TRIGGER USER');
+  const entries = await new LogEntryStore(world.database.sql).ofVersions({ ...subject, subjectId: text }, 1, 3);
+  expect(entries).toHaveLength(3);
+  await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+                     VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1,2,3,4}', 'alice')`);
+  await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
+  await owner.query('SELECT erase_versions(erasure_id) FROM erasures');
+  const { rows } = await owner.query('SELECT salt, body_hash FROM log_entries ORDER BY log_index LIMIT 4');
+  const hashes = entries.map(({ fact, salt }) =>
+    createHash('sha256')
+      .update(logEntryText(fact, salt ?? Buffer.alloc(0), KEYED_ENTRY_VERSION))
+      .digest(),
+  );
+  expect(rows).toEqual([...hashes, null].map((hash) => ({ salt: null, body_hash: hash })));
 });
 
 it.each([

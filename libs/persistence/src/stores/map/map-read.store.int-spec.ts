@@ -29,7 +29,7 @@ beforeEach(async () => {
     [salt, prefixes(1)],
   );
   await world.admin.query(
-    `INSERT INTO log_entries (log_index, entry_type, backfill_from, key_prefixes, key_counts) VALUES (257, 10, 0, $1, '\\x0102')`,
+    `INSERT INTO log_entries (log_index, entry_type, backfill_from, key_prefixes, key_counts) VALUES (257, 10, 0, $1, '\\x00010002')`,
     [prefixes(2, 3, 4)],
   );
   await world.admin.query('INSERT INTO log_entries (log_index, entry_type, map_root) VALUES (258, 9, $1)', [

@@ -36,6 +36,8 @@ const STREAM = statement<{ stream: string }, { last: number }>('map_stream');
 
 /** The bytes of a key that its entry stores. */
 export const KEY_PREFIX_BYTES = 8;
+/** The bytes of a number of keys in a `map.backfill` entry. */
+const COUNT_BYTES = 2;
 
 /** Reads the map. */
 export class MapReadStore {
@@ -70,10 +72,12 @@ export class MapReadStore {
         all.subarray(KEY_PREFIX_BYTES * (first + place), KEY_PREFIX_BYTES * (first + place + 1)),
       );
     if (row.isOwn) return { prefixes: at(0, all.length / KEY_PREFIX_BYTES), isOwn: true };
-    const counts = [...(row.counts ?? [])];
-    const place = logIndex - (row.from ?? 0);
-    const before = counts.slice(0, place).reduce((sum, count) => sum + count, 0);
-    return { prefixes: at(before, counts[place] ?? 0), isOwn: false };
+    const counts = row.counts ?? Buffer.alloc(0);
+    const place = COUNT_BYTES * (logIndex - (row.from ?? 0));
+    if (place >= counts.length) return null;
+    let before = 0;
+    for (let offset = 0; offset < place; offset += COUNT_BYTES) before += counts.readUInt16BE(offset);
+    return { prefixes: at(before, counts.readUInt16BE(place)), isOwn: false };
   }
 
   /** Returns the root in the `map.root` entry at this log index; null if another entry is there. */

@@ -21,7 +21,8 @@ SELECT coalesce(e.key_prefixes, b.key_prefixes) AS prefixes, e.key_prefixes IS N
   b.key_counts AS counts, b.backfill_from::float8 AS "from"
   FROM log_entries e
   LEFT JOIN LATERAL (SELECT * FROM log_entries b
-                      WHERE b.backfill_from = e.log_index - e.log_index % 256 AND e.key_prefixes IS NULL LIMIT 1) b ON true
+                      WHERE b.backfill_from <= e.log_index AND e.key_prefixes IS NULL AND b.backfill_from IS NOT NULL
+                      ORDER BY b.backfill_from DESC LIMIT 1) b ON true
  WHERE e.log_index = :logIndex::bigint
 
 -- statement: map_root_at
