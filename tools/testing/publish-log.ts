@@ -7,8 +7,9 @@ import {
 } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { CheckpointPublisher } from '../../apps/webhook-worker/dist/log/checkpoint-publisher.js';
-import { growTree } from '../../apps/webhook-worker/dist/log/grow-tree.js';
+import { growTree, growTreeAndMap } from '../../apps/webhook-worker/dist/log/grow-tree.js';
 import { openLogIdentity } from '../../apps/webhook-worker/dist/log/log-identity.js';
+import { openMapKeys } from '../../apps/webhook-worker/dist/log/map-keys.js';
 
 /** All logs of the process use one key, since a database accepts no other key later. */
 const ORIGIN = 'log.example/test';
@@ -19,9 +20,9 @@ const ALL = 100_000;
 
 /**
  * Integrates all waiting facts into the log of a database and into the feeds, and publishes a checkpoint, as a worker does.
- * Returns the verifier key and the size of the log.
+ * Returns the verifier key and the size of the log. With a secret VRF key, such as `TEST_VRF_SECRET`, the log has a map.
  */
-export async function publishLog(databaseUrl: string): Promise<{ vkey: string; size: number }> {
+export async function publishLog(databaseUrl: string, vrfSecret?: string): Promise<{ vkey: string; size: number }> {
   const database = await openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'test-log' });
   try {
     const { sql } = database;
@@ -30,7 +31,9 @@ export async function publishLog(databaseUrl: string): Promise<{ vkey: string; s
       checkpoints: new LogCheckpointStore(sql),
       tiles: new LogTileStore(sql),
     };
-    const round = await stores.integration.integrate(ALL, growTree);
+    const mapKeys = await openMapKeys(ORIGIN, vrfSecret);
+    const grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
+    const round = await stores.integration.integrate(ALL, grow, mapKeys);
     if (round === null) throw new Error('Another process integrates the log.');
     const feeds = new FeedIntegrationStore(sql);
     while ((await feeds.feed())?.isMore === true);

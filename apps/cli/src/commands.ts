@@ -165,10 +165,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   }),
   ...commandsOf('Transparency log', () => import('./commands/log-key.ts'), {
     'log-key': {
-      summary: 'Create a signing key for a log.',
+      summary: 'Create a signing key or VRF key for a log.',
       example: 'iss log-key --origin log.example/iss --out log.key',
     },
-    'log-key show': { summary: 'Print the verifier key of a signing key.', example: 'iss log-key show log.key' },
+    'log-key show': { summary: 'Print the public part of a key.', example: 'iss log-key show log.key' },
   }),
   ...OPERATORS_COMMANDS,
   ...commandsOf('Tools', () => import('./commands/api.ts'), {

@@ -10,6 +10,7 @@ const EXIT_CODES: Readonly<Record<string, 1 | 2>> = {
   UnreadableError: 2,
   EnvError: 2,
   TlogError: 2,
+  MapError: 2,
   Failure: 1,
   VerificationError: 1,
   DomainError: 1,

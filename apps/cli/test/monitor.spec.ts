@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSigner, parseSigningKey } from '@iss/tlog';
+import { createSigner, parsePolicy, parseSigningKey } from '@iss/tlog';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { runCommand } from '../src/run';
 import { type LogServer, serveLog } from './testing/log-server';
@@ -146,6 +146,8 @@ it.each([
   [['log-key'], /^--origin is missing/],
   [['log-key', '--origin', 'a'], /^Name either --out FILE/],
   [['log-key', '--origin', 'a b', '--print'], /name/],
+  [['log-key', '--vrf', '--pq', '--print'], /^--vrf and --pq exclude each other/],
+  [['log-key', '--vrf', '--origin', 'a', '--print'], /exclude each other/],
   [['log-key', 'show', '/none'], /cannot be read/],
 ])('%j: exits with 2 and says the way out', async (words, complaint) => {
   const outcome = await iss(words.map((word) => (word === 'V' ? log.vkey : word)));
@@ -169,4 +171,14 @@ it.each([
   expect(await make()).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/cannot be written \(EEXIST\)/) });
   expect(readFileSync(file, 'utf8').trim()).toBe(skey);
   expect((await iss(['log-key', '--origin', 'a', '--print'])).printed).toMatch(/^PRIVATE\+KEY\+a\+\S+\na\+\S+$/);
+});
+
+it('makes a VRF key, and prints the line of a policy', async () => {
+  const file = join(folder, 'vrf');
+  const { exitCode, printed, complaint } = await iss(['log-key', '--vrf', '--out', file]);
+  expect({ exitCode, complaint }).toEqual({ exitCode: 0, complaint: expect.stringMatching(/workers and gateways/) });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).toMatch(/^PRIVATE\+VRF\+\S{44}\n$/);
+  expect(`vrf ${parsePolicy(`${printed}\nquorum none\n`).vrfKey}`).toBe(printed);
+  expect((await iss(['log-key', 'show', file])).printed).toBe(printed);
 });

@@ -33,9 +33,10 @@ export function policyOfKeys(vkeys: readonly string[], witnessKeys: readonly str
   const keyed = (vkey: string): PolicyLog => ({ key: parseVerifierKey(vkey), url: null });
   const logs = vkeys.map(keyed);
   const witnesses = witnessKeys.map((vkey, index) => ({ ...keyed(vkey), name: `w${index + 1}` }));
-  if (threshold === 0) return { logs, witnesses, groups: [], quorum: null };
+  const trusted = { logs, witnesses, vrfKey: null };
+  if (threshold === 0) return { ...trusted, groups: [], quorum: null };
   const name = 'quorum';
-  return { logs, witnesses, groups: [{ name, threshold, members: witnesses.map((one) => one.name) }], quorum: name };
+  return { ...trusted, groups: [{ name, threshold, members: witnesses.map((one) => one.name) }], quorum: name };
 }
 
 /** Returns the policy without its quorum of witnesses, for a checkpoint that was verified before. */

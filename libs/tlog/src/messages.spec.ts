@@ -165,7 +165,7 @@ test.each<[code: string, message: string, act: () => unknown]>([
   ['malformed', 'The tree size from the witness is not a decimal', () => parseTreeSize('x\n')],
   ['malformed', 'The origin of a log is empty or malformed', () => witnessedCheckpointPath('')],
   ['malformed', 'The policy cannot be read (C2SP tlog-policy): it has more than 1000000 bytes.', policyOf('#'.repeat(1_000_001))],
-  ['malformed', 'Line 2 of the policy: The policy cannot be read (C2SP tlog-policy): it begins with none of log, witness, group, quorum.', policyOf('# a\nlogs a\n')],
+  ['malformed', 'Line 2 of the policy: The policy cannot be read (C2SP tlog-policy): it begins with none of log, witness, group, quorum, vrf.', policyOf('# a\nlogs a\n')],
   ['malformed', 'add a quorum line, such as “quorum none”.', policyOf('')],
   ['malformed', 'Line 2 of the policy: The policy cannot be read (C2SP tlog-policy): it has a control character: only tabs are allowed', policyOf('\n\r\n')],
   ['malformed', 'it is “log <vkey> [<url>]”', policyOf('log\n')],
@@ -181,7 +181,7 @@ test.each<[code: string, message: string, act: () => unknown]>([
   ['unsupported_key', 'A log cannot have a key of type ed25519-cosignature.', policyOf(`log ${WITNESS}\n`)],
   ['unsupported_key', 'A witness cannot have a key of type ed25519.', policyOf(`witness w ${VKEY}\n`)],
   ['ambiguous_key', 'The key ID of PeterNeumann+c74f20a3 is that of a log already: remove one.', policyOf(`log ${VKEY}\nlog ${VKEY}\n`)],
-  ['malformed', 'a name or URL, "a b", is empty or has white space or a control character', () => formatPolicy({ logs: [], witnesses: [], groups: [], quorum: 'a b' })],
+  ['malformed', 'a name or URL, "a b", is empty or has white space or a control character', () => formatPolicy({ logs: [], witnesses: [], groups: [], quorum: 'a b', vrfKey: null })],
   ['wrong_log', 'The policy does not name the log PeterNeumann.', () => verifyCheckpoint(note, parsePolicy('quorum none\n'))],
   ['no_quorum', 'The policy requires w; cosigned by: none. Retry.', async () => verifyCheckpoint(await signNote({ text: TEXT }, [await createSigner(SKEY)], 1), parsePolicy(`${policy}quorum w\n`))],
 ])('%s: %s', async (code, message, act) => {

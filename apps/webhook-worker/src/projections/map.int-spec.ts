@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto';
 import { KEYED_ENTRY_VERSION, keyedLeafText, logEntryText } from '@iss/domain';
-import { vrfKeysFromRandom } from '@iss/map';
-import { loadSodiumGroup } from '@iss/map/sodium';
 import { type Database, LogCheckpointStore, LogIntegrationStore, MapReadStore, openDatabase } from '@iss/persistence';
 import { createLogger, type LogSettings } from '@iss/platform';
 import { generateKeys, leafHash, parseCheckpoint, parseNote, rootOfLeaves } from '@iss/tlog';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { TEST_VRF_SECRET, vrfSecretOf } from '../../../../tools/testing/vrf-key';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { type LogWorker, startLogWorker } from '../../test/log-worker';
 import { growTreeAndMap } from '../log/grow-tree';
 import { type MapKeys, openMapKeys } from '../log/map-keys';
 
 const ORIGIN = 'log.example/test';
-const vrfKeyOf = async (byte: number): Promise<string> => {
-  const { secretKey } = vrfKeysFromRandom(await loadSodiumGroup(), Buffer.alloc(64, byte));
-  return `PRIVATE+VRF+${Buffer.from(secretKey).toString('base64')}`;
-};
 
 let created: TestDatabase;
 let database: Database;
 let superuser: Client;
 let log: LogSettings;
-let vrfKey: string;
 let keys: MapKeys;
 const services: LogWorker[] = [];
 
@@ -37,8 +31,7 @@ beforeEach(async () => {
     ...{ origin: ORIGIN, signingKeys: [signingKey], pqSigningKey: undefined, checkpointFile: undefined },
     ...{ checkpointIntervalMs: 10, checkpointMaxAgeMs: 60_000, policyFile: undefined },
   };
-  vrfKey = await vrfKeyOf(1);
-  const opened = await openMapKeys(ORIGIN, vrfKey);
+  const opened = await openMapKeys(ORIGIN, TEST_VRF_SECRET);
   if (opened === null) throw new Error('there is a key');
   keys = opened;
 });
@@ -49,7 +42,7 @@ afterEach(async () => {
   await created.drop();
 });
 
-async function start(key: string | undefined = vrfKey): Promise<LogWorker> {
+async function start(key = TEST_VRF_SECRET): Promise<LogWorker> {
   const logger = createLogger({ name: 'test', level: 'silent' });
   const service = await startLogWorker(database.sql, { log, vrfKey: key }, new Registry(), logger);
   services.push(service);
@@ -181,7 +174,7 @@ it('is continued by no worker without the key, and by none with another one', as
   await settled(2);
   await first.stop();
   const size = await treeSize();
-  const [without, other] = [await start(''), await start(await vrfKeyOf(2))];
+  const [without, other] = [await start(''), await start(vrfSecretOf(2))];
   await addFacts(1);
   await waitFor(() => without.status().reason === 'no_vrf_key' && other.status().reason === 'unknown_vrf_key');
   expect(await treeSize()).toBe(size);

@@ -84,7 +84,7 @@ describe('a policy file', () => {
     expect(isQuorum(policy, new Set())).toBe(false);
     expect(quorumSize(policy)).toBe(1);
     const none = parsePolicy('quorum none\n');
-    expect(none).toEqual({ logs: [], witnesses: [], groups: [], quorum: null });
+    expect(none).toEqual({ logs: [], witnesses: [], groups: [], quorum: null, vrfKey: null });
     expect(isQuorum(none, new Set())).toBe(true);
     expect(quorumSize(none)).toBe(0);
   });
@@ -114,6 +114,13 @@ describe('a policy file', () => {
       const logs = policy.logs.map((log) => ({ ...log, url: name }));
       expect(refusal(() => formatPolicy({ ...policy, logs }))).toBe('malformed');
     }
+  });
+
+  test('a line for the VRF key of the map', () => {
+    const line = `vrf VRF+${Buffer.alloc(32, 7).toString('base64')}`;
+    const policy = parsePolicy(`${example()}${line}\n`);
+    expect(policy.vrfKey).toBe(line.slice('vrf '.length));
+    expect(parsePolicy(formatPolicy(policy))).toEqual(policy);
   });
 
   test('what is refused, and where it says it', () => {
@@ -150,6 +157,10 @@ describe('a policy file', () => {
       ['group g any g\nquorum g\n', 'malformed', /Line 1/],
       [`${w('X1')}group X1 any X1\nquorum X1\n`, 'malformed', /Line 2/],
       [`${w('X1')}group none any X1\nquorum none\n`, 'malformed', /Line 2/],
+      ['vrf\nquorum none\n', 'malformed', /Line 1 .*vrf VRF/],
+      [`vrf ${vkey('log')}\nquorum none\n`, 'malformed', /Line 1 .*no VRF key/],
+      ['vrf VRF+AAAA\nquorum none\n', 'malformed', /Line 1 .*no VRF key/],
+      [`${`vrf VRF+${'A'.repeat(43)}=\n`.repeat(2)}quorum none\n`, 'malformed', /Line 2 .*keep one/],
       ['quorum none\r\n', 'malformed', /Line 1 .*control/],
       ['quorum none\n\u007f', 'malformed', /Line 2 .*control/],
       [`#${'x'.repeat(1_000_000)}\nquorum none\n`, 'malformed', /bytes/],

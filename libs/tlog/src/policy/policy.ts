@@ -41,6 +41,8 @@ export interface Policy {
   readonly groups: readonly PolicyGroup[];
   /** The witness or group that must have witnessed a checkpoint. Null if none is required (`quorum none`). */
   readonly quorum: string | null;
+  /** `VRF+<base64>`: the key of the log's map, which C2SP tlog-policy does not have. Null if there is no `vrf` line. */
+  readonly vrfKey: string | null;
 }
 
 /** A policy file that is being parsed. */
@@ -54,21 +56,19 @@ interface Draft {
   /** Roles with their public keys, and with their names and key IDs. */
   readonly keys: Set<string>;
   quorum: string | null | undefined;
+  vrfKey: string | null;
 }
 
-/** A kind of line: its fields after the keyword, and their minimum and maximum number. */
-interface Line {
-  readonly syntax: string;
-  readonly least: number;
-  readonly most: number;
-  readonly add: (draft: Draft, fields: readonly string[]) => void;
-}
+/** Adds the fields of a line to the draft. */
+type AddLine = (draft: Draft, fields: readonly string[]) => void;
 
-const LINES: ReadonlyMap<string, Line> = new Map([
-  ['log', { syntax: '<vkey> [<url>]', least: 1, most: 2, add: addLog }],
-  ['witness', { syntax: '<name> <vkey> [<url>]', least: 2, most: 3, add: addWitness }],
-  ['group', { syntax: '<name> all|any|<k> <member>…', least: 3, most: Infinity, add: addGroup }],
-  ['quorum', { syntax: '<name>', least: 1, most: 1, add: setQuorum }],
+/** Each kind of line: its fields after the keyword, with optional ones in brackets, and … if the last may be repeated. */
+const LINES: ReadonlyMap<string, readonly [syntax: string, add: AddLine]> = new Map([
+  ['log', ['<vkey> [<url>]', addLog]],
+  ['witness', ['<name> <vkey> [<url>]', addWitness]],
+  ['group', ['<name> all|any|<k> <member>…', addGroup]],
+  ['quorum', ['<name>', setQuorum]],
+  ['vrf', ['VRF+<base64>', setVrfKey]],
 ]);
 
 /**
@@ -89,6 +89,7 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
     grouped: new Set(),
     keys: new Set(),
     quorum: undefined,
+    vrfKey: null,
   };
   // One character per byte, so that the meaning of a policy does not depend on Unicode.
   const lines = binaryOf(bytes).split('\n');
@@ -101,8 +102,8 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
     }
   });
   if (draft.quorum === undefined) throw malformed('add a quorum line, such as “quorum none”');
-  const { logs, witnesses, groups, quorum } = draft;
-  return { logs, witnesses, groups, quorum };
+  const { logs, witnesses, groups, quorum, vrfKey } = draft;
+  return { logs, witnesses, groups, quorum, vrfKey };
 }
 
 /**
@@ -110,7 +111,7 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
  *
  * @throws TlogError `malformed` if a name or URL is empty or contains white space or a control character
  */
-export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): string {
+export function formatPolicy({ logs, witnesses, groups, quorum, vrfKey }: Policy): string {
   const url = (value: string | null): string => (value === null ? '' : ` ${value}`);
   const names = [...witnesses, ...groups].map(({ name }) => name);
   const urls = [...logs, ...witnesses].map((one) => one.url).filter((one) => one !== null);
@@ -121,6 +122,7 @@ export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): strin
   }
   return [
     ...logs.map((log) => `log ${formatVerifierKey(log.key)}${url(log.url)}`),
+    ...(vrfKey === null ? [] : [`vrf ${vrfKey}`]),
     ...witnesses.map((witness) => `witness ${witness.name} ${formatVerifierKey(witness.key)}${url(witness.url)}`),
     ...groups.map(({ name, threshold, members }) => `group ${name} ${threshold} ${members.join(' ')}`),
     `quorum ${quorum ?? NO_QUORUM}`,
@@ -163,8 +165,11 @@ function addLine(draft: Draft, line: string): void {
   if (keyword.startsWith('#')) return;
   const kind = LINES.get(keyword);
   if (kind === undefined) throw malformed(`it begins with none of ${[...LINES.keys()].join(', ')}`);
-  const { syntax, least, most, add } = kind;
-  if (fields.length < least || fields.length > most) throw malformed(`it is “${keyword} ${syntax}”`);
+  const [syntax, add] = kind;
+  const known = syntax.split(' ');
+  const least = known.filter((field) => !field.startsWith('[')).length;
+  if (fields.length < least || (fields.length > known.length && !syntax.endsWith('…')))
+    throw malformed(`it is “${keyword} ${syntax}”`);
   add(draft, fields.map(decodeField));
 }
 
@@ -200,6 +205,12 @@ function setQuorum(draft: Draft, [name = '']: readonly string[]): void {
   if (draft.quorum !== undefined) throw malformed('there is a quorum line before it: keep one');
   if (name !== NO_QUORUM && !draft.names.has(name)) throw malformed(`no line before it defines ${name}`);
   draft.quorum = name === NO_QUORUM ? null : name;
+}
+
+function setVrfKey(draft: Draft, [key = '']: readonly string[]): void {
+  if (draft.vrfKey !== null) throw malformed('there is a vrf line before it: keep one');
+  if (!/^VRF\+[A-Za-z0-9+/]{43}=$/.test(key)) throw malformed(`${key} is no VRF key`);
+  draft.vrfKey = key;
 }
 
 function parseThreshold(count: string, members: number): number {
