@@ -3,7 +3,7 @@ import { decodeUtf8, encodeBase64, encodeUtf8, type LogProof, parseLogProof, typ
 import { requireMembers } from './content';
 import { judged, UnreadableError, VerificationError } from './errors';
 import { decodeHashes, parsed, requireIncluded } from './inclusion';
-import { KEYED_ENTRY_VERSION, leafOf, type LoggedText } from './leaf';
+import { KEYED_ENTRY_VERSION, leafOf, leafTextOf, type LoggedText } from './leaf';
 import { Members } from './members';
 import type { Proved } from './report';
 import { type Floor, requireCheckpoint, requireNotBackdated } from './trust';
@@ -55,9 +55,13 @@ export async function verifyEntryProof(
   }
   const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint');
   const { checkpoint } = verified;
-  const text = judged('The entry', () => decodeUtf8(logged));
-  // The extra data of a proof file is the leaf: with --entry, it names the keys of the entry.
-  const keys = proof.keys ?? (entry === null ? null : keysOfLeaf(proof.extra));
+  const whole = judged('The entry', () => decodeUtf8(logged));
+  // The extra data of a proof file is the entry, or its leaf, or both on two lines. The leaf names the keys of the entry.
+  const [text, leafText] = entry === null ? splitOnce(whole) : [whole, null];
+  const shownLeaf = leafText ?? (entry === null ? null : lastLine(proof.extra));
+  const keys = proof.keys ?? (shownLeaf === null ? null : keysOfLeaf(shownLeaf));
+  if (leafText !== null && leafTextOf({ entry: text, keys }) !== leafText)
+    throw new VerificationError('not_in_log', 'The second line of the extra data is not the leaf of the entry.');
   requireKeysOf(text, keys);
   const leaf = leafOf({ entry: text, keys });
   const inclusion = proof.inclusion.map(encodeBase64);
@@ -73,9 +77,22 @@ export async function verifyEntryProof(
   };
 }
 
+function splitOnce(text: string): [first: string, rest: string | null] {
+  const at = text.indexOf('\n');
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function lastLine(extra: Uint8Array | null): string | null {
+  return extra === null
+    ? null
+    : (judged('The entry', () => decodeUtf8(extra))
+        .split('\n')
+        .at(-1) ?? null);
+}
+
 /** Returns the keys that a public leaf names; null for any other text. */
-function keysOfLeaf(extra: Uint8Array | null): string[] | null {
-  const outer = extra === null ? null : parsed(judged('The entry', () => decodeUtf8(extra)));
+function keysOfLeaf(leafText: string): string[] | null {
+  const outer = parsed(leafText);
   if (!isJsonObject(outer) || outer['entry_version'] !== KEYED_ENTRY_VERSION || !('body' in outer)) return null;
   return Members.of('The leaf', outer).texts('keys');
 }

@@ -1,4 +1,16 @@
-import { type Actor, DomainError, type GrantFact, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
+import {
+  type Actor,
+  DomainError,
+  type GrantFact,
+  KEYED_ENTRY_VERSION,
+  keyedLeafText,
+  LOG_ENTRY_VERSION,
+  logEntryText,
+  type Reader,
+  requireAccess,
+  RULES,
+} from '@iss/domain';
+import { encodeBase64url } from '@iss/map';
 import { type ErasureRef, ErasureStore, type LogEntry, LogEntryStore } from '@iss/persistence';
 import { encodeBase64, leafHash, toHex } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
@@ -6,6 +18,7 @@ import { Disclosures } from '../access/disclosures';
 import { type Erased, ErasedError, erasedView } from '../access/erased';
 import { notFound, ReadAccess } from '../access/read-access';
 import type { Asker } from '../runtime/asker';
+import { EntryKeys } from './entry-keys';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 
@@ -15,6 +28,8 @@ export interface LoggedEntry {
   /** Unique to this entry. */
   readonly salt: Buffer;
   readonly text: string;
+  /** Its keys in the map. Null if its leaf contains none. */
+  readonly keys: readonly Uint8Array[] | null;
   /** The hash of its leaf. */
   readonly leaf: Uint8Array;
 }
@@ -52,6 +67,7 @@ export class LogProofService {
     private readonly waiting: LogWaiting,
     private readonly entries: LogEntryStore,
     private readonly erasures: ErasureStore,
+    private readonly keys: EntryKeys,
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
   ) {}
@@ -94,7 +110,7 @@ export class LogProofService {
             'No such grant that this tenant issued or received. List its grants for their ids.',
           );
         if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}. Ask for another fact.`);
-        return entry === null ? null : asHashed(entry);
+        return entry === null ? null : this.asHashed(entry);
       },
       options,
     );
@@ -112,7 +128,7 @@ export class LogProofService {
             'not_found',
             'The log has no change of this tenant’s owner at this index. List the owner history for the indexes.',
           );
-        return asHashed(entry);
+        return this.asHashed(entry);
       },
       options,
     );
@@ -134,7 +150,7 @@ export class LogProofService {
       ref,
       async () => {
         const entry = await this.entries.ofErasure(erasure.erasureId);
-        return entry === null ? null : asHashed(entry);
+        return entry === null ? null : this.asHashed(entry);
       },
       options,
     );
@@ -163,9 +179,17 @@ export class LogProofService {
     if (erasure !== null && entry?.fact.type === 'snapshot.created') {
       const erasing = await this.entries.ofErasure(erasure.erasureId);
       const erased = erasedView({ ...entry.fact, erasure });
-      return erasing === null ? null : { ...asHashed(erasing), of: { erased, logIndex: entry.logIndex } };
+      return erasing === null ? null : { ...(await this.asHashed(erasing)), of: { erased, logIndex: entry.logIndex } };
     }
-    return entry === null ? null : asHashed(entry);
+    return entry === null ? null : this.asHashed(entry);
+  }
+
+  /** Returns an entry as it was hashed. */
+  private async asHashed({ logIndex, fact, salt }: LogEntry): Promise<LoggedEntry> {
+    if (salt === null) throw notLoggedYet('The version was erased during this request.');
+    const [keys = null] = await this.keys.keysOf([logIndex]);
+    const text = logEntryText(fact, salt, keys === null ? LOG_ENTRY_VERSION : KEYED_ENTRY_VERSION);
+    return { logIndex, salt, text, keys, leaf: leafHash(keys === null ? text : keyedLeafText(text, keys)) };
   }
 
   private async prove(
@@ -211,15 +235,10 @@ export function inclusionProof({ origin, entry, size, inclusion, checkpoint }: L
     tree_size: size,
     leaf_hash: toHex(entry.leaf),
     entry: entry.text,
+    keys: entry.keys?.map(encodeBase64url) ?? null,
     inclusion: inclusion.map(encodeBase64),
     checkpoint,
   };
-}
-
-function asHashed({ logIndex, fact, salt }: LogEntry): LoggedEntry {
-  if (salt === null) throw notLoggedYet('The version was erased during this request.');
-  const text = logEntryText(fact, salt);
-  return { logIndex, salt, text, leaf: leafHash(text) };
 }
 
 function requireProvable(size: number, index: number, published: number): void {

@@ -1164,10 +1164,12 @@ export type LogProof = {
   log_index: number;
   /** The tree size of the proof. */
   tree_size: number;
-  /** SHA-256 of 0x00 and the entry. */
+  /** The hash of the entry’s leaf: SHA-256 of 0x00 and the text of the leaf. */
   leaf_hash: string;
   /** The entry as it was hashed: RFC 8785 text. */
   entry: string;
+  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+  keys: Array<string> | null;
   /** RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64. */
   inclusion: Array<string>;
   /** The signed note of that size (C2SP tlog-checkpoint); null if it is no longer stored. */

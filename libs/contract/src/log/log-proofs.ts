@@ -1,17 +1,27 @@
 import { type ErrorCode, GRANT_FACTS, RULES } from '@iss/domain';
 import { view, type ViewOf } from '../describe/view';
 import { count, hash, logWait, oneOf, positive, text } from '../describe/fields';
+import { listOf } from '../describe/field';
 import { query, type SentOf } from '../describe/shape';
 import { CHECKPOINT_EXAMPLE, logOrigin, proofHashes, treeSize } from './log';
 import { type Answer, answer, operations, reads, type Responses } from '../describe/operation';
+
+/** The keys of an entry in the map of the log. */
+export const entryKeys = listOf(text)
+  .nullable()
+  .described(
+    'The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` ' +
+      '(the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry.',
+  );
 
 /** The proof that a fact is in the log. */
 export const InclusionProof = view('LogProof', {
   log_origin: logOrigin,
   log_index: count.described('The index of the entry in the log, from 0.'),
   tree_size: count.described('The tree size of the proof.'),
-  leaf_hash: hash.described('SHA-256 of 0x00 and the entry.'),
+  leaf_hash: hash.described('The hash of the entry’s leaf: SHA-256 of 0x00 and the text of the leaf.'),
   entry: text.described('The entry as it was hashed: RFC 8785 text.'),
+  keys: entryKeys,
   inclusion: proofHashes.described('RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64.'),
   checkpoint: text
     .nullable()
@@ -49,6 +59,7 @@ const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: 'c47e6dc4e6e222f8dc34b0c811cd19e47ae3c61f5f0a66dcd3ff31a8854bb45c',
   entry:
     '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created","write_request_id":"4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001","written_by":"oidc:dev#alice"}',
+  keys: null,
   inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
@@ -60,6 +71,7 @@ const GRANT_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
   entry:
     '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
+  keys: null,
   inclusion: ['xH5txObiIvjcNLDIEc0Z5Hrjxh9fCmbc0/8xqIVLtFw=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
@@ -71,6 +83,7 @@ const OWNER_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: '6417fd0aff97f10657aa51567e6035e9e3753c020d1985d028057f6a456d1e23',
   entry:
     '{"changed_at":"2026-01-15T09:00:00.000Z","entry_version":"iss_log_entry_v1","from_principal_id":null,"principal_id":"oidc:dev#alice","salt":"BAQEBAQEBAQEBAQEBAQEBA","tenant_id":"acme","type":"tenant.owner_changed"}',
+  keys: null,
   inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'h2SZeJbIfcCl6DRu12A7nIX6/1WrM3Sz0fKkV7KRyg0='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
@@ -83,6 +96,7 @@ const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   leaf_hash: 'da87bbd294672ec147a789c28cbd97870d0daae73723464635741480dcd97549',
   entry:
     '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"erased_versions":[{"created_at":"2026-01-15T09:30:00.412Z","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1}],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
+  keys: null,
   inclusion: ['4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ='],
   checkpoint: [
     'log.example/iss',
@@ -99,7 +113,8 @@ const TEXT = 'text/plain';
 
 const proofOf = (example: InclusionProof, more: readonly ErrorCode[] = []): Responses => ({
   description:
-    'With `Accept: text/plain`, the response is a C2SP tlog-proof file whose extra data is the entry. A fact ' +
+    'With `Accept: text/plain`, the response is a C2SP tlog-proof file whose extra data is the entry, and on a second line ' +
+    'the text of its leaf if it has `keys`. A fact ' +
     'is published a second or two after it is written; until then, 404 `not_logged_yet` with `Retry-After`. ' +
     'See [/docs/log](/docs/log).',
   answers: { 200: proofAnswer(example) },

@@ -1,3 +1,4 @@
+import { keyedLeafText } from '@iss/domain';
 import type { LogKey } from '@iss/persistence';
 import { formatLogProof, formatVerifierKey, parsePolicy, quorumSize } from '@iss/tlog';
 import { LogKeys } from '@iss/contract';
@@ -15,7 +16,11 @@ export function logKeys(logOrigin: string, vkeys: readonly LogKey[], policy: str
   });
 }
 
-/** Returns the proof as a `.tlog-proof` file whose extra data is the entry (C2SP tlog-proof). */
+/**
+ * Returns the proof as a `.tlog-proof` file (C2SP tlog-proof). Its extra data is the entry, and the text of the leaf on a second line
+ * if the entry has keys.
+ */
 export function proofFile({ inclusion, entry }: LogProof, checkpoint: string): string {
-  return formatLogProof({ extra: Buffer.from(entry.text), index: entry.logIndex, inclusion, checkpoint });
+  const extra = entry.keys === null ? entry.text : `${entry.text}\n${keyedLeafText(entry.text, entry.keys)}`;
+  return formatLogProof({ extra: Buffer.from(extra), index: entry.logIndex, inclusion, checkpoint });
 }

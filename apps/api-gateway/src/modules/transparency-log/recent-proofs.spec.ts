@@ -6,6 +6,7 @@ const entryOf = (logIndex: number): LogProof['entry'] => ({
   logIndex,
   salt: Buffer.from([logIndex]),
   text: `{"index":${logIndex}}`,
+  keys: null,
   leaf: new Uint8Array(32),
 });
 const proofOf = (entry: LogProof['entry'], checkpoint: string): LogProof => ({

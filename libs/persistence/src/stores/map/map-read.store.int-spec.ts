@@ -77,6 +77,7 @@ it('finds the keys of an entry, in its own row or in the entry that gave it keys
   expect(await store.keyPrefixes(1)).toEqual({ prefixes: [prefixes(3), prefixes(4)], isOwn: false });
   expect(await store.keyPrefixes(258)).toBeNull();
   expect(await store.keyPrefixes(999)).toBeNull();
+  expect(await store.ownKeyPrefixes([0, 256, 257, 258, 999])).toEqual(new Map([[256, [prefixes(1)]]]));
 });
 
 it('lets a bucket get keys, log indexes and parts, and no key be removed or changed', async () => {

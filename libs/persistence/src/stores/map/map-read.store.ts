@@ -31,6 +31,9 @@ const PREFIXES = statement<
   { logIndex: number },
   { prefixes: Buffer | null; isOwn: boolean; counts: Buffer | null; from: number | null }
 >('map_entry_prefixes');
+const PREFIXES_OF_ENTRIES = statement<{ logIndexes: readonly number[] }, { logIndex: number; prefixes: Buffer }>(
+  'map_prefixes_of_entries',
+);
 const ROOT_AT = statement<{ logIndex: number }, { root: Buffer }>('map_root_at');
 const STREAM = statement<{ stream: string }, { last: number }>('map_stream');
 
@@ -66,18 +69,20 @@ export class MapReadStore {
   async keyPrefixes(logIndex: number): Promise<{ prefixes: Buffer[]; isOwn: boolean } | null> {
     const [row] = await this.sql.run(PREFIXES, { logIndex });
     if (row === undefined || row.prefixes === null) return null;
-    const all = row.prefixes;
-    const at = (first: number, count: number): Buffer[] =>
-      Array.from({ length: count }, (_, place) =>
-        all.subarray(KEY_PREFIX_BYTES * (first + place), KEY_PREFIX_BYTES * (first + place + 1)),
-      );
-    if (row.isOwn) return { prefixes: at(0, all.length / KEY_PREFIX_BYTES), isOwn: true };
+    const all = prefixesIn(row.prefixes);
+    if (row.isOwn) return { prefixes: all, isOwn: true };
     const counts = row.counts ?? Buffer.alloc(0);
     const place = COUNT_BYTES * (logIndex - (row.from ?? 0));
     if (place >= counts.length) return null;
     let before = 0;
     for (let offset = 0; offset < place; offset += COUNT_BYTES) before += counts.readUInt16BE(offset);
-    return { prefixes: at(before, counts.readUInt16BE(place)), isOwn: false };
+    return { prefixes: all.slice(before, before + counts.readUInt16BE(place)), isOwn: false };
+  }
+
+  /** Returns the same for many entries, by log index. Entries whose leaves contain no keys are missing. */
+  async ownKeyPrefixes(logIndexes: readonly number[]): Promise<Map<number, Buffer[]>> {
+    const rows = await this.sql.run(PREFIXES_OF_ENTRIES, { logIndexes });
+    return new Map(rows.map(({ logIndex, prefixes }) => [logIndex, prefixesIn(prefixes)]));
   }
 
   /** Returns the root in the `map.root` entry at this log index; null if another entry is there. */
@@ -89,6 +94,12 @@ export class MapReadStore {
   async lastNumber(stream: string): Promise<number> {
     return (await this.sql.run(STREAM, { stream }))[0]?.last ?? 0;
   }
+}
+
+function prefixesIn(all: Buffer): Buffer[] {
+  return Array.from({ length: all.length / KEY_PREFIX_BYTES }, (_, place) =>
+    all.subarray(KEY_PREFIX_BYTES * place, KEY_PREFIX_BYTES * (place + 1)),
+  );
 }
 
 /** Returns the same bytes as a Buffer, which parameters of statements must be. */

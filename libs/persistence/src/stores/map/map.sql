@@ -25,6 +25,13 @@ SELECT coalesce(e.key_prefixes, b.key_prefixes) AS prefixes, e.key_prefixes IS N
                       ORDER BY b.backfill_from DESC LIMIT 1) b ON true
  WHERE e.log_index = :logIndex::bigint
 
+-- statement: map_prefixes_of_entries
+-- Reads the first bytes of the keys in the leaves of entries.
+SELECT e.log_index::float8 AS "logIndex", e.key_prefixes AS prefixes
+  FROM unnest(:logIndexes::bigint[]) AS i(log_index)
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = i.log_index LIMIT 1) e
+ WHERE e.key_prefixes IS NOT NULL AND e.backfill_from IS NULL
+
 -- statement: map_root_at
 -- Reads the root in the map.root entry at this log index.
 SELECT e.map_root AS root FROM log_entries e WHERE e.log_index = :logIndex::bigint AND e.map_root IS NOT NULL

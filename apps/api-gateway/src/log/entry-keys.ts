@@ -1,0 +1,35 @@
+import { findKeys } from '@iss/map';
+import { MapReadStore } from '@iss/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+
+/** Attempts to read keys. A bucket may be split between the statements of one. */
+const MAX_TRIES = 5;
+
+type Keys = readonly Uint8Array[];
+
+/** Reads the keys in the leaves of log entries. */
+@Injectable()
+export class EntryKeys {
+  constructor(@Inject(MapReadStore) private readonly map: Pick<MapReadStore, 'ownKeyPrefixes' | 'tiles' | 'buckets'>) {}
+
+  /**
+   * Returns the keys of each entry, in their order. Null for an entry whose leaf contains none, also if a `map.backfill` entry gave
+   * it keys. Reads one statement without a map, and some for all entries with one.
+   */
+  async keysOf(logIndexes: readonly number[]): Promise<(Keys | null)[]> {
+    if (logIndexes.length === 0) return [];
+    const prefixes = await this.map.ownKeyPrefixes(logIndexes);
+    const wanted = [...prefixes].flatMap(([logIndex, ofEntry]) => ofEntry.map((prefix) => ({ prefix, logIndex })));
+    const keys = wanted.length === 0 ? [] : await this.find(wanted);
+    const found = new Map([...prefixes].map(([logIndex, { length }]) => [logIndex, keys.splice(0, length)]));
+    return logIndexes.map((logIndex) => found.get(logIndex) ?? null);
+  }
+
+  private async find(wanted: Parameters<typeof findKeys>[0]): Promise<Uint8Array[]> {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const keys = (await findKeys(wanted, this.map)).filter((key) => key !== undefined);
+      if (keys.length === wanted.length) return keys;
+    }
+    throw new Error('the map lacks keys of entries of the log');
+  }
+}
