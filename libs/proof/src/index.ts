@@ -9,5 +9,16 @@ export * from './leaf';
 export * from './limits';
 export * from './members';
 export * from './report';
-export * from './steps';
+export {
+  type Answer,
+  type ContentEvidence,
+  type InputName,
+  noteOf,
+  prove,
+  proveContent,
+  type Step,
+  type StepName,
+  type StepState,
+  type VersionEvidence,
+} from './steps';
 export * from './trust';

@@ -26,7 +26,8 @@ import { Members } from './members';
 import { shownCheckpoint } from './report';
 import { readPolicy, requireCheckpoint, withoutQuorum } from './trust';
 
-export type StepName = 'content' | 'chain' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses' | 'consistency';
+export type StepName =
+  'content' | 'chain' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses' | 'consistency' | 'newest';
 /** `open`: neither proved nor refused. */
 export type StepState = 'holds' | 'fails' | 'open';
 
@@ -50,7 +51,9 @@ export type InputName =
   | 'witnessKeys'
   | 'cosignedBy'
   | 'kept'
-  | 'consistency';
+  | 'consistency'
+  | 'vrfKey'
+  | 'mapRoot';
 
 /** The result of a step of a proof. */
 export interface Step {
@@ -84,8 +87,8 @@ export interface VersionEvidence {
 }
 
 export type ContentEvidence = Pick<VersionEvidence, 'subjectType' | 'subjectId' | 'version' | 'snapshot'>;
-type Done = Omit<Step, 'name'>;
-type Inputs = [InputName, string][];
+export type Done = Omit<Step, 'name'>;
+export type Inputs = [InputName, string][];
 
 /** Recomputes the proof of a version. Each step runs on its own, so that all failures are shown. */
 export async function* prove(evidence: VersionEvidence): AsyncGenerator<Step, void, undefined> {
@@ -98,21 +101,28 @@ export async function* prove(evidence: VersionEvidence): AsyncGenerator<Step, vo
     ['witnesses', proveWitnesses],
     ['consistency', proveConsistency],
   ];
-  for (const [name, step] of steps) {
-    const inputs: Inputs = [];
-    try {
-      yield { name, ...(await step(evidence, inputs)) };
-    } catch (error) {
-      yield { name, ...fails(error instanceof Error ? error.message : String(error), inputs) };
-    }
+  for (const [name, step] of steps) yield runStep(name, async (inputs) => step(evidence, inputs));
+}
+
+/** Runs a step. An error is its failure. */
+export async function runStep(name: StepName, step: (inputs: Inputs) => Promise<Done>): Promise<Step> {
+  const inputs: Inputs = [];
+  try {
+    return { name, ...(await step(inputs)) };
+  } catch (error) {
+    return { name, ...fails(error instanceof Error ? error.message : String(error), inputs) };
   }
 }
 
-const holds = (why: string, inputs: Inputs): Done => ({ state: 'holds', why, inputs });
-const fails = (why: string, inputs: Inputs): Done => ({ state: 'fails', why, inputs });
-const open = (why: string, inputs: Inputs): Done => ({ state: 'open', why, inputs });
+export const holds = (why: string, inputs: Inputs): Done => ({ state: 'holds', why, inputs });
+export const fails = (why: string, inputs: Inputs): Done => ({ state: 'fails', why, inputs });
+export const open = (why: string, inputs: Inputs): Done => ({ state: 'open', why, inputs });
 /** Returns the result of a step that rests on keys of the service: its own keys prove nothing to others. */
-const holdsBy = ({ isTrustOfService }: VersionEvidence, why: string, inputs: Inputs): Done =>
+export const holdsBy = (
+  { isTrustOfService }: Pick<VersionEvidence, 'isTrustOfService'>,
+  why: string,
+  inputs: Inputs,
+): Done =>
   isTrustOfService
     ? open(`${why} These keys come from the service being checked. Use independent keys to close this step.`, inputs)
     : holds(why, inputs);

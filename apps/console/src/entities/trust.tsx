@@ -11,7 +11,7 @@ import styles from '../ui/ui.module.css';
 
 /** Shows the trusted keys, and lets the reader change them. */
 export function Trust() {
-  const { keys } = useTrustedKeys();
+  const { keys, hasMap } = useTrustedKeys();
   const [own, keep] = useOwnPolicy();
   const [isEdited, setEdited] = useState(false);
   return (
@@ -32,17 +32,18 @@ export function Trust() {
         )
       }
     >
-      {isEdited ? <OwnPolicy onEnd={() => setEdited(false)} /> : <Keys keys={keys} />}
+      {isEdited ? <OwnPolicy onEnd={() => setEdited(false)} /> : <Keys keys={keys} hasMap={hasMap} />}
     </Section>
   );
 }
 
 /** Shows the trusted keys. */
 export function TrustedBy() {
-  return <Keys keys={useTrustedKeys().keys} />;
+  const { keys, hasMap } = useTrustedKeys();
+  return <Keys keys={keys} hasMap={hasMap} />;
 }
 
-function Keys({ keys }: { keys: TrustedKeys | null }) {
+function Keys({ keys, hasMap }: { keys: TrustedKeys | null; hasMap: boolean }) {
   const policy = usePolicy(keys?.text ?? null);
   if (keys === null) return <Notice tone="warn">{TEXT.noKeysText}</Notice>;
   const isOwn = keys.whose === 'own';
@@ -58,7 +59,8 @@ function Keys({ keys }: { keys: TrustedKeys | null }) {
           {TEXT.witnesses(
             policy.witnesses.map(({ key }) => key.name),
             TEXT.quorum(quorumSize(policy)),
-          )}
+          )}{' '}
+          {hasMap && (policy.vrfKey === null ? TEXT.noVrfKey : TEXT.vrfKey[keys.whose](policy.vrfKey))}
         </p>
       )}
     </>

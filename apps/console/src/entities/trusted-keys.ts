@@ -14,7 +14,12 @@ export interface TrustedKeys {
   readonly whose: 'own' | 'service';
 }
 
+/** The keys that the service shows. A service without a map has no `vrf_key`. */
+type LogKeys = api.LogKeys & { readonly vrf_key?: string | null };
+
 const KEPT_AS = 'identity-state.policy';
+/** The line of a policy that names the key of the log's map. */
+const VRF_LINE = /^\s*vrf\s/m;
 const listeners = new Set<() => void>();
 
 /** Returns the reader's own policy, which this browser keeps, or null. */
@@ -39,27 +44,35 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Reads the keys that the service shows for its log. Sends no token. */
-export function useLogKeys(): UseQueryResult<api.LogKeys> {
+export function useLogKeys(): UseQueryResult<LogKeys> {
   return useQuery({
     queryKey: ['log', 'keys'],
     queryFn: async ({ signal }) => {
       const response = await fetch('/log/keys', { signal });
       if (!response.ok) throw new Error(`/log/keys: ${response.status}`);
-      const keys: api.LogKeys = await response.json();
+      const keys: LogKeys = await response.json();
       return keys;
     },
   });
 }
 
 /** Returns the keys as a policy. Without witnesses, the policy requires only the log. */
-export function policyTextOf({ policy, vkeys }: api.LogKeys): string {
-  return policy ?? [...vkeys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n');
+export function policyTextOf({ policy, vkeys, vrf_key: vrfKey = null }: LogKeys): string {
+  const text = policy ?? [...vkeys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n');
+  return vrfKey === null || VRF_LINE.test(text) ? text : `${text}vrf ${vrfKey}\n`;
 }
 
 /** Returns the reader's own policy, or else the keys that the service shows, or null. */
-export function useTrustedKeys(): { readonly keys: TrustedKeys | null; readonly served: UseQueryResult<api.LogKeys> } {
+export function useTrustedKeys(): {
+  readonly keys: TrustedKeys | null;
+  readonly served: UseQueryResult<LogKeys>;
+  /** The log has a map, according to the service or to the reader's policy. */
+  readonly hasMap: boolean;
+} {
   const [own] = useOwnPolicy();
   const served = useLogKeys();
-  if (own !== null) return { keys: { text: own, whose: 'own' }, served };
-  return { keys: served.data === undefined ? null : { text: policyTextOf(served.data), whose: 'service' }, served };
+  const { data } = served;
+  const hasMap = (data?.vrf_key ?? null) !== null || VRF_LINE.test(own ?? '');
+  if (own !== null) return { keys: { text: own, whose: 'own' }, served, hasMap };
+  return { keys: data === undefined ? null : { text: policyTextOf(data), whose: 'service' }, served, hasMap };
 }

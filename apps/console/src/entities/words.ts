@@ -12,11 +12,17 @@ export const TEXT = {
   save: 'Trust these keys',
   cancel: 'Cancel',
   policyLabel: 'Policy or key',
-  policyHint: 'A policy (C2SP tlog-policy: lines log, witness, group, quorum), or the verifier key of a log alone.',
+  policyHint:
+    'A policy (C2SP tlog-policy: lines log, witness, group, quorum, vrf), or the verifier key of a log alone.',
   logs: (names: readonly string[]) => `Log: ${names.join(', ')}`,
   witnesses: (names: readonly string[], quorum: string) =>
     names.length === 0 ? 'No witness is required.' : `Witnesses: ${names.join(', ')}. ${quorum}`,
   quorum: (count: number) => `At least ${count} must have cosigned.`,
+  vrfKey: {
+    own: (key: string) => `Key of the map, from your policy: ${key}`,
+    service: (key: string) => `Key of the map, from this service: ${key}`,
+  },
+  noVrfKey: 'Your policy has no key of the map (a line vrf VRF+…), so it cannot prove which version is the newest.',
   noKeysText: 'Verification needs keys from a party that you trust.',
   versionOption: (version: number, effective: string, written: string) =>
     `${version} · effective ${effective} · written ${written}`,

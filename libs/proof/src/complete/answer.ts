@@ -8,6 +8,8 @@ import type { Members } from '../members';
 import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
 
+export { type NewestEvidence, proveNewestVersion } from './newest-step';
+
 /**
  * Verifies the answer of `…/latest-proof` or `…/state-proof`: the newest number of the stream, and that the shown entry has it.
  *

@@ -43,9 +43,12 @@ it.each([
 });
 
 it.each([
-  ['log a\n', 'log a\n'],
-  [null, 'log key-1\nlog key-2\nquorum none\n'],
-])('the policy of the service is %j, or made of its keys', (policy, expected) => {
+  ['log a\n', null, 'log a\n'],
+  ['log a\n', 'VRF+a', 'log a\nvrf VRF+a\n'],
+  ['vrf VRF+b\n', 'VRF+a', 'vrf VRF+b\n'],
+  [null, null, 'log key-1\nlog key-2\nquorum none\n'],
+  [null, 'VRF+a', 'log key-1\nlog key-2\nquorum none\nvrf VRF+a\n'],
+])('the policy of the service is %j with the key %j, or made of its keys', (policy, vrf_key, expected) => {
   const vkeys = ['key-1', 'key-2'].map((vkey) => ({ vkey, from: '', until: null }));
-  expect(policyTextOf({ log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy })).toBe(expected);
+  expect(policyTextOf({ log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy, vrf_key })).toBe(expected);
 });

@@ -19,12 +19,16 @@ export interface Proven {
   readonly steps: readonly Step[];
   /** The response of `…/log-proof`, or null. */
   readonly proof: JsonValue | null;
+  /** The response of `…/latest-proof`, or null. */
+  readonly newest: JsonValue | null;
   /** The receipt of an erased version; null for any other. */
   readonly receipt: ErasureReceipt | null;
 }
 
 interface Known {
   readonly keys: TrustedKeys | null;
+  /** The log can prove which version is the newest. */
+  readonly hasMap: boolean;
   readonly access: SubjectAccess | undefined;
   /** Returns the receipt of an erased version, if it is already known. */
   readonly receiptOf: (version: number) => ErasureReceipt | null;
@@ -34,27 +38,28 @@ interface Known {
 export function useProof(
   subject: SubjectAddress,
   version: number | null,
-  { keys, access, receiptOf }: Known,
+  { keys, hasMap, access, receiptOf }: Known,
 ): UseQueryResult<Proven> {
   const mayProve = access?.may('read_snapshot_by_id') === true;
+  const mayProveNewest = access?.may('read_latest') === true;
   const client = useClient();
   const worker = useVerifyWorker();
   return useQuery({
-    queryKey: [...subject.path.split('/').slice(1), 'proof', version, mayProve, keys?.text],
+    queryKey: [...subject.path.split('/').slice(1), 'proof', version, mayProve, mayProveNewest, hasMap, keys?.text],
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
       if (version === null || keys === null) throw new Error('There is nothing to prove.');
-      const { evidence, proof, receipt } = await gather(client, subject, version, {
-        keys,
-        mayProve,
-        receiptOf,
-        signal,
-      });
-      const result = await worker.run({ is: 'version', evidence });
+      const newestOf = async (): Promise<Answer<JsonValue>> =>
+        mayProveNewest ? answerOf(async () => latestProof(client, subject, signal)) : { not: TEXT.newestNotShared };
+      const [{ evidence, proof, receipt }, newest] = await Promise.all([
+        gather(client, subject, version, { keys, mayProve, receiptOf, signal }),
+        hasMap ? newestOf() : null,
+      ]);
+      const result = await worker.run({ is: 'version', evidence, newest });
       const steps = result.is === 'steps' ? result.steps : [];
       const note = proof === null ? null : noteOf(proof);
       if (note !== null && steps.every(({ state }) => state !== 'fails')) await keep(note, evidence.kept);
-      return { steps, proof, receipt };
+      return { steps, proof, newest: newest !== null && 'got' in newest ? newest.got : null, receipt };
     },
   });
 }
@@ -69,7 +74,7 @@ async function gather(
     receiptOf,
     signal,
   }: Pick<Known, 'receiptOf'> & { keys: TrustedKeys; mayProve: boolean; signal: AbortSignal },
-): Promise<{ evidence: VersionEvidence } & Omit<Proven, 'steps'>> {
+): Promise<{ evidence: VersionEvidence } & Pick<Proven, 'proof' | 'receipt'>> {
   const read = async (of: number): Promise<Read> => {
     const receipt = receiptOf(of);
     if (receipt !== null) return whatIsLeft(receipt);
@@ -113,6 +118,10 @@ async function logProof(ask: () => Promise<JsonValue>): Promise<JsonValue> {
     if (!(error instanceof ErasedError) || error.receipt?.proof === undefined) throw error;
     return parseStoredJson(JSON.stringify(error.receipt.proof));
   }
+}
+
+async function latestProof(client: IdentityState, { path }: SubjectAddress, signal: AbortSignal): Promise<JsonValue> {
+  return client.request<JsonValue>('GET', `${path}/latest-proof`, { query: { wait: WAIT_S }, signal });
 }
 
 interface Read {

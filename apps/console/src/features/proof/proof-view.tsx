@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type SubjectAddress, useSubject } from '../../app/address.ts';
+import type { JsonValue } from '@iss/domain/pure';
+import { useSubject } from '../../app/address.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
@@ -23,9 +24,9 @@ export function ProofView() {
   const { version: named } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proof' });
   const navigate = useNavigate();
   const { list, latest, first, access, isKnown, receiptOf } = useVersions();
-  const { keys, served } = useTrustedKeys();
+  const { keys, served, hasMap } = useTrustedKeys();
   const version = versionOf(named) ?? first;
-  const proof = useProof(subject, isKnown ? version : null, { keys, access, receiptOf });
+  const proof = useProof(subject, isKnown ? version : null, { keys, hasMap, access, receiptOf });
   const choose = (next: number): void =>
     void navigate({
       to: '/t/$tenantId/subjects/$subjectType/$subjectId/proof',
@@ -37,7 +38,10 @@ export function ProofView() {
       title={TEXT.title(version ?? 1)}
       note={TEXT.note}
       call={{ method: 'GET', path: `${subject.path}/snapshots/${version ?? 'latest'}` }}
-      actions={proof.data?.proof !== undefined && <TakeProof proven={proof.data} subject={subject} version={version} />}
+      actions={
+        version !== null &&
+        proof.data !== undefined && <TakeProofs proven={proof.data} id={subject.subjectId} version={version} />
+      }
     >
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
       {version !== null && (
@@ -62,24 +66,20 @@ export function ProofView() {
   );
 }
 
-function TakeProof({
-  proven: { proof },
-  subject,
-  version,
-}: {
-  proven: Proven;
-  subject: SubjectAddress;
-  version: number | null;
-}) {
-  if (proof === null || version === null) return null;
+/** Offers the responses of the service as files, which `iss verify` and the Verify view accept. */
+function TakeProofs({ proven: { proof, newest }, id, version }: { proven: Proven; id: string; version: number }) {
   return (
-    <Button
-      onClick={() =>
-        download(TEXT.proofName(subject.subjectId, version), 'application/json', [JSON.stringify(proof, null, 2), '\n'])
-      }
-    >
-      {TEXT.takeProof}
-    </Button>
+    <>
+      <TakeProof label={TEXT.takeProof} name={TEXT.proofName(id, version)} proof={proof} />
+      <TakeProof label={TEXT.takeNewest} name={TEXT.newestName(id)} proof={newest} />
+    </>
+  );
+}
+
+function TakeProof({ label, name, proof }: { label: string; name: string; proof: JsonValue | null }) {
+  if (proof === null) return null;
+  return (
+    <Button onClick={() => download(name, 'application/json', [JSON.stringify(proof, null, 2), '\n'])}>{label}</Button>
   );
 }
 

@@ -20,6 +20,8 @@ export const TEXT = {
   bundleName: (id: string) => `${id}.bundle.ndjson`,
   takeProof: 'Download proof',
   proofName: (id: string, version: number) => `${id}.v${version}.log-proof.json`,
+  takeNewest: 'Download proof of the newest version',
+  newestName: (id: string) => `${id}.latest-proof.json`,
   steps: {
     content: {
       title: 'The content matches its hash',
@@ -49,6 +51,11 @@ export const TEXT = {
       title: 'The log extends the checkpoint that this browser kept',
       proves: 'Nothing that the log showed this browser before was changed or removed.',
     },
+    newest: {
+      title: 'Newest version',
+      proves:
+        'The map of the log has a key for each version, and none for the next one. Everybody can rebuild the map, so the service cannot hide a newer version.',
+    },
   },
   inputNames: {
     canonical: 'Canonical text (RFC 8785)',
@@ -70,7 +77,10 @@ export const TEXT = {
     cosignedBy: 'Cosigned by',
     kept: 'Checkpoint that this browser kept',
     consistency: 'Hashes of the consistency proof',
+    vrfKey: 'Key of the map that you trust',
+    mapRoot: 'Root of the map: the last entry of the log',
   },
   erasureNotLogged: 'The version was erased, and its erasure is not in the log yet.',
+  newestNotShared: 'It needs a grant with the scope read_latest, which you do not have.',
   proofNotShared: 'Proofs need a grant with the scope read_snapshot_by_id, which you do not have.',
 } as const;

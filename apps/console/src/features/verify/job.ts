@@ -1,5 +1,5 @@
-import type { JsonObject } from '@iss/domain/pure';
-import type { ProvedVersion, Report, Step, VersionEvidence } from '@iss/proof';
+import type { JsonObject, JsonValue } from '@iss/domain/pure';
+import type { Answer, ProvedVersion, Report, Step, VersionEvidence } from '@iss/proof';
 
 /** A bundle or a proof. */
 export interface NamedFile {
@@ -41,6 +41,8 @@ export interface VersionValues {
 export interface VersionJob {
   readonly is: 'version';
   readonly evidence: VersionEvidence;
+  /** The response of `…/latest-proof`; null if the log has no map. */
+  readonly newest: Answer<JsonValue> | null;
 }
 
 export type VerifyJob = FileJob | VersionJob | ValuesJob;

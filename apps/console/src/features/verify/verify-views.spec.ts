@@ -1,7 +1,9 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import { canonicalize } from '@iss/domain/pure';
+import { versionStream } from '@iss/map';
 import { decodeHash, formatCheckpoint, formatLogProof, generateKeys, leafHash, signNote, toHex } from '@iss/tlog';
 import { bundleText, lineageBundle } from '../../../../../tools/testing/lineage-bundle.ts';
+import { mapOperator } from '../../../../../tools/testing/map-operator.ts';
 import { signedLog, witness } from '../../../../../tools/testing/signed-log.ts';
 import {
   address,
@@ -249,6 +251,28 @@ describe('a file that is verified without a service', () => {
     await fill('The log entry', entry.replace('acme', 'ecma'));
     await press('Verify again');
     await see('it leads to another root');
+  });
+
+  it('that proves what is newest needs the key of the map, which the policy may name', async () => {
+    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
+    const operator = await mapOperator();
+    const stream = versionStream(subject.subject_type, subject.subject_id);
+    operator.add({ type: 'snapshot.created', ...subject, snapshot_version: 1, envelope_hash: 'hash' }, [[stream, 1]]);
+    const published = await operator.publish();
+    const answer = {
+      ...{ ...subject, snapshot_version: 1, as_of_size: published.size },
+      ...{ head: await operator.entryAt(published, 0), map: await operator.proof(published, stream, 1) },
+    };
+    await open('/verify');
+    await trust(operator.policyOf(published));
+    await choose('acme.latest-proof.json', JSON.stringify(answer, null, 2));
+    await see('cannot be read as a bundle or a proof', 'add it as a line: vrf VRF+…');
+    await trust(`${operator.policyOf(published)}vrf ${operator.vrfKey}\n`, 'Change');
+    await see(`Key of the map, from your policy: ${operator.vrfKey}`);
+    await press('Verify again');
+    await see('acme.latest-proof.json is proved by the keys', '1, the newest among the first 2 entries, cosigned by');
+    await choose('hidden.json', JSON.stringify({ ...answer, map: await operator.proof(published, stream, 0) }));
+    await see('hidden.json failed the verification');
   });
 
   it('that was pasted is told from one that is none', async () => {

@@ -13,13 +13,22 @@ import {
   type Step,
   UnreadableError,
   VerificationError,
-  type VersionEvidence,
   withoutQuorum,
 } from '@iss/proof';
+import { proveNewestVersion, verifyMapAnswer } from '@iss/proof/complete';
 import { canonicalize, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from '@iss/domain/pure';
 import { encodeUtf8, sha256, toHex } from '@iss/tlog';
 import { serve } from '../../app/worker-side.ts';
-import type { FileJob, FileOutcome, ValuesJob, VerifyJob, VerifyProgress, VerifyResult, VersionValues } from './job.ts';
+import type {
+  FileJob,
+  FileOutcome,
+  ValuesJob,
+  VerifyJob,
+  VerifyProgress,
+  VerifyResult,
+  VersionJob,
+  VersionValues,
+} from './job.ts';
 import { TEXT } from './words.ts';
 
 /** The number of versions per progress message. */
@@ -34,7 +43,7 @@ interface Place {
 serve<VerifyJob, VerifyProgress, VerifyResult>(async (job, tell) => {
   switch (job.is) {
     case 'version':
-      return { is: 'steps', steps: await stepsOf(job.evidence) };
+      return { is: 'steps', steps: await stepsOf(job) };
     case 'values':
       return valuesOf(job);
     case 'file':
@@ -42,9 +51,10 @@ serve<VerifyJob, VerifyProgress, VerifyResult>(async (job, tell) => {
   }
 });
 
-async function stepsOf(evidence: VersionEvidence): Promise<Step[]> {
+async function stepsOf({ evidence, newest }: VersionJob): Promise<Step[]> {
   const steps: Step[] = [];
   for await (const step of prove(evidence)) steps.push(step);
+  if (newest !== null) steps.push(await proveNewestVersion({ ...evidence, newest }));
   return steps;
 }
 
@@ -80,6 +90,10 @@ async function provedBy(
     policy,
     since,
     fetchConsistency,
+    verifyMap: async (answer) => {
+      if (policy.vrfKey === null) throw new UnreadableError('not_newest', TEXT.noVrfKey);
+      return verifyMapAnswer(answer, { policy, vrfKey: policy.vrfKey });
+    },
   });
   let versions: ProvedVersion[] = [];
   let count = 0;
@@ -109,11 +123,12 @@ async function* countedLines(blob: Blob, place: Place): AsyncGenerator<Uint8Arra
 }
 
 /** Refuses a proof of another fact than the expected one. */
-function requireFact({ json: { entry } }: Proved, expected: JsonObject): void {
+function requireFact({ json }: Proved, expected: JsonObject): void {
   if (Object.keys(expected).length === 0) return;
-  const logged = Members.parse('The entry', String(entry)).all;
+  const { entry } = json;
+  const fact = Members.parse('The entry', typeof entry === 'string' ? entry : JSON.stringify(json)).all;
   for (const [name, value] of Object.entries(expected)) {
-    const found = logged[name] ?? null;
+    const found = fact[name] ?? null;
     if (jsonEquals(found, value)) continue;
     throw new VerificationError('not_in_log', TEXT.otherFact(name, textOf(found), textOf(value)));
   }

@@ -5,7 +5,8 @@ export const TEXT = {
   file: 'A bundle or a proof',
   choose: 'Choose a file',
   drop: 'or drop it here',
-  kinds: 'A bundle (.ndjson), a proof (.tlog-proof), or the JSON response of …/log-proof.',
+  kinds:
+    'A bundle (.ndjson), a proof (.tlog-proof), or the JSON response of …/log-proof, …/latest-proof, …/absence-proof or …/state-proof.',
   paste: 'Paste it instead',
   pasted: 'Bundle or proof',
   verifyPasted: 'Verify the pasted text',
@@ -41,9 +42,11 @@ export const TEXT = {
       ? `in ${Math.round(ms)} ms`
       : `in ${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`,
   otherFact: (name: string, found: string, expected: string) =>
-    `The entry is about another fact: ${name} is ${found}, but must be ${expected}.`,
+    `The proof is about another fact: ${name} is ${found}, but must be ${expected}.`,
   noConsistency: (status: number) =>
     `This service did not provide the consistency proof (${status}). iss verify reads one from a file: --since and --proof.`,
+  noVrfKey:
+    'The proof needs the VRF key of the log, and the policy that you trust has none. Ask for the key, and add it as a line: vrf VRF+…',
   changedFile: 'The file was changed after it was verified. Verify it again.',
   since: 'An older checkpoint that you kept',
   sinceLabel: 'Older checkpoint',
