@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { apiCall, tenantPath, useAction } from '../../app/api.ts';
+import { type ApiCall, apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
 import { instantOf, isPast, localOf } from '../../forms/moment.tsx';
 import { useForm } from '../../forms/use-form.ts';
@@ -10,6 +11,7 @@ import { Select, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
 import { ScopeFields, UntilField } from './make/grant-fields.tsx';
 import { LogProofDialog } from './log-proof.tsx';
+import type { ProvenFact } from '../verify/fact-proof.tsx';
 import { TEXT } from './words.ts';
 
 const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';
@@ -102,27 +104,37 @@ function isFact(text: string): text is Fact {
   return Object.hasOwn(TEXT.proving.facts, text);
 }
 
-/** Shows the log's proof of a grant's creation, change or revocation. */
+function stateProof(tenantId: string, grantId: string): ApiCall<object> {
+  return { method: 'GET', path: `${tenantPath(tenantId, 'grants', grantId)}/state-proof` };
+}
+
+/** Shows the log's proof of a grant's current state, creation, change or revocation. */
 export function GrantProof({ tenantId, grant, onClose }: GrantDialogProps) {
   const words = TEXT.proving;
-  const [fact, setFact] = useState<Fact>(grant.status === 'revoked' ? 'revoked' : 'created');
-  const facts: readonly Fact[] =
-    grant.status === 'revoked' ? ['created', 'changed', 'revoked'] : ['created', 'changed'];
+  const { hasMap } = useTrustedKeys();
+  const [chosen, choose] = useState<Fact | null>(null);
+  const isRevoked = grant.status === 'revoked';
+  const fact = chosen ?? (hasMap ? 'state' : isRevoked ? 'revoked' : 'created');
+  const facts: readonly Fact[] = [
+    ...(hasMap ? (['state'] as const) : []),
+    ...(['created', 'changed'] as const),
+    ...(isRevoked ? (['revoked'] as const) : []),
+  ];
+  const path = { tenant_id: tenantId, grant_id: grant.grant_id };
+  const proof: ProvenFact<object> =
+    fact === 'state'
+      ? { call: stateProof(tenantId, grant.grant_id), expected: { grant_id: grant.grant_id } }
+      : {
+          call: apiCall('GET', `${OF_GRANT}/log-proof`, { path, query: { fact } }),
+          expected: { type: `grant.${fact}`, ...path },
+        };
   return (
-    <LogProofDialog
-      tenantId={tenantId}
-      call={apiCall('GET', `${OF_GRANT}/log-proof`, {
-        path: { tenant_id: tenantId, grant_id: grant.grant_id },
-        query: { fact },
-      })}
-      expected={{ type: `grant.${fact}`, grant_id: grant.grant_id }}
-      onClose={onClose}
-    >
+    <LogProofDialog tenantId={tenantId} {...proof} onClose={onClose}>
       <Select
         label={words.fact}
         value={fact}
         options={facts.map((value) => ({ value, label: words.facts[value] }))}
-        onChange={(event) => isFact(event.target.value) && setFact(event.target.value)}
+        onChange={(event) => isFact(event.target.value) && choose(event.target.value)}
       />
     </LogProofDialog>
   );

@@ -1,4 +1,4 @@
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
 import type { api } from '@identity-state/client';
 import type { ApiCall, Page } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
@@ -16,7 +16,7 @@ import { TEXT } from './words.ts';
 export type Disclosure = api.Disclosure;
 
 /** The number of disclosures that are counted and plotted. */
-const MOST_DISCLOSURES = 2_000;
+export const MOST_DISCLOSURES = 2_000;
 const DAY_MS = 86_400_000;
 const LEAST_DAYS = 14;
 const MOST_DAYS = 366;
@@ -26,6 +26,7 @@ interface DisclosuresProps {
   call: ApiCall<Page<Disclosure>>;
   /** The tenant that was shown the versions; null for the disclosures of one subject. */
   readerId: string | null;
+  actions?: ReactNode;
   words: {
     readonly title: string;
     readonly note: string;
@@ -37,7 +38,7 @@ interface DisclosuresProps {
 }
 
 /** Lists disclosures. Memoized, since the slider above the list changes the address. */
-export const Disclosures = memo(function Disclosures({ call, readerId, words }: DisclosuresProps) {
+export const Disclosures = memo(function Disclosures({ call, readerId, actions, words }: DisclosuresProps) {
   const isFiltered = Object.entries(call.query ?? {}).some(([name, value]) => name !== 'limit' && value !== undefined);
   const list = useWholeList(call, MOST_DISCLOSURES);
   const empty = isFiltered
@@ -47,6 +48,7 @@ export const Disclosures = memo(function Disclosures({ call, readerId, words }: 
     <ListSection
       title={words.title}
       note={words.note}
+      actions={actions}
       filters={
         <>
           <PeriodFilter from={TEXT.fromDay} to={TEXT.toDay} />

@@ -1,28 +1,23 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { JsonObject } from '@iss/domain/pure';
-import type { api } from '@identity-state/client';
-import type { ApiCall } from '../../app/api.ts';
 import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/copy/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import ui from '../../ui/ui.module.css';
-import { FactProof, WAIT_S } from '../verify/fact-proof.tsx';
+import { FactProof, type ProvenFact, WAIT_S } from '../verify/fact-proof.tsx';
 
 const WORDS = TEXT.proving;
 
 /** Verifies the transparency log's proof of a fact. */
-export function LogProofDialog({
+export function LogProofDialog<T extends object>({
   tenantId,
   call,
-  expected,
   children,
   onClose,
-}: {
+  ...fact
+}: ProvenFact<T> & {
   tenantId: string;
-  call: ApiCall<api.LogProof>;
-  expected: JsonObject;
   /** The choice of a fact, if there are several. */
   children?: ReactNode;
   onClose: () => void;
@@ -32,7 +27,7 @@ export function LogProofDialog({
     <Dialog title={WORDS.title} onClose={onClose}>
       <div className={ui.stack}>
         {children}
-        <FactProof call={waiting} name={WORDS.proof} expected={{ tenant_id: tenantId, ...expected }} />
+        <FactProof {...fact} call={waiting} name={WORDS.proof} />
       </div>
       <div className={ui.dialogFoot}>
         <CopyCurl call={waiting} />

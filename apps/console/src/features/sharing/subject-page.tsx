@@ -12,6 +12,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Answer, Empty, Notice } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { DisclosureCount, MapProofButton } from './absence.tsx';
 import { Access } from './access.tsx';
 import { Disclosures } from './disclosures.tsx';
 import { GrantTable } from './grant-table.tsx';
@@ -57,6 +58,14 @@ function Own({ subject }: { subject: SubjectAddress }) {
     const query = { from, to, grantee_tenant_id: grantee, limit: 200 };
     return apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: ids, query });
   }, [path, from, to, grantee]);
+  const complete = useMemo(
+    () => (
+      <MapProofButton label={TEXT.proving.complete}>
+        {(close) => <DisclosureCount subject={subject} onClose={close} />}
+      </MapProofButton>
+    ),
+    [path],
+  );
   const may = useMay(subject.tenantId);
   const isAdmin = may('GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history');
   return (
@@ -65,7 +74,7 @@ function Own({ subject }: { subject: SubjectAddress }) {
       {isAdmin ? (
         <>
           <Access subject={subject} />
-          <Disclosures readerId={null} call={disclosures} words={TEXT.did} />
+          <Disclosures readerId={null} call={disclosures} actions={complete} words={TEXT.did} />
         </>
       ) : (
         <Notice>{TEXT.adminOnly}</Notice>

@@ -3,6 +3,8 @@ const COUNT = new Intl.NumberFormat('en');
 /** Writes a count: `1,000+` where there are more that were not read. */
 const countOf = (count: number, isWhole: boolean): string => COUNT.format(count) + (isWhole ? '' : '+');
 
+const disclosures = (count: number): string => `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'}`;
+
 export const TEXT = {
   title: 'Sharing',
   note: 'The subjects that other tenants may read, and until when.',
@@ -118,10 +120,28 @@ export const TEXT = {
   proving: {
     title: 'Proof from the log',
     fact: 'Fact',
-    facts: { created: 'Created', changed: 'Latest change', revoked: 'Revoked' },
+    facts: { state: 'Current state', created: 'Created', changed: 'Latest change', revoked: 'Revoked' },
     proof: 'The proof',
     toLog: 'Open the log',
     close: 'Close',
+    noGrant: 'Prove that it was never shared with you',
+    noGrantText: (tenant: string) =>
+      `If the log has no grant on this subject to ${tenant}, the service can prove that. The proof does not tell whether the subject exists.`,
+    grantsTo: (count: number, tenant: string) =>
+      count === 0
+        ? `The log has no grant on this subject to ${tenant}. Grants on all subjects of an owner are not part of this proof.`
+        : `The log has ${COUNT.format(count)} ${count === 1 ? 'grant' : 'grants'} on this subject to ${tenant}. The proof does not tell whether they have ended.`,
+    complete: 'Prove that the list is complete',
+    isComplete: (count: number) =>
+      count === 0
+        ? 'The list is complete: the log has no disclosure of this subject.'
+        : `The list is complete: it has ${disclosures(count)}, as many as the log.`,
+    isShort: (listed: number, logged: number) =>
+      `The list is not complete. It has ${disclosures(listed)}, but the log has ${disclosures(logged)}.`,
+    isAhead: (listed: number, logged: number) =>
+      `The list has ${disclosures(listed)}, and the log has ${disclosures(logged)}. The log does not have the newest ones yet.`,
+    isUncounted: (listed: number, logged: number) =>
+      `The log has ${disclosures(logged)}. This page counts only the newest ${COUNT.format(listed)}.`,
   },
 
   subjectTitle: 'Sharing',
@@ -187,7 +207,7 @@ export const TEXT = {
   withContent: 'With content',
   withoutContent: 'Hashes and times only',
   plotted: (count: number, days: number, tenants: number) =>
-    `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
+    `${disclosures(count)} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
   plottedNewest: (count: number) => `Only the newest ${COUNT.format(count)} are counted.`,
   adminOnly: 'Only a tenant_admin sees who could read it on a date, and who read it.',
   foreign: (owner: string) => `${owner} owns this subject and decides who may read it.`,

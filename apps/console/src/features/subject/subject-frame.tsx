@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link, Outlet } from '@tanstack/react-router';
-import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
+import { ApiError } from '@identity-state/client';
+import { SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import {
   type Scope,
@@ -11,6 +12,8 @@ import {
 } from '../../entities/subject-access.ts';
 import { useSubjectName } from '../../entities/subject-name.ts';
 import { TEXT } from '../../shell/words.ts';
+import { GrantsToTenant, MapProofButton } from '../sharing/absence.tsx';
+import { TEXT as SHARING } from '../sharing/words.ts';
 import { FRAME } from './words.ts';
 import { SUBJECT as WORDS } from '../../entities/subject-words.ts';
 import { buttonClass } from '../../ui/button.tsx';
@@ -39,8 +42,26 @@ const TABS = [
 /** The frame of every view of a subject: its name, its owner, the access to it, and the tabs. */
 export function SubjectFrame() {
   const access = useSubjectAccess();
-  const { path } = useSubject();
-  return <Answer query={access}>{(known) => <Frame key={path} access={known} />}</Answer>;
+  const subject = useSubject();
+  return (
+    <>
+      <Answer query={access}>{(known) => <Frame key={subject.path} access={known} />}</Answer>
+      {(isRefused(access.error) || access.data?.isFound === false) && <Unshared subject={subject} />}
+    </>
+  );
+}
+
+function isRefused(error: Error | null): boolean {
+  return error instanceof ApiError && (error.status === 403 || error.status === 404);
+}
+
+/** Lets a tenant without access prove that the subject was never shared with it. */
+function Unshared({ subject }: { subject: SubjectAddress }) {
+  return (
+    <MapProofButton label={SHARING.proving.noGrant} note={SHARING.proving.noGrantText(subject.tenantId)}>
+      {(close) => <GrantsToTenant subject={subject} onClose={close} />}
+    </MapProofButton>
+  );
 }
 
 function Frame({ access }: { access: SubjectAccess }) {

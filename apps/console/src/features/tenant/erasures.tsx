@@ -49,6 +49,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
           call={apiCall('GET', `${OF_ERASURE}/log-proof`, { path: idsOf(erasure) })}
           expected={{
             type: 'subject.erased',
+            tenant_id: tenantId,
             subject_type: erasure.subject_type,
             subject_id: erasure.subject_id,
           }}

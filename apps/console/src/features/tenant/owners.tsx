@@ -25,7 +25,7 @@ export function Owners({ tenantId }: { tenantId: string }) {
         <LogProofDialog
           tenantId={tenantId}
           call={apiCall('GET', `${HISTORY}/{log_index}/log-proof`, { path: { ...path, log_index: index ?? 0 } })}
-          expected={{ type: 'tenant.owner_changed', principal_id, from_principal_id, changed_at }}
+          expected={{ type: 'tenant.owner_changed', ...path, principal_id, from_principal_id, changed_at }}
           onClose={close}
         />
       ),

@@ -1,6 +1,5 @@
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { JsonObject } from '@iss/domain/pure';
-import type { api } from '@identity-state/client';
 import { type ApiCall, useGet } from '../../app/api.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Answer } from '../../ui/state.tsx';
@@ -11,15 +10,22 @@ import { useVerification } from './verification.ts';
 /** The seconds that the service waits until a new fact is in the log. */
 export const WAIT_S = 10;
 
-/** Verifies the log's proof of a fact with the trusted keys. `expected` contains members that the entry must have. */
-export function FactProof({
+export interface ProvenFact<T extends object> {
+  readonly call: ApiCall<T>;
+  /** Members that the entry must have; of a proof without an entry, its result. */
+  readonly expected: JsonObject;
+  /** Says what a verified proof means. */
+  readonly meaning?: (proof: T) => ReactNode;
+}
+
+/** Verifies the log's proof of a fact with the trusted keys. */
+export function FactProof<T extends object>({
   call,
   name,
   expected,
-}: {
-  call: ApiCall<api.LogProof>;
+  meaning,
+}: ProvenFact<T> & {
   name: string;
-  expected: JsonObject;
 }) {
   const proof = useGet(call);
   const { keys } = useTrustedKeys();
@@ -32,9 +38,10 @@ export function FactProof({
   }, [data, trusted, name, fact]);
   return (
     <Answer query={proof.error === null ? proof : { ...proof, data: undefined }}>
-      {() => (
+      {(answer) => (
         <>
           <TrustedBy />
+          {verification?.outcome?.is === 'proved' && meaning?.(answer)}
           {verification !== null && <Outcome verification={verification} />}
         </>
       )}

@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react';
+import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
+import { type ApiCall, apiCall } from '../../app/api.ts';
+import { useWholeList } from '../../app/whole-list.ts';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
+import { DialogButton } from '../../forms/row-actions.tsx';
+import { Notice } from '../../ui/state.tsx';
+import ui from '../../ui/ui.module.css';
+import { MOST_DISCLOSURES } from './disclosures.tsx';
+import { LogProofDialog } from './log-proof.tsx';
+import { TEXT } from './words.ts';
+
+const WORDS = TEXT.proving;
+
+/** The proof that a stream of the map ends: `number` is the first one that the log does not have. */
+interface AbsenceProof {
+  readonly number: number;
+}
+
+interface SubjectDialogProps {
+  subject: SubjectAddress;
+  onClose: () => void;
+}
+
+/** Offers a proof from the map. Shows nothing if the log has none. */
+export function MapProofButton({
+  label,
+  note,
+  children,
+}: {
+  label: string;
+  note?: string;
+  children: (close: () => void) => ReactNode;
+}) {
+  const { hasMap } = useTrustedKeys();
+  if (!hasMap) return null;
+  return (
+    <div className={ui.stack}>
+      {note !== undefined && <p className={ui.quiet}>{note}</p>}
+      <div>
+        <DialogButton label={label}>{children}</DialogButton>
+      </div>
+    </div>
+  );
+}
+
+/** Proves how many grants on the subject the log has for this tenant. */
+export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
+  const { tenantId } = subject;
+  return (
+    <CountDialog subject={subject} stream="p" onClose={onClose}>
+      {(count) => <Notice tone={count === 0 ? 'good' : 'plain'}>{WORDS.grantsTo(count, tenantId)}</Notice>}
+    </CountDialog>
+  );
+}
+
+/** Compares the list of disclosures with the number of them that the log has. */
+export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
+  const list = useWholeList(
+    apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: subject.ids, query: { limit: 200 } }),
+    MOST_DISCLOSURES,
+  );
+  const listed = list.items.length;
+  return (
+    <CountDialog subject={subject} stream="r" onClose={onClose}>
+      {(logged) => {
+        if (!list.isWhole) return listed < MOST_DISCLOSURES ? null : <p>{WORDS.isUncounted(listed, logged)}</p>;
+        if (listed < logged) return <Notice tone="bad">{WORDS.isShort(listed, logged)}</Notice>;
+        if (listed > logged) return <Notice tone="warn">{WORDS.isAhead(listed, logged)}</Notice>;
+        return <Notice tone="good">{WORDS.isComplete(logged)}</Notice>;
+      }}
+    </CountDialog>
+  );
+}
+
+/** Proves the number of facts in a stream. */
+function CountDialog({
+  subject: { tenantId, path, ids },
+  stream,
+  children,
+  onClose,
+}: SubjectDialogProps & { stream: string; children: (count: number) => ReactNode }) {
+  const call: ApiCall<AbsenceProof> = { method: 'GET', path: `${path}/absence-proof`, query: { stream } };
+  return (
+    <LogProofDialog
+      tenantId={tenantId}
+      call={call}
+      expected={{ stream, subject: { subject_type: ids.subject_type, subject_id: ids.subject_id } }}
+      meaning={({ number }) => children(number - 1)}
+      onClose={onClose}
+    />
+  );
+}
