@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '@iss/platform';
 import { generateKeys } from '@iss/tlog';
 import { Witness } from '../../apps/cli/src/witness/witness.ts';
-import { readLogKeys, readWitnessKeys } from '../../apps/cli/src/witness/witness-files.ts';
+import { readLogs, readWitnessKeys } from '../../apps/cli/src/witness/witness-files.ts';
 import { serveWitness, type WitnessServer } from '../../apps/cli/src/witness/witness-server.ts';
 import { WitnessState } from '../../apps/cli/src/witness/witness-state.ts';
 import { reservePort } from '../processes.ts';
@@ -35,7 +35,8 @@ export async function hostWitness(folder: string, name: string, logVkey: string)
     stateFile: file('state'),
     async start() {
       const state = WitnessState.open(file('state'));
-      const witness = new Witness(await readWitnessKeys(file('key')), await readLogKeys(file('logs')), state);
+      const logKeys = (await readLogs(file('logs'))).map(({ key }) => key);
+      const witness = new Witness(await readWitnessKeys(file('key')), logKeys, state);
       running = { server: await serveWitness(witness, logger, { host: '127.0.0.1', port }), state };
     },
     kill: stop,

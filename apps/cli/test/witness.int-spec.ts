@@ -16,7 +16,7 @@ import { type OwnedProcess, startOwned } from '../../../tools/processes';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { iss as runIss } from './testing/run-iss';
 import { Witness } from '../src/witness/witness';
-import { readLogKeys, readWitnessKeys } from '../src/witness/witness-files';
+import { readLogs, readWitnessKeys } from '../src/witness/witness-files';
 import {
   MAX_WITNESS_BODY_BYTES,
   MAX_WITNESS_CONNECTIONS,
@@ -67,7 +67,8 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   state = WitnessState.open(file('state'));
-  const one = new Witness(await readWitnessKeys(file('key')), await readLogKeys(file('logs')), state, () => NOW_MS);
+  const keys = (await readLogs(file('logs'))).map(({ key }) => key);
+  const one = new Witness(await readWitnessKeys(file('key')), keys, state, () => NOW_MS);
   const logger = createLogger({ name: 'test', level: 'silent' });
   server = await serveWitness(one, logger, { host: '127.0.0.1', port: 0 });
 }

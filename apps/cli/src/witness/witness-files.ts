@@ -13,7 +13,7 @@ import {
 import { Failure } from '../command';
 
 /** First words of policy lines (C2SP tlog-policy) that name no log. */
-const OTHER_LINES = ['witness', 'group', 'quorum'];
+const OTHER_LINES = ['witness', 'group', 'quorum', 'vrf'];
 
 /**
  * Reads the keys of the witness: C2SP signing keys for Ed25519 cosignatures (0x04) or ML-DSA-44 (0x06), one per line. A plain
@@ -28,24 +28,33 @@ export async function readWitnessKeys(path: string): Promise<Signer[]> {
   return Promise.all(lines.map(({ line, at }) => explained(path, at, () => createCosigner(line))));
 }
 
+/** A log to witness. */
+export interface WitnessedLog {
+  readonly key: VerifierKey;
+  /** The URL prefix of the log, if the line has one. */
+  readonly url: string | null;
+}
+
 /**
- * Reads the keys of the logs to witness: one verifier key per line. The word `log` may come first, so that a policy file works too.
+ * Reads the logs to witness: one verifier key per line, and the URL prefix of its log. The word `log` may come first, so that a policy file
+ * works too.
  *
  * @throws Failure
  */
-export async function readLogKeys(path: string): Promise<VerifierKey[]> {
-  const keys: VerifierKey[] = [];
+export async function readLogs(path: string): Promise<WitnessedLog[]> {
+  const logs: WitnessedLog[] = [];
   for (const { line, at } of await linesOf('--logs', path)) {
-    const [first = '', second = ''] = line.split(/[ \t]+/);
-    if (OTHER_LINES.includes(first)) continue;
-    const key = await explained(path, at, async () => parseVerifierKey(first === 'log' ? second : first));
+    const words = line.split(/[ \t]+/);
+    if (OTHER_LINES.includes(words[0] ?? '')) continue;
+    const [vkey = '', url = null] = words[0] === 'log' ? words.slice(1) : words;
+    const key = await explained(path, at, async () => parseVerifierKey(vkey));
     if (key.type === 'ed25519-cosignature')
       throw new Failure(`Line ${at} of ${path} is the key of a witness (type 0x04). Name the key of a log.`);
-    keys.push(key);
+    logs.push({ key, url });
   }
-  if (keys.length === 0)
+  if (logs.length === 0)
     throw new Failure(`${path} (--logs) names no log. Each line must be the verifier key of a log.`);
-  return keys;
+  return logs;
 }
 
 async function createCosigner(skey: string): Promise<Signer> {

@@ -90,7 +90,7 @@ class Handler {
   }
 
   /** Logs each request that a known log signed. Other requests are logged rarely, so that strangers cannot fill the disk. */
-  private tell({ status, request }: WitnessAnswer): void {
+  private tell({ status, request, body }: WitnessAnswer): void {
     if (request === undefined) {
       if (status === 403) this.warn('A checkpoint was sent that its log did not sign');
       return;
@@ -100,6 +100,8 @@ class Handler {
     if (status === 200) this.logger.info(facts, 'Cosigned');
     else if (status === 409)
       this.logger.info(facts, 'Not cosigned: the request does not continue the last cosigned checkpoint');
+    else if (status === 503) this.warn(`Not cosigned: ${body.trim()}`);
+    else if (status === 403) this.logger.warn({ ...facts, note, reason: body.trim() }, 'Not cosigned: the audit of the map failed');
     // The note has the log's signature, so it may prove that the log shows two histories.
     else this.logger.warn({ ...facts, note }, 'Not cosigned: the log did not prove that it only grew');
   }

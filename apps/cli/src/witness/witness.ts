@@ -29,6 +29,9 @@ export interface WitnessAnswer {
   request?: Pick<ParsedAddCheckpoint, 'oldSize' | 'note'> & Pick<Checkpoint, 'origin' | 'size'>;
 }
 
+/** Returns why a checkpoint must not be cosigned, although it continues the log; null if it may be. */
+export type Audit = (checkpoint: Checkpoint) => Promise<{ status: 403 | 503; message: string } | null>;
+
 const TEXT = 'text/plain; charset=utf-8';
 
 /** Cosigns checkpoints that continue known logs (C2SP tlog-witness). */
@@ -42,6 +45,7 @@ export class Witness {
     private readonly state: WitnessState,
     /** In milliseconds since 1970. */
     private readonly now: () => number = Date.now,
+    private readonly audit: Audit = () => Promise.resolve(null),
   ) {
     for (const key of logs) this.logs.set(key.name, [...(this.logs.get(key.name) ?? []), createVerifier(key)]);
   }
@@ -61,6 +65,8 @@ export class Witness {
     const request = { oldSize, note, origin: checkpoint.origin, size: checkpoint.size };
     const early = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
     if (early.status !== 200) return { ...refused(early), request };
+    const audited = await this.audit(checkpoint);
+    if (audited !== null) return { ...text(audited.status, audited.message), request };
     const { signed, cosignatures } = await this.cosign(parsed);
     // Another request may have been cosigned meanwhile. The rest runs without interruption.
     const decision = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
