@@ -16,7 +16,7 @@ import {
 } from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
 import { KEYED_ENTRY_VERSION, leafTextOf } from '@iss/proof';
-import { decodeHash, encodeBase64Url } from '@iss/tlog';
+import { decodeHash, encodeBase64Url, generateKeys } from '@iss/tlog';
 import { pathInSorted } from '../../libs/map/src/tree/sorted.ts';
 import { ORIGIN, signedLog, type SignedLog, witness } from './signed-log.ts';
 
@@ -43,6 +43,8 @@ export interface Published {
   readonly log: SignedLog;
   readonly size: number;
   readonly note: string;
+  /** The leaves of the log. */
+  readonly texts: readonly string[];
   readonly rootEntry: string;
   readonly leaves: readonly MapLeaf[];
   readonly indexes: ReadonlyMap<string, readonly number[]>;
@@ -52,10 +54,17 @@ export interface Published {
 export async function mapOperator(origin = ORIGIN) {
   const vrf = vrfKeysFromRandom(nobleGroup, randomBytes(64));
   const seen = await witness('witness.example/w');
+  const keys = generateKeys(origin, 'ed25519');
   const entries: OperatorEntry[] = [];
   const prove = (stream: string, number: number, name = origin) =>
     vrfProve(nobleGroup, vrf, vrfInput(name, stream, number));
-  const keyOf = (stream: string, number: number): Uint8Array => keyOfOutput(prove(stream, number).output);
+  const known = new Map<string, Uint8Array>();
+  const keyOf = (stream: string, number: number): Uint8Array => {
+    const name = `${stream}\n${number}`;
+    const key = known.get(name) ?? keyOfOutput(prove(stream, number).output);
+    known.set(name, key);
+    return key;
+  };
 
   return {
     entries,
@@ -64,10 +73,15 @@ export async function mapOperator(origin = ORIGIN) {
     keyTextOf: (stream: string, number: number) => encodeBase64Url(keyOf(stream, number)),
 
     /** Adds an entry with the keys of these numbers, and returns its log index. */
-    add(body: object, places: OperatorEntry['places'], keys?: string[]): number {
+    add(body: object, places: OperatorEntry['places'], ownKeys?: string[]): number {
       const entry = canonicalize({ entry_version: KEYED_ENTRY_VERSION, salt: 's', tenant_id: 'acme', ...body });
       const own = places.map(([stream, number]) => encodeBase64Url(keyOf(stream, number)));
-      return entries.push({ entry, keys: keys ?? own, places }) - 1;
+      return entries.push({ entry, keys: ownKeys ?? own, places }) - 1;
+    },
+
+    /** Adds a leaf of this text. Its keys, which the text itself or a later one names, are those of these numbers. */
+    addText(entry: string, places: OperatorEntry['places'] = []): number {
+      return entries.push({ entry, keys: null, places }) - 1;
     },
 
     /** Publishes all entries, with the root of the map as the last one. */
@@ -85,9 +99,10 @@ export async function mapOperator(origin = ORIGIN) {
       });
       const leaves = [...leafOfKey.values()].sort((one, other) => Buffer.compare(one.key, other.key));
       const rootEntry = last ?? formatMapRootEntry({ covers: covers ?? entries.length, root: rootOfSorted(leaves) });
-      const log = await signedLog([...entries.map(leafTextOf), rootEntry], origin);
+      const texts = [...entries.map(leafTextOf), rootEntry];
+      const log = await signedLog(texts, origin, keys);
       const note = await seen.cosign(await log.checkpoint(), cosignedAt);
-      return { log, size: entries.length + 1, note, rootEntry, leaves, indexes };
+      return { log, size: texts.length, note, texts, rootEntry, leaves, indexes };
     },
 
     policyOf: ({ log }: Published) => `log ${log.vkey}\n${seen.line}\nquorum witness.example/w\n`,

@@ -5,6 +5,7 @@ import {
   encodeBase64,
   formatCheckpoint,
   generateKeys,
+  HASH_SIZE,
   leafHash,
   parseNote,
   readConsistencyProof,
@@ -12,6 +13,7 @@ import {
   readRoot,
   type Signer,
   signNote,
+  type Tile,
   TileHashes,
   tileHashReader,
 } from '@iss/tlog';
@@ -19,8 +21,8 @@ import {
 export const ORIGIN = 'log.example/test';
 
 /** Makes a log of these entries, with its key. */
-export async function signedLog(entries: readonly string[], origin = ORIGIN) {
-  const { signingKey, verifierKey } = await generateKeys(origin, 'ed25519');
+export async function signedLog(entries: readonly string[], origin = ORIGIN, keys = generateKeys(origin, 'ed25519')) {
+  const { signingKey, verifierKey } = await keys;
   const signer = await createSigner(signingKey);
   const tiles = new Map<string, Uint8Array>();
   const { added } = appendLeaves(
@@ -45,6 +47,9 @@ export async function signedLog(entries: readonly string[], origin = ORIGIN) {
       const text = formatCheckpoint({ origin, size, root, extensionLines: [] });
       return signNote({ text }, signers, Math.floor(Date.now() / 1000));
     },
+    /** The hashes of a tile; empty if the log has none. */
+    tile: ({ level, index, width }: Tile) =>
+      (tiles.get(`${level}/${index}`) ?? new Uint8Array(0)).slice(0, HASH_SIZE * width),
     inclusion: async (index: number, size = entries.length) =>
       proofs(await readInclusionProof(index, size, read(size))),
     consistency: async (from: number, to = entries.length) => ({

@@ -18,7 +18,8 @@ export const witness: Command = {
     listen: { value: 'HOST:PORT', about: 'Address to listen on.' },
     'audit-map': {
       value: 'FOLDER',
-      about: 'Cosign only if the map of the log, rebuilt in FOLDER, has the root that the log states. Each log needs its URL.',
+      about:
+        'Cosign only if the map of the log, rebuilt in FOLDER, has the root that the log states. Each log needs its URL.',
     },
   },
   async run(options) {

@@ -136,7 +136,9 @@ class Rebuilding {
 
   private async compare(covers: number, root: Uint8Array, logIndex: number): Promise<void> {
     if (covers !== logIndex) {
-      throw new AuditRefusal(`The root of the map in entry ${logIndex} covers ${covers} entries instead of ${logIndex}.`);
+      throw new AuditRefusal(
+        `The root of the map in entry ${logIndex} covers ${covers} entries instead of ${logIndex}.`,
+      );
     }
     const own = await this.insert();
     if (equalBytes(own, root)) return;

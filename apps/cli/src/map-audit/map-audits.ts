@@ -59,7 +59,9 @@ export class MapAudits {
 
   private auditOf(folder: string, origin: string, url: string | null): OneAudit {
     if (url === null) {
-      throw new Failure(`The line of the log ${origin} (--logs) has no URL. Write the URL prefix of the log after its key.`);
+      throw new Failure(
+        `The line of the log ${origin} (--logs) has no URL. Write the URL prefix of the log after its key.`,
+      );
     }
     const name = createHash('sha256').update(origin).digest('hex');
     const file = MapFile.open(join(folder, name), origin);

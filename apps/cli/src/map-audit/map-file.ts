@@ -33,8 +33,9 @@ export class MapFile implements RowReader {
 
   /** @throws Failure if another process uses the file, or it is not a rebuilt map of this log */
   static open(path: string, origin: string): MapFile {
+    let database: DatabaseSync | undefined;
     try {
-      const database = new DatabaseSync(path);
+      database = new DatabaseSync(path);
       database.exec(`
         PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA synchronous = FULL;
@@ -50,6 +51,7 @@ export class MapFile implements RowReader {
       if (other !== undefined) throw new Error(`it is of the log ${String(other['origin'])}`);
       return new MapFile(database);
     } catch (error) {
+      database?.close();
       const why = error instanceof Error ? error.message : String(error);
       throw new Failure(`The rebuilt map ${path} cannot be opened: ${why}. Each witness needs its own folder.`);
     }

@@ -52,8 +52,7 @@ export class PublicLog {
         tileHashReader(size, (tiles) =>
           Promise.all(
             tiles.map(
-              async (tile) =>
-                new TileHashes(await fetchBytes(below(this.prefix, formatTilePath(tile)), this.signal)),
+              async (tile) => new TileHashes(await fetchBytes(below(this.prefix, formatTilePath(tile)), this.signal)),
             ),
           ),
         ),
@@ -63,6 +62,7 @@ export class PublicLog {
 
   /** Yields the entries from `from` to `to`, exclusive, bundle by bundle. @throws Failure */
   async *entries(from: number, to: number): AsyncGenerator<Entries, void> {
+    if (from >= to) return;
     const waiting: Promise<Entries>[] = [];
     let next = Math.floor(from / TILE_WIDTH);
     for (;;) {

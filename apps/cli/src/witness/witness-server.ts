@@ -101,7 +101,8 @@ class Handler {
     else if (status === 409)
       this.logger.info(facts, 'Not cosigned: the request does not continue the last cosigned checkpoint');
     else if (status === 503) this.warn(`Not cosigned: ${body.trim()}`);
-    else if (status === 403) this.logger.warn({ ...facts, note, reason: body.trim() }, 'Not cosigned: the audit of the map failed');
+    else if (status === 403)
+      this.logger.warn({ ...facts, note, reason: body.trim() }, 'Not cosigned: the audit of the map failed');
     // The note has the log's signature, so it may prove that the log shows two histories.
     else this.logger.warn({ ...facts, note }, 'Not cosigned: the log did not prove that it only grew');
   }

@@ -5,15 +5,21 @@ import { LONG_LIVED } from '../../../../tools/processes';
 /** Serves what a log shows, below the prefix `/log`. */
 export interface LogServer {
   readonly url: string;
-  /** What is shown from now on. A checkpoint alone has no proof: 404. */
-  show(shown: { checkpoint: string; consistency?: (from: number, to: number) => Promise<object> }): void;
+  /** What is shown from now on. A checkpoint alone has no proof: 404. `read` returns other files below the prefix. */
+  show(shown: {
+    checkpoint: string;
+    consistency?: (from: number, to: number) => Promise<object>;
+    read?: (path: string) => string | Uint8Array | null;
+  }): void;
   close(): void;
 }
 
 export async function serveLog(): Promise<LogServer> {
   let shown: Parameters<LogServer['show']>[0] = { checkpoint: '' };
-  const answer = async (path: string): Promise<[status: number, body: string]> => {
+  const answer = async (path: string): Promise<[status: number, body: string | Uint8Array]> => {
     if (path === '/log/checkpoint') return [200, shown.checkpoint];
+    const file = shown.read?.(path.replace('/log/', '')) ?? null;
+    if (file !== null) return [200, file];
     const [, from, to] = /^\/log\/consistency\?from=(\d+)&to=(\d+)$/.exec(path) ?? [];
     if (from === undefined || shown.consistency === undefined) return [404, 'not found'];
     return [200, JSON.stringify(await shown.consistency(Number(from), Number(to)))];
