@@ -12,6 +12,7 @@ import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
+import { MapBackfill } from './log/map-backfill';
 import { MAP_KEYS, type MapKeys } from './log/map-keys';
 import { LogMetrics } from './log/log-metrics';
 import { NewestCheckpoint } from './log/newest-checkpoint';
@@ -49,6 +50,7 @@ export interface WorkerResources {
     RetentionService,
     LogProjection,
     LogPublication,
+    MapBackfill,
     FeedProjection,
     OutboxProjection,
     ExpiryProjection,

@@ -3,10 +3,12 @@ import {
   LogCheckpointStore,
   LogIntegrationStore,
   LogTileStore,
+  MapBackfillStore,
   type Sql,
 } from '@iss/persistence';
 import type { Logger, LogSettings } from '@iss/platform';
 import type { Registry } from 'prom-client';
+import { MapBackfill } from '../src/log/map-backfill';
 import { openMapKeys } from '../src/log/map-keys';
 import { openLogIdentity } from '../src/log/log-identity';
 import { LogMetrics } from '../src/log/log-metrics';
@@ -29,7 +31,8 @@ export async function startLogWorker(
   const mapKeys = await openMapKeys(settings.log.origin, settings.vrfKey);
   const publication = new LogPublication(integration, checkpoints, tiles, metrics, logger, settings, identity);
   const feed = new FeedProjection(new FeedIntegrationStore(sql), logger, settings);
-  const log = new LogProjection(integration, publication, feed, logger, settings, mapKeys);
+  const backfill = new MapBackfill(new MapBackfillStore(sql), mapKeys);
+  const log = new LogProjection(integration, publication, feed, logger, settings, mapKeys, backfill);
   feed.start();
   log.start();
   return {

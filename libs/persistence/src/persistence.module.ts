@@ -26,6 +26,7 @@ import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
+import { MapBackfillStore } from './stores/map/map-backfill.store';
 import { MapReadStore } from './stores/map/map-read.store';
 import { AuditStore } from './stores/records/audit.store';
 import { DisclosureStore } from './stores/records/disclosure.store';
@@ -63,6 +64,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   HistoryStore,
   LogIntegrationStore,
   LogTileStore,
+  MapBackfillStore,
   MapReadStore,
   OutboxProjectionStore,
   OutboxStore,

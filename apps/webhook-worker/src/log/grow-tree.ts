@@ -80,7 +80,8 @@ function saltAt(salts: Buffer, place: number): Buffer {
   return salts.subarray(LOG_SALT_BYTES * place, LOG_SALT_BYTES * (place + 1));
 }
 
-async function grow(
+/** Appends leaves with these texts. Throws if tiles and tree contradict each other. */
+export async function grow(
   tree: LogTree,
   edge: readonly LogTile[],
   salts: Buffer,

@@ -46,10 +46,10 @@ const STATES = {
     detail:
       'nothing is integrated: the map was made with another LOG_VRF_KEY or LOG_ORIGIN (docs/operations/log.md, "The map")',
   },
-  no_map: {
+  map_backfill: {
     status: 'degraded',
-    reason: 'no_map',
-    detail: 'LOG_VRF_KEY has no effect: the log has entries from before the map (docs/operations/log.md, "The map")',
+    reason: 'map_backfill',
+    detail: 'older entries get keys; proofs by the map begin afterwards (docs/operations/log.md, "The map")',
   },
   behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; the worker retries' },
   rolled_back: {
@@ -70,7 +70,7 @@ type LogState = keyof typeof STATES;
 /** The states of the integration. */
 export type IntegrationState = Extract<
   LogState,
-  'ok' | 'backfill' | 'behind' | 'no_vrf_key' | 'unknown_vrf_key' | 'no_map'
+  'ok' | 'backfill' | 'behind' | 'no_vrf_key' | 'unknown_vrf_key' | 'map_backfill'
 >;
 
 /** Signs and publishes checkpoints of the log. Any number of workers may do so. */

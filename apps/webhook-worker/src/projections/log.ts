@@ -2,6 +2,7 @@ import { type GrowLog, LogIntegrationStore, type LogRound } from '@iss/persisten
 import { type Check, LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { growTree, growTreeAndMap } from '../log/grow-tree';
+import { MapBackfill } from '../log/map-backfill';
 import { MAP_KEYS, type MapKeys } from '../log/map-keys';
 import { type IntegrationState, LogPublication } from '../log/publication';
 import { Rounds } from '../rounds';
@@ -25,10 +26,11 @@ export class LogProjection {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) { log }: Pick<WorkerSettings, 'log'>,
     @Inject(MAP_KEYS) private readonly mapKeys: MapKeys | null,
+    private readonly backfill: MapBackfill,
   ) {
     this.grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
     this.rounds = new Rounds({
-      work: () => this.round(),
+      work: () => this.round(log.checkpointIntervalMs),
       pauseMs: log.checkpointIntervalMs,
       failure: 'Log integration failed; retrying',
       logger,
@@ -49,10 +51,12 @@ export class LogProjection {
     return this.publication.status(this.integrated);
   }
 
-  private async round(): Promise<void> {
+  /** Integrates and publishes new facts. Until the next round is due, gives keys to older entries. Returns 0 while some lack keys. */
+  private async round(pauseMs: number): Promise<number | void> {
     try {
       const round = await this.integrateAll();
       if (round?.isWhole === true) this.publication.publish(round);
+      if (await this.backfill.work(pauseMs, () => this.rounds.isStopping)) return 0;
     } catch (error) {
       this.integrated = 'behind';
       throw error;
@@ -80,5 +84,5 @@ export class LogProjection {
 
 function stateOf({ awaitsBackfill, refusal, hasMap }: LogRound, mapKeys: MapKeys | null): IntegrationState {
   if (awaitsBackfill) return 'backfill';
-  return refusal ?? (mapKeys === null || hasMap ? 'ok' : 'no_map');
+  return refusal ?? (mapKeys === null || hasMap ? 'ok' : 'map_backfill');
 }

@@ -182,15 +182,3 @@ it('is continued by no worker without the key, and by none with another one', as
   await settled(3);
   await expectSound();
 });
-
-it('stays off in a log that has entries without keys, and says so', async () => {
-  const before = await start('');
-  await addFacts(2);
-  await settled(2);
-  await before.stop();
-  const after = await start();
-  await addFacts(2);
-  expect(await settled(4)).toMatchObject({ size: 4 });
-  expect(after.status()).toMatchObject({ status: 'degraded', reason: 'no_map' });
-  expect(await new MapReadStore(database.sql).state()).toBeNull();
-});

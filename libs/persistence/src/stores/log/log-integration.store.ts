@@ -48,13 +48,15 @@ export type GrowLog = (
 /** The length of a SHA-256 hash. */
 const HASH_BYTES = 32;
 
-const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean; hasMap: boolean }>(
+/** Returns no row while another process holds the tree. */
+export const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean; hasMap: boolean }>(
   'log_tree_take',
 );
 
 const TREE = statement<NoParameters, LogTree>('log_tree');
 
-const EDGE = statement<{ size: number }, LogTile>('log_tiles_edge');
+/** Reads the incomplete tiles. */
+export const EDGE = statement<{ size: number }, LogTile>('log_tiles_edge');
 
 const WAITING = statement<
   { limit: number },
@@ -92,11 +94,11 @@ export interface LogRound {
   hasMoreRecords: boolean;
   /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
   awaitsBackfill: boolean;
-  /** Without a map, or if the last entry is the root of the map. No other tree is published. */
+  /** Without a complete map, or if the last entry is the root of the map. No other tree is published. */
   isWhole: boolean;
   /** Why this worker cannot integrate, or null. */
   refusal: MapRefusal | null;
-  /** True if the log has a map. */
+  /** True if the log has a map, and all entries have keys. */
   hasMap: boolean;
 }
 
@@ -124,10 +126,11 @@ export class LogIntegrationStore {
       const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);
       const { facts, waitingIds, granted, orphaned, isMore } = await takeWaiting(sql, limit);
       const dropped = orphaned + missing;
+      const needsRoots = map?.isComplete === true;
       const endsWithRoot =
-        map !== null && !isMore && !hasMoreRecords && (facts.length > 0 || (await map.needsRoot(tree.size)));
-      const round = { ...none, dropped, hasMoreRecords, hasMap: map !== null };
-      round.isWhole = map === null || (!isMore && !hasMoreRecords);
+        needsRoots && !isMore && !hasMoreRecords && (facts.length > 0 || (await map.needsRoot(tree.size)));
+      const round = { ...none, dropped, hasMoreRecords, hasMap: needsRoots };
+      round.isWhole = !needsRoots || (!isMore && !hasMoreRecords);
       if (facts.length === 0 && !endsWithRoot) return round;
       const batch = map && { map, granted, endsWithRoot };
       const next = await append(sql, tree, { facts, waitingIds, batch }, grow);
@@ -187,7 +190,8 @@ async function append(sql: TransactionSql, tree: LogTree, { facts, waitingIds, b
   return next;
 }
 
-function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {
+/** Returns the complete content of a tile. */
+export function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {
   const existing = edge.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array(0);
   if (existing.length !== offset * HASH_BYTES)
     throw new Error(`tile ${level}/${index} has ${existing.length / HASH_BYTES} hashes and not ${offset}`);

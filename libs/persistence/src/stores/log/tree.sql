@@ -29,6 +29,16 @@ SELECT k.waiting_id::float8 AS "waitingId",
   @records_of_keys
  ORDER BY k.waiting_id
 
+-- fragment: grown
+-- Stores the changed tiles and the tree.
+tiled AS (
+  INSERT INTO log_tiles (level, tile_index, hashes)
+  SELECT * FROM unnest(:tiles.level::int[], :tiles.index::bigint[], :tiles.hashes::bytea[])
+      ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
+), grown AS (
+  UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
+)
+
 -- fragment: append(column, value)
 -- Turns waiting facts into entries, in their order, and stores the tree, in one statement.
 WITH taken AS (
@@ -44,13 +54,7 @@ WITH taken AS (
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place
   RETURNING 1
-), tiled AS (
-  INSERT INTO log_tiles (level, tile_index, hashes)
-  SELECT * FROM unnest(:tiles.level::int[], :tiles.index::bigint[], :tiles.hashes::bytea[])
-      ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
-), grown AS (
-  UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
-)
+), @grown
 SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext"
 
 -- statement: log_append

@@ -29,7 +29,8 @@ export interface MapRows {
   readonly added: number;
 }
 
-const SWITCH_ON = statement<MapIdentity, { isOn: boolean }>('map_switch_on');
+/** Returns no row if the log has another name. */
+export const SWITCH_ON = statement<MapIdentity & { startsAt: number }, { isOn: boolean }>('map_switch_on');
 const NUMBERS = statement<{ streams: readonly { stream: string; count: number }[] }, { stream: string; last: number }>(
   'map_numbers_take',
 );
@@ -49,6 +50,8 @@ export class MapRound {
   private constructor(
     private readonly sql: TransactionSql,
     readonly origin: string,
+    /** False while entries from before the map lack keys. The map has no root until then. */
+    readonly isComplete: boolean,
   ) {
     this.reads = new MapReadStore(sql);
   }
@@ -64,10 +67,10 @@ export class MapRound {
     size: number,
   ): Promise<MapRound | MapRefusal | null> {
     if (identity === null) return hasMap ? 'no_vrf_key' : null;
-    if (!hasMap && (size > 0 || (await sql.run(SWITCH_ON, identity)).length === 0)) return null;
+    if (!hasMap && (size > 0 || (await sql.run(SWITCH_ON, { ...identity, startsAt: 0 })).length === 0)) return null;
     const state = await new MapReadStore(sql).state();
-    const isSame = state?.origin === identity.origin && state.vrfKey === identity.vrfKey;
-    return isSame ? new MapRound(sql, identity.origin) : 'unknown_vrf_key';
+    if (state?.origin !== identity.origin || state.vrfKey !== identity.vrfKey) return 'unknown_vrf_key';
+    return new MapRound(sql, identity.origin, state.backfilledTo === state.startsAt);
   }
 
   /** Returns true unless the last entry of the tree is a `map.root` entry. */
@@ -84,13 +87,8 @@ export class MapRound {
   }
 
   /** Takes this many new numbers of each stream. Returns the last number of each. */
-  async takeNumbers(counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-    if (counts.size === 0) return new Map();
-    // In one order, so that a statement on another connection never waits for half of them.
-    const streams = [...counts]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([stream, count]) => ({ stream, count }));
-    return new Map((await this.sql.run(NUMBERS, { streams })).map(({ stream, last }) => [stream, last]));
+  takeNumbers(counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    return takeNumbers(this.sql, counts);
   }
 
   /** Stores changed rows, and the `map.root` entry if it has a place. */
@@ -101,6 +99,19 @@ export class MapRound {
     if (tiles.length > 0) await this.sql.run(WRITE, { ...written, deletedBuckets: deletedBuckets.map(toBuffer) });
     if (rootIndex !== null) await this.sql.run(APPEND_ROOT, { logIndex: rootIndex, root });
   }
+}
+
+/** Takes this many new numbers of each stream. Returns the last number of each. */
+export async function takeNumbers(
+  sql: TransactionSql,
+  counts: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> {
+  if (counts.size === 0) return new Map();
+  // In one order, so that a statement on another connection never waits for half of them.
+  const streams = [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([stream, count]) => ({ stream, count }));
+  return new Map((await sql.run(NUMBERS, { streams })).map(({ stream, last }) => [stream, last]));
 }
 
 function toRow({ path, content }: Row): MapRow {

@@ -41,9 +41,9 @@ SELECT e.map_root AS root FROM log_entries e WHERE e.log_index = :logIndex::bigi
 SELECT m.last::float8 AS last FROM map_streams m WHERE m.stream = :stream
 
 -- statement: map_switch_on
--- Switches the map on, in a log without entries. An older worker must not do so under the name of an ended log.
+-- Switches the map on. An older worker must not do so under the name of an ended log.
 INSERT INTO map_state (origin, vrf_key, starts_at)
-SELECT :origin, :vrfKey, 0
+SELECT :origin, :vrfKey, :startsAt::bigint
  WHERE coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), :origin) = :origin
 RETURNING true AS "isOn"
 
