@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { leafTextOf } from '@iss/proof';
 import { decodeBase64, formatLogProof, leafHash, toHex } from '@iss/tlog';
 import { type BundleLine, bundleText, lineageBundle } from '../../../tools/testing/lineage-bundle.ts';
-import { mapOperator } from '../../../tools/testing/map-operator.ts';
+import { mapOperator, type MapOperator, type Published } from '../../../tools/testing/map-operator.ts';
+import { mappedBundle } from '../../../tools/testing/mapped-bundle.ts';
 import { iss } from './testing/run-iss';
 
 let folder: string;
@@ -72,6 +73,90 @@ it('a proof file has the public text, and the entry beside it must be its body',
   expect(beside).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/snapshot_version +2\n/) });
   const forged = line.entry.replace('"snapshot_version":2', '"snapshot_version":3');
   await expect(verify(proof, '--entry', file('entry', forged))).resolves.toMatchObject({ exitCode: 1 });
+});
+
+describe('a bundle with a map', () => {
+  const NEWEST = /Newest +version 3 among the first 4 entries, cosigned by witness\.example\/w at /;
+  let operator: MapOperator;
+  let published: Published;
+  let bundle: Awaited<ReturnType<typeof mappedBundle>>;
+  beforeAll(async () => {
+    operator = await mapOperator();
+    bundle = await mappedBundle(operator, 3);
+    published = await operator.publish();
+  });
+
+  const check = (lines: object[], ...more: string[]) =>
+    iss([
+      'verify',
+      file('mapped', bundleText(lines[0] ?? {}, lines.slice(1))),
+      '--policy',
+      file('policy', operator.policyOf(published)),
+      ...more,
+    ]);
+  const linesOf = async (count?: number, of = published) => {
+    const { first, lines, last } = await bundle.linesOf(of, count);
+    return [first, ...lines, last];
+  };
+  const withKey = async (lines: object[]) => check(lines, '--vrf-key', operator.vrfKey);
+
+  it('ends at the newest version, which the VRF key proves', async () => {
+    const proved = await withKey(await linesOf());
+    expect(proved).toMatchObject({ exitCode: 0, printed: expect.stringMatching(NEWEST) });
+    expect(proved.printed).not.toMatch(/That nothing newer exists/);
+    expect(proved.printed).toMatch(/no second entry for one of these versions/);
+  });
+
+  it('says without the key what is not proved, and how to prove it', async () => {
+    const proved = await check(await linesOf());
+    expect(proved).toMatchObject({ exitCode: 0, printed: expect.not.stringMatching(NEWEST) });
+    expect(proved.printed).toMatch(/That the last version is the newest\. .*add the key to the policy .*--vrf-key/);
+  });
+
+  it('is refused without its last line, or with one that is not its own', async () => {
+    const lines = await linesOf();
+    const shorter = await linesOf(2);
+    const other = await mapOperator();
+    const otherBundle = await mappedBundle(other, 3);
+    const { last: ofOther } = await otherBundle.linesOf(await other.publish());
+    const map = await operator.proof(published, 'v/organization/other', 3);
+    operator.add({ type: 'another' }, []);
+    const { last: later } = await bundle.linesOf(await operator.publish());
+    const cases: [object[], RegExp][] = [
+      [lines.slice(0, -1), /The last line, complete, is missing/],
+      [shorter, /newest version is 3 instead of 2/],
+      [[...shorter.slice(0, -1), ...lines.slice(-1)], /snapshot_version is 3 instead of 2/],
+      [[...lines.slice(0, -2), ...lines.slice(-1)], /names 3 versions, but there are 2/],
+      [[...lines, ...lines.slice(-1)], /There are more lines/],
+      [[...lines.slice(0, -1), { complete: { snapshot_version: 3, map } }], /another input or another key/],
+      [[...lines.slice(0, -1), ofOther], /checkpoint is /],
+      [[...lines.slice(0, -1), later], /checkpoint is /],
+    ];
+    for (const [changed, message] of cases) {
+      const complaint = expect.stringMatching(message);
+      expect(await withKey(changed)).toMatchObject({ exitCode: 1, printed: '', complaint });
+    }
+    const stale = await operator.publish({}, Date.now() - 7_200_000);
+    const old = await linesOf(3, stale);
+    expect(await check(old, '--vrf-key', operator.vrfKey)).toMatchObject({ exitCode: 0 });
+    expect(await check(old, '--vrf-key', operator.vrfKey, '--max-age', '3600')).toMatchObject({
+      exitCode: 1,
+      complaint: expect.stringMatching(/Too few witnesses/),
+    });
+  });
+});
+
+it('an absence is proved, and says what it leaves open', async () => {
+  const operator = await mapOperator();
+  const published = await operator.publish();
+  const stream = 'p/bank/organization/acme-corp';
+  const answer = { subject_type: 'organization', subject_id: 'acme-corp', stream, number: 1 };
+  const proof = { ...answer, map: await operator.proof(published, stream, 0) };
+  const policy = file('policy', operator.policyOf(published));
+  const proved = await iss(['verify', file('absence', proof), '--policy', policy, '--vrf-key', operator.vrfKey]);
+  expect([proved.exitCode, proved.complaint]).toEqual([0, '']);
+  expect(proved.printed).toMatch(/Proved +no grant to bank among the first 1 entries, cosigned by/);
+  expect(proved.printed).toMatch(/Not proved:[^]*That no grant on all subjects/);
 });
 
 describe('a proof of the newest version', () => {

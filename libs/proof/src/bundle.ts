@@ -4,10 +4,12 @@ import { type LoggedVersion, requireContent, requireMembers } from './content';
 import { UnreadableError, VerificationError } from './errors';
 import { type BundleLine, type EntryProof, LineageProof } from './inclusion';
 import { Members } from './members';
-import type { Proved } from './report';
+import { type Proved, SECOND_ENTRY } from './report';
 import { type Floor, requireCheckpoint } from './trust';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
+/** The format of bundles with a map: each line has keys, and a last line proves that the last version is the newest. */
+export const MAPPED_BUNDLE_FORMAT = 'iss_bundle_v2';
 
 /** A version whose line was verified. */
 export interface ProvedVersion {
@@ -25,6 +27,9 @@ export interface ProvedFacts {
   readonly envelopeHash: string;
   readonly createdAt: string;
 }
+
+/** Verifies an answer that uses the map, as `verifyMapAnswer` of `@iss/proof/complete` does. */
+export type VerifyMap = (answer: Members) => Promise<Proved>;
 
 /** Returns the SHA-256 of a text in UTF-8, as lowercase hex. */
 export type HashText = (text: string) => string;
@@ -44,11 +49,16 @@ export class BundleVerifier {
   private lastHash: string | null = null;
   /** Versions that were logged before their previous version, as imports can be. */
   private outOfOrder = 0;
+  private lastKeys: string[] | null = null;
+  /** The `complete` of the last line. */
+  private complete: Members | null = null;
 
   private constructor(
     private readonly subjectType: string,
     private readonly subjectId: string,
     readonly versions: number,
+    private readonly isMapped: boolean,
+    private readonly note: string,
     private readonly verified: VerifiedCheckpoint,
     private readonly hashText: HashText,
     since: Floor | null,
@@ -69,13 +79,16 @@ export class BundleVerifier {
     since: Floor | null = null,
   ): Promise<BundleVerifier> {
     const head = Members.parse('The first line', line);
-    if (head.text('bundle') !== BUNDLE_FORMAT) {
-      throw new UnreadableError('not_in_log', `The format of the bundle is unknown. Expected ${BUNDLE_FORMAT}.`);
+    const format = head.text('bundle');
+    if (format !== BUNDLE_FORMAT && format !== MAPPED_BUNDLE_FORMAT) {
+      const expected = `${BUNDLE_FORMAT} or ${MAPPED_BUNDLE_FORMAT}`;
+      throw new UnreadableError('not_in_log', `The format of the bundle is unknown. Expected ${expected}.`);
     }
     const subject = head.object('subject');
     const versions = head.count('versions');
     const headVersion = head.count('head_version');
-    const verified = await requireCheckpoint(head.text('checkpoint'), policy, 'The checkpoint');
+    const note = head.text('checkpoint');
+    const verified = await requireCheckpoint(note, policy, 'The checkpoint');
     if (head.text('log_origin') !== verified.checkpoint.origin) {
       throw new VerificationError(
         'checkpoint',
@@ -92,22 +105,28 @@ export class BundleVerifier {
       subject.text('subject_type'),
       subject.text('subject_id'),
       versions,
+      format === MAPPED_BUNDLE_FORMAT,
+      note,
       verified,
       hashText,
       since,
     );
   }
 
-  /** Verifies the next line. */
-  add(line: Uint8Array): ProvedVersion {
+  /** Verifies the next line. Returns null for the last line of a bundle with a map, which {@link end} verifies. */
+  add(line: Uint8Array): ProvedVersion | null {
     const version = (this.last?.version ?? 0) + 1;
     const where = `Version ${version}, in line ${version + 1},`;
-    if (version > this.versions)
+    const members = Members.parse(where, line);
+    if (this.isMapped && this.complete === null && members.has('complete')) {
+      this.complete = members.object('complete');
+      return null;
+    }
+    if (version > this.versions || this.complete !== null)
       throw new VerificationError(
         'gap',
         `There are more lines than the ${this.versions} versions that the first line names.`,
       );
-    const members = Members.parse(where, line);
     const snapshot = members.object('snapshot');
     const isErased = members.has('erased');
     if (isErased && (snapshot.has('envelope') || members.has('entry'))) {
@@ -127,13 +146,14 @@ export class BundleVerifier {
     const next = { version, tenantId, logIndex, writtenBy, isErased, facts };
     if (isErased) this.erased.push(next);
     this.lastHash = envelopeHash;
+    this.lastKeys = members.keys();
     this.first ??= next;
     this.last = next;
     return next;
   }
 
-  /** Returns the result after the last line. */
-  end(): Proved {
+  /** Returns the result after the last line. Without `verifyMap`, it is not proved that the last version is the newest. */
+  async end(verifyMap?: VerifyMap): Promise<Proved> {
     const { first, last } = this;
     const found = last?.version ?? 0;
     if (first === null || last === null || found !== this.versions) {
@@ -142,11 +162,15 @@ export class BundleVerifier {
         `The first line names ${this.versions} versions, but there are ${found}: the end is missing.`,
       );
     }
+    const newest = await this.newest(last, verifyMap);
     return {
       verified: this.verified,
+      ...(newest === null ? {} : { isNewest: true }),
+      notProved: newest === null ? (this.isMapped ? [NEEDS_VRF_KEY] : []) : [SECOND_ENTRY],
       shown: [
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
         ['Versions', `1 to ${last.version}, complete; envelopes, hashes and links recomputed`],
+        ...(newest?.shown ?? []),
         ...erasedRows(this.erased),
         ['First', `${writtenText(first)} by the clock of the service, entry ${first.logIndex}`],
         [
@@ -169,10 +193,25 @@ export class BundleVerifier {
         last_created_at: last.facts?.createdAt ?? null,
         last_log_index: last.logIndex,
         last_written_by: last.writtenBy,
+        is_newest: newest !== null,
         logged_out_of_order: this.outOfOrder,
         erased_versions: this.erased.map(({ version }) => version),
       },
     };
+  }
+
+  /** Verifies the last line of a bundle with a map; returns null if that is not possible. */
+  private async newest({ version, logIndex }: ProvedVersion, verifyMap?: VerifyMap): Promise<Proved | null> {
+    if (!this.isMapped) return null;
+    if (this.complete === null) {
+      throw new VerificationError('gap', 'The last line, complete, is missing: export the bundle again.');
+    }
+    const map = this.complete.object('map');
+    const stated = { snapshot_version: this.complete.count('snapshot_version'), checkpoint: map.text('checkpoint') };
+    requireMembers('The last line', stated, { snapshot_version: version, checkpoint: this.note }, 'not_newest');
+    const { subjectType: subject_type, subjectId: subject_id, lastKeys: keys } = this;
+    const end = { subject_type, subject_id, snapshot_version: version, last_log_index: logIndex, keys, map: map.all };
+    return (await verifyMap?.(Members.of('The last line', end))) ?? null;
   }
 
   private headerOf(where: string, version: number, snapshot: Members): LoggedVersion & { created_at: string } {
@@ -225,6 +264,9 @@ function proofOf(where: string, members: Members): EntryProof {
 function writtenText({ facts }: ProvedVersion): string {
   return facts === null ? 'erased' : `written ${facts.createdAt}`;
 }
+
+const NEEDS_VRF_KEY =
+  'That the last version is the newest. The last line proves it with the VRF key of the log: add the key to the policy as a line vrf VRF+…, or name it with --vrf-key.';
 
 /** The most erased versions that text output names. */
 const NAMED = 20;

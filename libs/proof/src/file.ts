@@ -1,5 +1,5 @@
 import { type Checkpoint, equalBytes, MAX_PROOF_LENGTH, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
-import { BundleVerifier, type HashText, type ProvedVersion } from './bundle';
+import { BundleVerifier, type HashText, type ProvedVersion, type VerifyMap } from './bundle';
 import { type FetchConsistency, requireContinued } from './consistency';
 import { readProofAnswer, readProofFile, verifyEntryProof } from './entry-proof';
 import { UnreadableError, VerificationError } from './errors';
@@ -32,8 +32,8 @@ export interface FileEvidence {
   readonly fetchConsistency: FetchConsistency;
   /** The longest time since the witnesses dated the checkpoint. Default: any. */
   readonly maxAgeMs?: number | undefined;
-  /** Verifies an answer that uses the map, as `verifyMapAnswer` of `@iss/proof/complete` does. Its arithmetic is large, so that few load it. */
-  readonly verifyMap?: ((answer: Members) => Promise<Proved>) | undefined;
+  /** Verifies what uses the map, by the VRF key of the log. Its arithmetic is large, so that few load it. */
+  readonly verifyMap?: VerifyMap | undefined;
   /** A faster function of the platform. */
   readonly hashText?: HashText;
 }
@@ -77,8 +77,11 @@ async function* proveLines({
     const kind = kindOfFile(first, name);
     if (kind === 'bundle') {
       const bundle = await BundleVerifier.open(first, policy, hashText, floor);
-      for await (const line of lines) yield { version: bundle.add(line), of: bundle.versions };
-      return bundle.end();
+      for await (const line of lines) {
+        const version = bundle.add(line);
+        if (version !== null) yield { version, of: bundle.versions };
+      }
+      return await bundle.end(verifyMap);
     }
     const whole = await readWhole();
     if (whole.length > MAX_PROOF_LENGTH) {
@@ -87,8 +90,10 @@ async function* proveLines({
     if (kind === 'proof') return await verifyEntryProof(readProofFile(whole), entry, policy, floor);
     const answer = Members.parse(name, whole);
     if (!answer.has('map')) return await verifyEntryProof(readProofAnswer(answer), entry, policy, floor);
-    if (verifyMap === undefined)
-      throw new UnreadableError('not_newest', `${name} needs the VRF key of the log. Name it with --vrf-key.`);
+    if (verifyMap === undefined) {
+      const how = 'Add it to the policy as a line vrf VRF+…, or name it with --vrf-key.';
+      throw new UnreadableError('not_newest', `${name} needs the VRF key of the log. ${how}`);
+    }
     return await verifyMap(answer);
   } finally {
     await lines.return();

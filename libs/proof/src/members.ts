@@ -70,8 +70,12 @@ export class Members {
 
   /** Returns the entry with its keys. */
   logged(): LoggedText {
-    const hasKeys = this.has('keys') && this.value('keys') !== null;
-    return { entry: this.text('entry'), keys: hasKeys ? this.texts('keys') : null };
+    return { entry: this.text('entry'), keys: this.keys() };
+  }
+
+  /** Returns the keys of the entry in the map; null if it has none. */
+  keys(): string[] | null {
+    return this.has('keys') && this.value('keys') !== null ? this.texts('keys') : null;
   }
 
   object(name: string): Members {

@@ -10,6 +10,8 @@ export interface Proved {
   readonly json: Readonly<Record<string, unknown>>;
   /** The map proves that nothing newer is in the log. */
   readonly isNewest?: boolean;
+  /** What else is not proved. */
+  readonly notProved?: readonly string[];
 }
 
 const ALGORITHMS: Readonly<Record<VerifierKey['type'], string>> = {
@@ -91,10 +93,14 @@ export function reportAsJson(proved: Proved, since: Since | null): object {
   };
 }
 
+/** What the look-ups of one version leave open about the others. */
+export const SECOND_ENTRY =
+  'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.';
+
 function notProved(
   { tree_size: size, cosigned_by: cosigned }: ShownCheckpoint,
   since: Since | null,
-  { isNewest = false }: Proved,
+  { isNewest = false, notProved: more = [] }: Proved,
 ): string[] {
   const times = cosigned.flatMap(({ at }) => (at === null ? [] : [at])).sort();
   const [first] = times;
@@ -105,8 +111,9 @@ function notProved(
         ]
       : [
           `That nothing newer exists. This is the log at ${size} entries. Request a newer proof to see later versions.`,
-          'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.',
+          SECOND_ENTRY,
         ]),
+    ...more,
     'That the content is true. The log records what was written, by whom, and in which order.',
     first === undefined
       ? 'The time. No witness dated the checkpoint, so all times come from the service.'

@@ -3,26 +3,35 @@ import { grantStream, versionStream } from '@iss/map';
 import { type Expected, requireMembers, textOf } from '../content';
 import { UnreadableError, VerificationError } from '../errors';
 import { requireEntry, requireIncluded } from '../inclusion';
-import { leafOf } from '../leaf';
+import { leafOf, type LoggedText } from '../leaf';
 import type { Members } from '../members';
 import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
+import { describeStream } from './streams';
+
+/** The members that tell the answers apart, and what verifies each. */
+const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, trust: MapTrust) => Promise<Proved>])[] = [
+  ['grant_id', verifyGrantState],
+  ['head', verifyLatest],
+  ['stream', verifyAbsence],
+  ['last_log_index', verifyEnd],
+];
 
 export { type NewestEvidence, proveNewestVersion } from './newest-step';
 
 /**
- * Verifies the answer of `…/latest-proof` or `…/state-proof`: the newest number of the stream, and that the shown entry has it.
+ * Verifies an answer that uses the map: of `…/latest-proof`, `…/state-proof` or `…/absence-proof`, or the end of a bundle.
  *
  * @throws VerificationError
  */
 export async function verifyMapAnswer(answer: Members, trust: MapTrust): Promise<Proved> {
-  if (answer.has('grant_id')) return verifyGrantState(answer, trust);
-  if (answer.has('head')) return verifyLatest(answer, trust);
-  throw new UnreadableError('not_newest', 'The proof is neither of a version nor of a grant.');
+  const [, verify] = ANSWERS.find(([member]) => answer.has(member)) ?? [];
+  if (verify !== undefined) return verify(answer, trust);
+  throw new UnreadableError('not_newest', 'The proof is of no version, no grant and no stream.');
 }
 
 async function verifyLatest(answer: Members, trust: MapTrust): Promise<Proved> {
-  const subject = { subject_type: answer.text('subject_type'), subject_id: answer.text('subject_id') };
+  const subject = subjectOf(answer);
   const version = answer.count('snapshot_version');
   const size = answer.count('as_of_size');
   const stream = versionStream(subject.subject_type, subject.subject_id);
@@ -36,7 +45,7 @@ async function verifyLatest(answer: Members, trust: MapTrust): Promise<Proved> {
     isNewest: true,
     shown: [
       ['Subject', `${subject.subject_type} ${subject.subject_id}, of the tenant ${textOf(entry['tenant_id'])}`],
-      ['Version', `${version}, the newest among the first ${size} entries${cosignedText(newest)}`],
+      ['Version', `${version}, the newest ${amongText(newest, size)}`],
       ['Written', `${textOf(entry['created_at'])} by the clock of the service, entry ${newest.head?.logIndex}`],
       ['Its hash', hash],
     ],
@@ -62,13 +71,49 @@ async function verifyGrantState(answer: Members, trust: MapTrust): Promise<Prove
     isNewest: true,
     shown: [
       ['Grant', grantId],
-      [
-        'State',
-        `${state}, the newest among the first ${newest.verified.checkpoint.size} entries${cosignedText(newest)}`,
-      ],
+      ['State', `${state}, the newest ${amongText(newest)}`],
     ],
     json: { kind: 'grant_state', grant_id: grantId, state, number: newest.number },
   };
+}
+
+async function verifyAbsence(answer: Members, trust: MapTrust): Promise<Proved> {
+  const stream = answer.text('stream');
+  const number = answer.count('number');
+  const { of, holder, what, open } = describeStream(answer, stream);
+  const newest = await proveNewest(stream, answer.value('map'), trust);
+  if (newest.number + 1 !== number) {
+    const found = `the newest number of ${stream} is ${newest.number}`;
+    throw new VerificationError('not_newest', `The proof is not of the absence of ${number}: ${found}.`);
+  }
+  const count = newest.number === 0 ? `no ${what}` : `${newest.number} × ${what}, and no more`;
+  return {
+    verified: newest.verified,
+    isNewest: true,
+    notProved: open,
+    shown: [holder, ['Proved', `${count} ${amongText(newest)}`]],
+    json: { kind: 'absence', ...of, stream, number },
+  };
+}
+
+/** Verifies the end of a bundle: its last version is the newest one. */
+async function verifyEnd(answer: Members, trust: MapTrust): Promise<Proved> {
+  const subject = subjectOf(answer);
+  const version = answer.count('snapshot_version');
+  const stream = versionStream(subject.subject_type, subject.subject_id);
+  const newest = await proveNewest(stream, answer.value('map'), trust);
+  requireNumber('The newest version', newest, version);
+  requireKeyed(`The entry of version ${version}`, newest, answer.count('last_log_index'), answer.keys());
+  return {
+    verified: newest.verified,
+    isNewest: true,
+    shown: [['Newest', `version ${version} ${amongText(newest)}`]],
+    json: {},
+  };
+}
+
+function subjectOf(answer: Members): { subject_type: string; subject_id: string } {
+  return { subject_type: answer.text('subject_type'), subject_id: answer.text('subject_id') };
 }
 
 function requireNumber(where: string, { number }: ProvedNewest, stated: number): void {
@@ -77,21 +122,26 @@ function requireNumber(where: string, { number }: ProvedNewest, stated: number):
 }
 
 /** Checks that the shown entry is the one that the map names, and that it has the key of its number. */
-function requireHead(shown: Members, { verified, head }: ProvedNewest, expected: Expected): JsonObject {
+function requireHead(shown: Members, newest: ProvedNewest, expected: Expected): JsonObject {
   const logged = shown.logged();
   const where = 'The entry';
   const proof = { log_index: shown.count('log_index'), inclusion: shown.texts('inclusion') };
-  requireMembers(where, { log_index: proof.log_index }, { log_index: head?.logIndex }, 'not_newest');
-  // An entry of the earlier format has no keys. A public entry of the log names them.
-  if (logged.keys && (head === null || !logged.keys.includes(head.key))) {
-    throw new VerificationError('not_newest', `${where} does not carry the key of its number.`);
-  }
+  requireKeyed(where, newest, proof.log_index, logged.keys);
   const entry = requireEntry(where, logged, expected);
-  requireIncluded(where, leafOf(logged), proof, verified.checkpoint);
+  requireIncluded(where, leafOf(logged), proof, newest.verified.checkpoint);
   return entry;
 }
 
-function cosignedText({ verified }: ProvedNewest): string {
+function requireKeyed(where: string, { head }: ProvedNewest, log_index: number, keys: LoggedText['keys']): void {
+  requireMembers(where, { log_index }, { log_index: head?.logIndex }, 'not_newest');
+  // An entry of the earlier format has no keys. A public entry of the log names them.
+  if (keys && (head === null || !keys.includes(head.key))) {
+    throw new VerificationError('not_newest', `${where} does not carry the key of its number.`);
+  }
+}
+
+function amongText({ verified }: ProvedNewest, size = verified.checkpoint.size): string {
   const { cosigned_by: cosigned } = shownCheckpoint(verified);
-  return cosigned.map(({ witness, at }) => `, cosigned by ${witness}${at === null ? '' : ` at ${at}`}`).join('');
+  const by = cosigned.map(({ witness, at }) => `, cosigned by ${witness}${at === null ? '' : ` at ${at}`}`);
+  return `among the first ${size} entries${by.join('')}`;
 }
