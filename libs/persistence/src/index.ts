@@ -54,6 +54,7 @@ export * from './stores/log/log-key.store';
 export * from './stores/log/log-restart.store';
 export * from './stores/map/map-read.store';
 export { type BackfillMaker, MapBackfillStore } from './stores/map/map-backfill.store';
+export * from './stores/map/public-entry.store';
 export type { MapBatch, MapGrowth, MapIdentity, MapRefusal } from './stores/map/map-round';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';

@@ -28,6 +28,7 @@ import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
 import { MapBackfillStore } from './stores/map/map-backfill.store';
 import { MapReadStore } from './stores/map/map-read.store';
+import { PublicEntryStore } from './stores/map/public-entry.store';
 import { AuditStore } from './stores/records/audit.store';
 import { DisclosureStore } from './stores/records/disclosure.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
@@ -69,6 +70,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   OutboxProjectionStore,
   OutboxStore,
   ProvenanceStore,
+  PublicEntryStore,
   RateLimitStore,
   RefreshDeadlineStore,
   RefreshRequestStore,

@@ -32,7 +32,20 @@ export const LogKeys = view('LogKeys', {
   ),
   witnesses: listOf(LogWitness).described('The witnesses whose cosignatures published checkpoints may have.'),
   quorum: count.described('The minimum number of cosignatures on each published checkpoint; 0: none needed.'),
-  policy: text.nullable().described('The quorum as a C2SP tlog-policy; null if there are no witnesses.'),
+  policy: text
+    .nullable()
+    .described(
+      'The quorum as a C2SP tlog-policy; null if there are no witnesses. With a map, a line `vrf` has `vrf_key`.',
+    ),
+  vrf_key: text
+    .nullable()
+    .described('The public VRF key of the map over the log: `VRF+<base64>`; null if the log has no map.'),
+  map_starts_at: count
+    .nullable()
+    .described(
+      'The log index from which on entries carry keys and are public at `/log/tile/entries/…`; null if the log has ' +
+        'no map.',
+    ),
 });
 export type LogKeys = ViewOf<typeof LogKeys>;
 
@@ -78,6 +91,8 @@ export const LOG_KEYS_EXAMPLE: LogKeys = {
   witnesses: [{ vkey: WITNESS_VKEY, url: 'https://witness.example' }],
   quorum: 1,
   policy: `log ${LOG_VKEY} https://log.example/log\nwitness w1 ${WITNESS_VKEY} https://witness.example\nquorum w1\n`,
+  vrf_key: null,
+  map_starts_at: null,
 };
 
 const CONSISTENCY_EXAMPLE: ConsistencyProof = {

@@ -13,8 +13,13 @@ const MAX_BACKFILL_KEYS = 1_024;
  * each (docs/log.md). The salt in the entry hides it.
  */
 export function keyedLeafText(entry: string, keys: readonly Uint8Array[]): string {
+  return leafTextOfBody(createHash('sha256').update(entry).digest(), keys);
+}
+
+/** Returns the same text from the SHA-256 of the entry's text, which remains of an erased entry. */
+export function leafTextOfBody(bodyHash: Uint8Array, keys: readonly Uint8Array[]): string {
   return canonicalize({
-    body: createHash('sha256').update(entry).digest('base64url'),
+    body: base64url(bodyHash),
     entry_version: KEYED_ENTRY_VERSION,
     keys: keys.map(base64url),
   });

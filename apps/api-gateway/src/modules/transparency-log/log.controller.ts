@@ -1,5 +1,6 @@
 import { DomainError } from '@iss/domain';
-import { encodeBase64, type Tile } from '@iss/tlog';
+import { MapReadStore } from '@iss/persistence';
+import { encodeBase64 } from '@iss/tlog';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ConsistencyProof, ConsistencyQuery, LOG, LogKeys } from '@iss/contract';
@@ -9,19 +10,24 @@ import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
 import { LogTreeService } from '../../log/log-tree.service';
 import { logKeys } from './log.views';
-import { TileParam } from './tile-param';
+import { type LogFile, LogFileParam } from './log-file-param';
+import { EntryBundles, type NoBundle } from './entry-bundles';
 import { Operation } from '../../http/describe/operation.decorator';
 
 const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the public part of the log (C2SP tlog-tiles): hashes and signatures, which reveal nothing about the logged
- * facts. Scripts of any origin may read it.
+ * Serves the public part of the log (C2SP tlog-tiles): hashes, signatures and the public texts of entries, which reveal
+ * nothing about the logged facts. Scripts of any origin may read it.
  */
 @Controller()
 export class LogController {
-  constructor(private readonly tree: LogTreeService) {}
+  constructor(
+    private readonly tree: LogTreeService,
+    private readonly bundles: EntryBundles,
+    private readonly map: MapReadStore,
+  ) {}
 
   @Hot()
   @Operation(LOG.getCheckpoint)
@@ -34,12 +40,13 @@ export class LogController {
   @Operation(LOG.getLogKeys)
   async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
     share(response);
-    const [{ origin }, keys, policy] = await Promise.all([
+    const [{ origin }, keys, policy, map] = await Promise.all([
       this.tree.requireCheckpoint(),
       this.tree.keys(),
       this.tree.policy(),
+      this.map.state(),
     ]);
-    return logKeys(origin, keys, policy);
+    return logKeys(origin, keys, policy, map?.origin === origin ? map : null);
   }
 
   @Operation(LOG.getConsistencyProof)
@@ -58,13 +65,16 @@ export class LogController {
   @Hot()
   @Get('log/tile/*path')
   @Public()
-  async getTile(@TileParam() tile: Tile | 'entries' | null): Promise<PublicFile> {
-    if (tile === 'entries')
-      return refusal('Entries are not public. If you may read a fact, get its entry at …/log-proof.');
-    const hashes = tile === null ? null : await this.tree.tile(tile);
-    if (hashes === null)
-      return refusal('The published log has no such tile. Check level and index against the size in the checkpoint.');
-    return new PublicFile('application/octet-stream', hashes, IMMUTABLE);
+  async getFile(@LogFileParam() file: LogFile | null): Promise<PublicFile> {
+    const content = await this.contentOf(file);
+    if (!Buffer.isBuffer(content)) return refusal(content.refusal);
+    return new PublicFile('application/octet-stream', content, IMMUTABLE);
+  }
+
+  private async contentOf(file: LogFile | null): Promise<Buffer | NoBundle> {
+    if (file !== null && 'bundle' in file) return this.bundles.read(file.bundle);
+    const hashes = file === null ? null : await this.tree.tile(file.tile);
+    return hashes ?? { refusal: 'The published log has no such tile. Check level and index against the size in the checkpoint.' };
   }
 }
 

@@ -1,19 +1,32 @@
 import { keyedLeafText } from '@iss/domain';
-import type { LogKey } from '@iss/persistence';
+import type { LogKey, MapState } from '@iss/persistence';
 import { formatLogProof, formatVerifierKey, parsePolicy, quorumSize } from '@iss/tlog';
 import { LogKeys } from '@iss/contract';
 import type { LogProof } from '../../log/log-proof.service';
 
-/** Returns keys and policy, the latter also in parsed form. */
-export function logKeys(logOrigin: string, vkeys: readonly LogKey[], policy: string | null): LogKeys {
+/** Returns keys and policy, the latter also in parsed form. `map` is null for a log without a map. */
+export function logKeys(
+  logOrigin: string,
+  vkeys: readonly LogKey[],
+  policy: string | null,
+  map: Pick<MapState, 'vrfKey' | 'startsAt'> | null,
+): LogKeys {
   const parsed = policy === null ? null : parsePolicy(policy);
   return LogKeys.of({
     logOrigin,
     vkeys,
     witnesses: (parsed?.witnesses ?? []).map(({ key, url }) => ({ vkey: formatVerifierKey(key), url })),
     quorum: parsed === null ? 0 : quorumSize(parsed),
-    policy,
+    policy: policy === null || map === null ? policy : withVrfLine(policy, map.vrfKey),
+    vrfKey: map?.vrfKey ?? null,
+    mapStartsAt: map?.startsAt ?? null,
   });
+}
+
+/** Adds the VRF key to a policy of an operator who did not write it there. */
+function withVrfLine(policy: string, vrfKey: string): string {
+  if (/^\s*vrf\s/m.test(policy)) return policy;
+  return `${policy}${policy.endsWith('\n') ? '' : '\n'}vrf ${vrfKey}\n`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RecentProofs } from './recent-proofs';
+import { EntryBundles } from './entry-bundles';
 import { LogController } from './log.controller';
 import { HistoriesController } from './histories.controller';
 import { HistoryService } from './history.service';
@@ -7,6 +8,6 @@ import { LogProofsController } from './log-proofs.controller';
 
 @Module({
   controllers: [LogController, LogProofsController, HistoriesController],
-  providers: [HistoryService, RecentProofs],
+  providers: [HistoryService, RecentProofs, EntryBundles],
 })
 export class TransparencyLogModule {}

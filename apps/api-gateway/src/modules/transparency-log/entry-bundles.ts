@@ -1,0 +1,156 @@
+import { setImmediate } from 'node:timers/promises';
+import { DomainError, KEYED_ENTRY_VERSION, keyedLeafText, logEntryText, mapBackfillText } from '@iss/domain';
+import { findKeys, formatMapRootEntry } from '@iss/map';
+import { type KeyStart, MapReadStore, type MapState, type PublicEntry, PublicEntryStore } from '@iss/persistence';
+import { RecentMap } from '@iss/platform';
+import { type EntryBundle, equalBytes, formatEntryBundle, leafHash, TILE_WIDTH, TileHashes } from '@iss/tlog';
+import { Inject, Injectable } from '@nestjs/common';
+import { LogTreeService } from '../../log/log-tree.service';
+
+/** A whole bundle has about 50 KiB. The cache holds at most twice as many bytes. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+/** Bundles that wait for their turn. */
+const MAX_WAITING = 64;
+/** Attempts to find keys. A bucket of the map may be split between the statements of one. */
+const MAX_TRIES = 5;
+/** Leaves that are made before other work of the process gets its turn: about half a millisecond. */
+const TURN = 16;
+
+/** The first entries of a bundle. They never change. */
+interface Made {
+  readonly bytes: Buffer;
+  /** The length of the bundle with each number of entries. */
+  readonly ends: readonly number[];
+}
+
+/** The reason why the log has no such bundle. */
+export interface NoBundle {
+  readonly refusal: string;
+}
+
+/**
+ * Makes bundles of the public texts of entries (C2SP tlog-tiles). Each entry is read once while it is cached, one bundle at a time,
+ * because anybody may ask for any bundle.
+ */
+@Injectable()
+export class EntryBundles {
+  private readonly cache = new RecentMap<string, Made>(CACHE_BYTES, ({ bytes }) => bytes.length);
+  private readonly making = new Map<string, Promise<Made>>();
+  private turn: Promise<unknown> = Promise.resolve();
+  private map: MapState | null = null;
+
+  constructor(
+    @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint' | 'tile'>,
+    @Inject(MapReadStore) private readonly rows: Pick<MapReadStore, 'state' | 'tiles' | 'buckets'>,
+    @Inject(PublicEntryStore) private readonly entries: Pick<PublicEntryStore, 'read'>,
+  ) {}
+
+  /**
+   * Returns a bundle of the published log. Throws `unavailable` if too many others wait, and an error if the bundle does not
+   * match the tree.
+   */
+  async read({ index, width }: EntryBundle): Promise<Buffer | NoBundle> {
+    const checkpoint = await this.tree.checkpoint();
+    const published = Math.min(TILE_WIDTH, (checkpoint?.size ?? 0) - index * TILE_WIDTH);
+    if (checkpoint === null || width > published) {
+      return { refusal: 'The published log has no such bundle. Check its number against the size in the checkpoint.' };
+    }
+    const startsAt = await this.startsAt(checkpoint.origin);
+    if (startsAt === null) {
+      return { refusal: 'Entries are not public. If you may read a fact, get its entry at …/log-proof.' };
+    }
+    if (index * TILE_WIDTH < startsAt) {
+      const first = startsAt / TILE_WIDTH;
+      return {
+        refusal: `Entries are public from log index ${startsAt} on, in the bundles from number ${first} on. If you may read an earlier fact, get its entry at …/log-proof.`,
+      };
+    }
+    const name = `${index} ${checkpoint.origin}`;
+    const known = this.cache.get(name);
+    const made = known !== undefined && known.ends.length >= width ? known : await this.make(name, index, published);
+    return made.bytes.subarray(0, made.ends[width - 1]);
+  }
+
+  /** Returns the log index from which on entries are public, or null. It never changes in one log. */
+  private async startsAt(origin: string): Promise<number | null> {
+    if (this.map?.origin !== origin) this.map = await this.rows.state();
+    return this.map?.origin === origin ? this.map.startsAt : null;
+  }
+
+  /** Makes a bundle, unless that is under way. */
+  private make(name: string, index: number, width: number): Promise<Made> {
+    const under = `${width} ${name}`;
+    const existing = this.making.get(under);
+    if (existing !== undefined) return existing;
+    if (this.making.size >= MAX_WAITING) {
+      throw new DomainError('unavailable', 'Too many bundles of entries are being made. Try again after Retry-After.');
+    }
+    const made = this.turn.then(async () => {
+      const known = this.cache.get(name);
+      if (known !== undefined && known.ends.length >= width) return known;
+      const longer = await this.extended(known ?? { bytes: Buffer.alloc(0), ends: [] }, index, width);
+      this.cache.set(name, longer);
+      return longer;
+    });
+    this.making.set(under, made);
+    this.turn = made.catch(() => undefined).finally(() => this.making.delete(under));
+    return made;
+  }
+
+  private async extended({ bytes, ends }: Made, index: number, width: number): Promise<Made> {
+    const from = index * TILE_WIDTH + ends.length;
+    const tile = await this.tree.tile({ level: 0, index, width });
+    if (tile === null) throw new Error(`the log has no tile 0/${index} of ${width} hashes`);
+    const hashes = new TileHashes(tile);
+    const leaves: Uint8Array[] = [];
+    const allEnds = [...ends];
+    for (const text of await this.leafTexts(from, index * TILE_WIDTH + width)) {
+      if (!equalBytes(leafHash(text), hashes.node(0, allEnds.length))) {
+        throw new Error(`the leaf of log entry ${index * TILE_WIDTH + allEnds.length} is not the one in the tree`);
+      }
+      const leaf = formatEntryBundle([Buffer.from(text)]);
+      leaves.push(leaf);
+      allEnds.push((allEnds.at(-1) ?? 0) + leaf.length);
+      if (leaves.length % TURN === 0) await setImmediate();
+    }
+    if (allEnds.length !== width) throw new Error(`the log has ${leaves.length} entries from ${from} on`);
+    return { bytes: Buffer.concat([bytes, ...leaves]), ends: allEnds };
+  }
+
+  private async leafTexts(from: number, to: number): Promise<Iterable<string>> {
+    const entries = await this.entries.read(from, to);
+    const keys = await this.findKeys(entries.flatMap(keyStarts));
+    return leafTexts(entries, keys);
+  }
+
+  private async findKeys(wanted: readonly KeyStart[]): Promise<Uint8Array[]> {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const keys = (await findKeys(wanted, this.rows)).filter((key) => key !== undefined);
+      if (keys.length === wanted.length) return keys;
+    }
+    throw new Error('the map lacks keys of entries of the log');
+  }
+}
+
+function keyStarts(entry: PublicEntry): readonly KeyStart[] {
+  return entry.type === 'root' ? [] : entry.keys.flat();
+}
+
+/** Yields the text of each leaf. `keys` has the keys of all entries, in their order. */
+function* leafTexts(entries: readonly PublicEntry[], keys: readonly Uint8Array[]): Generator<string, void> {
+  let used = 0;
+  const take = ({ length }: readonly KeyStart[]): Uint8Array[] => keys.slice(used, (used += length));
+  for (const entry of entries) {
+    switch (entry.type) {
+      case 'root':
+        yield formatMapRootEntry({ covers: entry.logIndex, root: entry.root });
+        break;
+      case 'backfill':
+        yield mapBackfillText(entry.from, entry.keys.map(take));
+        break;
+      case 'fact':
+        yield keyedLeafText(logEntryText(entry.fact, entry.salt, KEYED_ENTRY_VERSION), take(entry.keys));
+        break;
+    }
+  }
+}
