@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { DomainError, KEYED_ENTRY_VERSION, keyedLeafText, logEntryText, mapBackfillText } from '@iss/domain';
+import {
+  DomainError,
+  KEYED_ENTRY_VERSION,
+  keyedLeafText,
+  leafTextOfBody,
+  logEntryText,
+  mapBackfillText,
+} from '@iss/domain';
 import { findKeys, formatMapRootEntry } from '@iss/map';
 import { type KeyStart, MapReadStore, type MapState, type PublicEntry, PublicEntryStore } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
@@ -28,6 +35,11 @@ export interface NoBundle {
   readonly refusal: string;
 }
 
+const UNPUBLISHED: NoBundle = {
+  refusal: 'The published log has no such bundle. Check its number against the size in the checkpoint.',
+};
+const AT_LOG_PROOF = 'If you may read a fact, get its entry at …/log-proof.';
+
 /**
  * Makes bundles of the public texts of entries (C2SP tlog-tiles). Each entry is read once while it is cached, one bundle at a time,
  * because anybody may ask for any bundle.
@@ -51,20 +63,17 @@ export class EntryBundles {
    */
   async read({ index, width }: EntryBundle): Promise<Buffer | NoBundle> {
     const checkpoint = await this.tree.checkpoint();
-    const published = Math.min(TILE_WIDTH, (checkpoint?.size ?? 0) - index * TILE_WIDTH);
-    if (checkpoint === null || width > published) {
-      return { refusal: 'The published log has no such bundle. Check its number against the size in the checkpoint.' };
-    }
+    if (checkpoint === null) return UNPUBLISHED;
     const startsAt = await this.startsAt(checkpoint.origin);
-    if (startsAt === null) {
-      return { refusal: 'Entries are not public. If you may read a fact, get its entry at …/log-proof.' };
-    }
+    if (startsAt === null) return { refusal: `Entries are not public. ${AT_LOG_PROOF}` };
     if (index * TILE_WIDTH < startsAt) {
       const first = startsAt / TILE_WIDTH;
       return {
-        refusal: `Entries are public from log index ${startsAt} on, in the bundles from number ${first} on. If you may read an earlier fact, get its entry at …/log-proof.`,
+        refusal: `Entries are public from bundle ${first} on, which begins at log index ${startsAt}. ${AT_LOG_PROOF}`,
       };
     }
+    const published = Math.min(TILE_WIDTH, checkpoint.size - index * TILE_WIDTH);
+    if (width > published) return UNPUBLISHED;
     const name = `${index} ${checkpoint.origin}`;
     const known = this.cache.get(name);
     const made = known !== undefined && known.ends.length >= width ? known : await this.make(name, index, published);
@@ -147,6 +156,9 @@ function* leafTexts(entries: readonly PublicEntry[], keys: readonly Uint8Array[]
         break;
       case 'backfill':
         yield mapBackfillText(entry.from, entry.keys.map(take));
+        break;
+      case 'erased':
+        yield leafTextOfBody(entry.bodyHash, take(entry.keys));
         break;
       case 'fact':
         yield keyedLeafText(logEntryText(entry.fact, entry.salt, KEYED_ENTRY_VERSION), take(entry.keys));

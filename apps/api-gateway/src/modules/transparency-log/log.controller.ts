@@ -74,7 +74,11 @@ export class LogController {
   private async contentOf(file: LogFile | null): Promise<Buffer | NoBundle> {
     if (file !== null && 'bundle' in file) return this.bundles.read(file.bundle);
     const hashes = file === null ? null : await this.tree.tile(file.tile);
-    return hashes ?? { refusal: 'The published log has no such tile. Check level and index against the size in the checkpoint.' };
+    return (
+      hashes ?? {
+        refusal: 'The published log has no such tile. Check level and index against the size in the checkpoint.',
+      }
+    );
   }
 }
 

@@ -17,15 +17,14 @@ export function logKeys(
     vkeys,
     witnesses: (parsed?.witnesses ?? []).map(({ key, url }) => ({ vkey: formatVerifierKey(key), url })),
     quorum: parsed === null ? 0 : quorumSize(parsed),
-    policy: policy === null || map === null ? policy : withVrfLine(policy, map.vrfKey),
+    policy: policy === null || map === null || parsed?.vrfKey !== null ? policy : withVrfLine(policy, map.vrfKey),
     vrfKey: map?.vrfKey ?? null,
     mapStartsAt: map?.startsAt ?? null,
   });
 }
 
-/** Adds the VRF key to a policy of an operator who did not write it there. */
+/** Adds the VRF key to a policy whose operator did not write it there. */
 function withVrfLine(policy: string, vrfKey: string): string {
-  if (/^\s*vrf\s/m.test(policy)) return policy;
   return `${policy}${policy.endsWith('\n') ? '' : '\n'}vrf ${vrfKey}\n`;
 }
 

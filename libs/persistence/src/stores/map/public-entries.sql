@@ -1,7 +1,7 @@
 -- statement: public_entries
 -- Reads the parts of the leaves of a range of entries in a log with a map.
-SELECT k.log_index::float8 AS "logIndex", k.salt, k.key_prefixes AS prefixes, k.map_root AS "mapRoot",
-  k.backfill_from::float8 AS "backfillFrom", k.key_counts AS "keyCounts",
+SELECT k.log_index::float8 AS "logIndex", k.salt, k.body_hash AS "bodyHash", k.key_prefixes AS prefixes,
+  k.map_root AS "mapRoot", k.backfill_from::float8 AS "backfillFrom", k.key_counts AS "keyCounts",
   @fact_of_entry,
   @own_fact,
   @records

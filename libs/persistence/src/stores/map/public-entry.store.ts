@@ -13,6 +13,8 @@ export interface KeyStart {
 /** The parts of the leaf of an entry in a log with a map. */
 export type PublicEntry = { readonly logIndex: number } & (
   | { readonly type: 'fact'; readonly fact: LoggedFact; readonly salt: Uint8Array; readonly keys: readonly KeyStart[] }
+  /** An erased version: only the SHA-256 of its text is left. */
+  | { readonly type: 'erased'; readonly bodyHash: Uint8Array; readonly keys: readonly KeyStart[] }
   /** The map over all entries before this one. */
   | { readonly type: 'root'; readonly root: Uint8Array }
   /** The keys of the entries from `from` on. */
@@ -22,6 +24,7 @@ export type PublicEntry = { readonly logIndex: number } & (
 interface Row extends FactRow, OwnFactRow, RecordsRow {
   logIndex: number;
   salt: Buffer | null;
+  bodyHash: Buffer | null;
   prefixes: Buffer | null;
   mapRoot: Buffer | null;
   backfillFrom: number | null;
@@ -41,24 +44,29 @@ export class PublicEntryStore {
 }
 
 function entryOf(row: Row): PublicEntry {
-  const { logIndex, salt, mapRoot, backfillFrom, keyCounts } = row;
+  const { logIndex, salt, bodyHash, mapRoot, backfillFrom } = row;
   if (mapRoot !== null) return { type: 'root', logIndex, root: mapRoot };
   const prefixes = prefixesIn(row.prefixes ?? Buffer.alloc(0));
   if (backfillFrom !== null) {
-    const counts = Array.from({ length: (keyCounts?.length ?? 0) / 2 }, (_, at) => keyCounts?.readUInt16BE(2 * at) ?? 0);
+    const counts = countsIn(row.keyCounts ?? Buffer.alloc(0));
     const keys = counts.map((count, at) => startsAt(prefixes.splice(0, count), backfillFrom + at));
     return { type: 'backfill', logIndex, from: backfillFrom, keys };
   }
+  const keys = startsAt(prefixes, logIndex);
+  if (bodyHash !== null) return { type: 'erased', logIndex, bodyHash, keys };
   const fact = factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
-  if (fact === null || salt === null || row.prefixes === null)
-    throw new Error(`the leaf of log entry ${logIndex} cannot be rebuilt`);
-  return { type: 'fact', logIndex, fact, salt, keys: startsAt(prefixes, logIndex) };
+  if (fact === null || salt === null) throw new Error(`the leaf of log entry ${logIndex} cannot be rebuilt`);
+  return { type: 'fact', logIndex, fact, salt, keys };
 }
 
 function prefixesIn(all: Buffer): Buffer[] {
   return Array.from({ length: all.length / KEY_PREFIX_BYTES }, (_, place) =>
     all.subarray(KEY_PREFIX_BYTES * place, KEY_PREFIX_BYTES * (place + 1)),
   );
+}
+
+function countsIn(all: Buffer): number[] {
+  return Array.from({ length: all.length / 2 }, (_, place) => all.readUInt16BE(2 * place));
 }
 
 function startsAt(prefixes: readonly Uint8Array[], logIndex: number): KeyStart[] {
