@@ -1,5 +1,5 @@
 import { findKeys } from '@iss/map';
-import { MapReadStore } from '@iss/persistence';
+import { type KeyStart, MapReadStore } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
 /** Attempts to read keys. A bucket may be split between the statements of one. */
@@ -20,12 +20,13 @@ export class EntryKeys {
     if (logIndexes.length === 0) return [];
     const prefixes = await this.map.ownKeyPrefixes(logIndexes);
     const wanted = [...prefixes].flatMap(([logIndex, ofEntry]) => ofEntry.map((prefix) => ({ prefix, logIndex })));
-    const keys = wanted.length === 0 ? [] : await this.find(wanted);
+    const keys = wanted.length === 0 ? [] : await this.wholeKeys(wanted);
     const found = new Map([...prefixes].map(([logIndex, { length }]) => [logIndex, keys.splice(0, length)]));
     return logIndexes.map((logIndex) => found.get(logIndex) ?? null);
   }
 
-  private async find(wanted: Parameters<typeof findKeys>[0]): Promise<Uint8Array[]> {
+  /** Returns whole keys by their starts, in their order. Throws if the map lacks one. */
+  async wholeKeys(wanted: readonly KeyStart[]): Promise<Uint8Array[]> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const keys = (await findKeys(wanted, this.map)).filter((key) => key !== undefined);
       if (keys.length === wanted.length) return keys;

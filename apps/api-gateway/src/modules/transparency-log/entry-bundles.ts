@@ -7,19 +7,18 @@ import {
   logEntryText,
   mapBackfillText,
 } from '@iss/domain';
-import { findKeys, formatMapRootEntry } from '@iss/map';
+import { formatMapRootEntry } from '@iss/map';
 import { type KeyStart, MapReadStore, type MapState, type PublicEntry, PublicEntryStore } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
 import { type EntryBundle, equalBytes, formatEntryBundle, leafHash, TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
+import { EntryKeys } from '../../log/entry-keys';
 import { LogTreeService } from '../../log/log-tree.service';
 
 /** A whole bundle has about 50 KiB. The cache holds at most twice as many bytes. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Bundles that wait for their turn. */
 const MAX_WAITING = 64;
-/** Attempts to find keys. A bucket of the map may be split between the statements of one. */
-const MAX_TRIES = 5;
 /** Leaves that are made before other work of the process gets its turn: about half a millisecond. */
 const TURN = 16;
 
@@ -53,7 +52,8 @@ export class EntryBundles {
 
   constructor(
     @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint' | 'tile'>,
-    @Inject(MapReadStore) private readonly rows: Pick<MapReadStore, 'state' | 'tiles' | 'buckets'>,
+    @Inject(MapReadStore) private readonly mapState: Pick<MapReadStore, 'state'>,
+    private readonly keys: EntryKeys,
     @Inject(PublicEntryStore) private readonly entries: Pick<PublicEntryStore, 'read'>,
   ) {}
 
@@ -82,7 +82,7 @@ export class EntryBundles {
 
   /** Returns the log index from which on entries are public, or null. It never changes in one log. */
   private async startsAt(origin: string): Promise<number | null> {
-    if (this.map?.origin !== origin) this.map = await this.rows.state();
+    if (this.map?.origin !== origin) this.map = await this.mapState.state();
     return this.map?.origin === origin ? this.map.startsAt : null;
   }
 
@@ -128,16 +128,8 @@ export class EntryBundles {
 
   private async leafTexts(from: number, to: number): Promise<Iterable<string>> {
     const entries = await this.entries.read(from, to);
-    const keys = await this.findKeys(entries.flatMap(keyStarts));
+    const keys = await this.keys.wholeKeys(entries.flatMap(keyStarts));
     return leafTexts(entries, keys);
-  }
-
-  private async findKeys(wanted: readonly KeyStart[]): Promise<Uint8Array[]> {
-    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-      const keys = (await findKeys(wanted, this.rows)).filter((key) => key !== undefined);
-      if (keys.length === wanted.length) return keys;
-    }
-    throw new Error('the map lacks keys of entries of the log');
   }
 }
 

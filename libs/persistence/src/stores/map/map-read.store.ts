@@ -71,12 +71,12 @@ export class MapReadStore {
     if (row === undefined || row.prefixes === null) return null;
     const all = prefixesIn(row.prefixes);
     if (row.isOwn) return { prefixes: all, isOwn: true };
-    const counts = row.counts ?? Buffer.alloc(0);
-    const place = COUNT_BYTES * (logIndex - (row.from ?? 0));
-    if (place >= counts.length) return null;
-    let before = 0;
-    for (let offset = 0; offset < place; offset += COUNT_BYTES) before += counts.readUInt16BE(offset);
-    return { prefixes: all.slice(before, before + counts.readUInt16BE(place)), isOwn: false };
+    const counts = countsIn(row.counts ?? Buffer.alloc(0));
+    const place = logIndex - (row.from ?? 0);
+    const count = counts[place];
+    if (count === undefined) return null;
+    const before = counts.slice(0, place).reduce((sum, one) => sum + one, 0);
+    return { prefixes: all.slice(before, before + count), isOwn: false };
   }
 
   /** Returns the same for many entries, by log index. Entries whose leaves contain no keys are missing. */
@@ -96,10 +96,16 @@ export class MapReadStore {
   }
 }
 
-function prefixesIn(all: Buffer): Buffer[] {
+/** Divides the first bytes of keys, as an entry stores them. */
+export function prefixesIn(all: Buffer): Buffer[] {
   return Array.from({ length: all.length / KEY_PREFIX_BYTES }, (_, place) =>
     all.subarray(KEY_PREFIX_BYTES * place, KEY_PREFIX_BYTES * (place + 1)),
   );
+}
+
+/** Reads the numbers of keys of the entries that a `map.backfill` entry gives keys to. */
+export function countsIn(all: Buffer): number[] {
+  return Array.from({ length: all.length / COUNT_BYTES }, (_, place) => all.readUInt16BE(COUNT_BYTES * place));
 }
 
 /** Returns the same bytes as a Buffer, which parameters of statements must be. */

@@ -2,7 +2,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from '../log/log-facts';
 import type { LoggedFact } from '../log/log-integration.store';
-import { KEY_PREFIX_BYTES } from './map-read.store';
+import { countsIn, prefixesIn } from './map-read.store';
 
 /** The first bytes of a key, and a log index that the key leads to. */
 export interface KeyStart {
@@ -57,16 +57,6 @@ function entryOf(row: Row): PublicEntry {
   const fact = factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
   if (fact === null || salt === null) throw new Error(`the leaf of log entry ${logIndex} cannot be rebuilt`);
   return { type: 'fact', logIndex, fact, salt, keys };
-}
-
-function prefixesIn(all: Buffer): Buffer[] {
-  return Array.from({ length: all.length / KEY_PREFIX_BYTES }, (_, place) =>
-    all.subarray(KEY_PREFIX_BYTES * place, KEY_PREFIX_BYTES * (place + 1)),
-  );
-}
-
-function countsIn(all: Buffer): number[] {
-  return Array.from({ length: all.length / 2 }, (_, place) => all.readUInt16BE(2 * place));
 }
 
 function startsAt(prefixes: readonly Uint8Array[], logIndex: number): KeyStart[] {
