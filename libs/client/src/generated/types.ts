@@ -1153,8 +1153,12 @@ export type LogKeys = {
   witnesses: Array<LogWitness>;
   /** The minimum number of cosignatures on each published checkpoint; 0: none needed. */
   quorum: number;
-  /** The quorum as a C2SP tlog-policy; null if there are no witnesses. */
+  /** The quorum as a C2SP tlog-policy; null if there are no witnesses. With a map, a line `vrf` has `vrf_key`. */
   policy: string | null;
+  /** The public VRF key of the map over the log: `VRF+<base64>`; null if the log has no map. */
+  vrf_key: string | null;
+  /** The log index from which on entries carry keys and are public at `/log/tile/entries/…`; null if the log has no map. */
+  map_starts_at: number | null;
 };
 
 export type LogProof = {
