@@ -50,5 +50,6 @@ it.each([
   [null, 'VRF+a', 'log key-1\nlog key-2\nquorum none\nvrf VRF+a\n'],
 ])('the policy of the service is %j with the key %j, or made of its keys', (policy, vrf_key, expected) => {
   const vkeys = ['key-1', 'key-2'].map((vkey) => ({ vkey, from: '', until: null }));
-  expect(policyTextOf({ log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy, vrf_key })).toBe(expected);
+  const keys = { log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy, vrf_key, map_starts_at: null };
+  expect(policyTextOf(keys)).toBe(expected);
 });
