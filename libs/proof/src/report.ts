@@ -10,7 +10,7 @@ export interface Proved {
   readonly json: Readonly<Record<string, unknown>>;
   /** The map proves that nothing newer is in the log. */
   readonly isNewest?: boolean;
-  /** What else is not proved. */
+  /** Further sentences about what is not proved. */
   readonly notProved?: readonly string[];
 }
 
@@ -93,7 +93,7 @@ export function reportAsJson(proved: Proved, since: Since | null): object {
   };
 }
 
-/** What the look-ups of one version leave open about the others. */
+/** The sentence for proofs that look up only some of their versions. */
 export const SECOND_ENTRY =
   'That the log has no second entry for one of these versions. A proof shows that an entry exists, not that it is the only one.';
 

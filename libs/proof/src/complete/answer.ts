@@ -7,7 +7,7 @@ import { leafOf, type LoggedText } from '../leaf';
 import type { Members } from '../members';
 import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
-import { describeStream } from './streams';
+import { streamOf } from './streams';
 
 /** The members that tell the answers apart, and what verifies each. */
 const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, trust: MapTrust) => Promise<Proved>])[] = [
@@ -78,21 +78,20 @@ async function verifyGrantState(answer: Members, trust: MapTrust): Promise<Prove
 }
 
 async function verifyAbsence(answer: Members, trust: MapTrust): Promise<Proved> {
-  const stream = answer.text('stream');
   const number = answer.count('number');
-  const { of, holder, what, open } = describeStream(answer, stream);
-  const newest = await proveNewest(stream, answer.value('map'), trust);
+  const { name, what, of, holder, notProved } = streamOf(answer);
+  const newest = await proveNewest(name, answer.value('map'), trust);
   if (newest.number + 1 !== number) {
-    const found = `the newest number of ${stream} is ${newest.number}`;
+    const found = `the newest number of ${name} is ${newest.number}`;
     throw new VerificationError('not_newest', `The proof is not of the absence of ${number}: ${found}.`);
   }
   const count = newest.number === 0 ? `no ${what}` : `${newest.number} × ${what}, and no more`;
   return {
     verified: newest.verified,
     isNewest: true,
-    notProved: open,
+    notProved,
     shown: [holder, ['Proved', `${count} ${amongText(newest)}`]],
-    json: { kind: 'absence', ...of, stream, number },
+    json: { kind: 'absence', ...of, stream: answer.text('stream'), number },
   };
 }
 

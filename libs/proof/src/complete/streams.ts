@@ -10,55 +10,55 @@ import {
 import { UnreadableError } from '../errors';
 import type { Members } from '../members';
 
-/** What a stream counts, and of whom. */
-export interface DescribedStream {
-  /** Members that name the holder of the stream. */
+/** A stream that an answer names, and what it counts. */
+export interface NamedStream {
+  readonly name: string;
+  readonly what: string;
+  /** The members that name its holder. */
   readonly of: object;
   readonly holder: readonly [heading: string, text: string];
-  readonly what: string;
-  /** What an empty end of the stream leaves open. */
-  readonly open: readonly string[];
+  readonly notProved: readonly string[];
 }
 
-/** The streams of a subject, by their letter. `reader` is the tenant that some name. */
-const OF_SUBJECT: Readonly<
-  Record<string, readonly [name: (type: string, id: string, reader: string) => string, what: string]>
-> = {
+const OF_SUBJECT: Readonly<Record<string, readonly [(type: string, id: string) => string, what: string]>> = {
   v: [versionStream, 'version'],
   a: [accessStream, 'change of access'],
   r: [disclosureStream, 'disclosure'],
-  p: [(type, id, reader) => granteeStream(reader, type, id), 'grant'],
 };
-const OF_TENANT: Readonly<Record<string, readonly [name: (tenant: string) => string, what: string]>> = {
+const OF_TENANT: Readonly<Record<string, readonly [(tenant: string) => string, what: string]>> = {
   d: [auditStream, 'audit record'],
   o: [ownerStream, 'change of owner'],
   w: [grantorStream, 'change of a grant on all subjects'],
 };
 
-/** Describes the stream of an answer. @throws UnreadableError unless it belongs to the subject or tenant that the answer names */
-export function describeStream(answer: Members, stream: string): DescribedStream {
-  const [letter = '', second = ''] = stream.split('/');
-  if (answer.has('tenant_id')) {
+const NOT_BY_GRANTEE = [
+  'That no grant on all subjects of the owner includes this subject. Such grants are in another stream.',
+  'That a counted grant is still live. Request the proof of its state.',
+];
+
+/** Returns the stream of an answer: its letter, and the subject or tenant. @throws UnreadableError for another letter */
+export function streamOf(answer: Members): NamedStream {
+  const letter = answer.text('stream');
+  if (!answer.has('subject_type')) {
     const tenant = answer.text('tenant_id');
-    const [name, what = ''] = (Object.hasOwn(OF_TENANT, letter) && OF_TENANT[letter]) || [];
-    requireStream(stream, name?.(tenant));
-    return { of: { tenant_id: tenant }, holder: ['Tenant', tenant], what, open: [] };
+    const [nameOf, what] = requireKnown(OF_TENANT, letter);
+    return { name: nameOf(tenant), what, of: { tenant_id: tenant }, holder: ['Tenant', tenant], notProved: [] };
   }
   const [type, id] = [answer.text('subject_type'), answer.text('subject_id')];
-  const [name, what = ''] = (Object.hasOwn(OF_SUBJECT, letter) && OF_SUBJECT[letter]) || [];
-  requireStream(stream, name?.(type, id, second));
   const of = { subject: { subject_type: type, subject_id: id } };
   const holder = ['Subject', `${type} ${id}`] as const;
-  if (letter !== 'p') return { of, holder, what, open: [] };
-  const open = [
-    'That no grant on all subjects of the owner includes this subject. Such grants are in another stream.',
-    'That a grant is still live. Request the proof of its state.',
-  ];
-  return { of, holder, what: `${what} to ${second}`, open };
+  if (letter === 'p') {
+    const grantee = answer.text('tenant_id');
+    const name = granteeStream(grantee, type, id);
+    return { name, what: `grant to ${grantee}`, of: { ...of, tenant_id: grantee }, holder, notProved: NOT_BY_GRANTEE };
+  }
+  const [nameOf, what] = requireKnown(OF_SUBJECT, letter);
+  return { name: nameOf(type, id), what, of, holder, notProved: [] };
 }
 
-function requireStream(stream: string, expected: string | undefined): void {
-  if (stream === expected) return;
-  const why = expected === undefined ? 'it is none of a subject or tenant' : `it would be ${expected}`;
-  throw new UnreadableError('not_newest', `The stream ${stream} is not the one that the proof names: ${why}.`);
+function requireKnown<T>(streams: Readonly<Record<string, T>>, letter: string): T {
+  const stream = Object.hasOwn(streams, letter) ? streams[letter] : undefined;
+  if (stream !== undefined) return stream;
+  const letters = Object.keys(streams).join(', ');
+  throw new UnreadableError('not_newest', `The proof is of the unknown stream ${letter}. Expected one of ${letters}.`);
 }
