@@ -34,6 +34,7 @@ export async function publishLog(databaseUrl: string, vrfSecret?: string): Promi
     const mapKeys = await openMapKeys(ORIGIN, vrfSecret);
     const grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
     const round = await stores.integration.integrate(ALL, grow, mapKeys);
+    await mapKeys?.close();
     if (round === null) throw new Error('Another process integrates the log.');
     const feeds = new FeedIntegrationStore(sql);
     while ((await feeds.feed())?.isMore === true);

@@ -9,6 +9,7 @@ import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { openMapKeys } from './log/map-keys';
 import { openLogIdentity } from './log/log-identity';
+import { measureOutputs } from './log/log-metrics';
 import { ExpiryProjection } from './projections/expiry';
 import { FeedProjection } from './projections/feed';
 import { LogProjection } from './projections/log';
@@ -49,12 +50,9 @@ const isWhole = ({ founderId, targetHost }: Partial<DeliveryRef>): boolean =>
 /** Creates the worker. Throws EnvError for unusable keys or an unusable policy of the log. */
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
   const { settings, queue, logger } = resources;
+  const mapKeys = await openMapKeys(settings.log.origin, settings.vrfKey, measureOutputs(resources.metrics));
   const app = await NestFactory.create<NestExpressApplication>(
-    WorkerModule.of(
-      resources,
-      await openLogIdentity(settings.log),
-      await openMapKeys(settings.log.origin, settings.vrfKey),
-    ),
+    WorkerModule.of(resources, await openLogIdentity(settings.log), mapKeys),
     {
       logger: new NestLogger(logger),
       abortOnError: false,
@@ -77,6 +75,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
     // only logged.
     async stop() {
       await Promise.all([...repeated.map((service) => service.stop()), queue.stopConsuming()]);
+      await mapKeys?.close();
       const idle = dispatcher.close();
       const grace = new AbortController();
       await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);

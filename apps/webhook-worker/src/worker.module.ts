@@ -1,4 +1,11 @@
-import { BacklogStore, Database, DeliveryStore, LogCheckpointStore, PersistenceModule } from '@iss/persistence';
+import {
+  BacklogStore,
+  Database,
+  DeliveryStore,
+  LogCheckpointStore,
+  MapReadStore,
+  PersistenceModule,
+} from '@iss/persistence';
 import { LOGGER, type Logger, watchBacklog, watchProcess } from '@iss/platform';
 import { EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Inject, Module } from '@nestjs/common';
@@ -104,11 +111,12 @@ export class WorkerModule {
     readiness: ReadinessService,
     logMetrics: LogMetrics,
     checkpoints: LogCheckpointStore,
+    map: MapReadStore,
     @Inject(SETTINGS) { build }: WorkerSettings,
   ) {
     watchProcess(registry, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(registry, backlog, queue);
     own.watch(dispatcher);
-    logMetrics.watch(checkpoints);
+    logMetrics.watch(checkpoints, map);
   }
 }

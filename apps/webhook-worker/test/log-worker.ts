@@ -39,6 +39,7 @@ export async function startLogWorker(
     status: () => log.status(),
     stop: async () => {
       await Promise.all([log.stop(), feed.stop()]);
+      await mapKeys?.close();
     },
   };
 }

@@ -5,16 +5,14 @@ import {
   type GrowLog,
   KEY_PREFIX_BYTES,
   type LoggedFact,
+  type LogIntegrationStore,
   type LogGrowth,
   type LogTile,
   type LogTree,
   type MapBatch,
 } from '@iss/persistence';
 import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHashes, tileHashReader } from '@iss/tlog';
-import { type MapKeys, streamsOf } from './map-keys';
-
-/** Facts whose keys are computed before other work of the process gets its turn: some milliseconds. */
-const TURN = 16;
+import { countsOf, type MapKeys, numbered, streamsOf } from './map-keys';
 
 /**
  * Appends a salted leaf for each fact, in their order. `edge` has the tree's incomplete tiles. Throws if tiles and tree
@@ -53,23 +51,29 @@ async function keysOf(
   { map, granted }: MapBatch,
   keys: MapKeys,
 ): Promise<Uint8Array[][]> {
-  const places = facts.map((fact, place) => streamsOf(fact, granted[place] ?? null));
-  const counts = new Map<string, number>();
-  for (const { stream, number } of places.flat())
-    if (number === null) counts.set(stream, (counts.get(stream) ?? 0) + 1);
-  const last = await map.takeNumbers(counts);
-  const taken = new Map([...last].map(([stream, number]) => [stream, number - (counts.get(stream) ?? 0)]));
-  const made: Uint8Array[][] = [];
-  for (const ofFact of places) {
-    const numbered = ofFact.map(({ stream, number }) => {
-      if (number !== null) return keys.keyOf(stream, number);
-      const given = (taken.get(stream) ?? 0) + 1;
-      taken.set(stream, given);
-      return keys.keyOf(stream, given);
-    });
-    if (made.push(numbered) % TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return made;
+  const ofFacts = facts.map((fact, at) => streamsOf(fact, granted[at] ?? null));
+  const places = ofFacts.flat();
+  const counts = countsOf(places);
+  const taken = await map.takeNumbers(counts);
+  const before = new Map([...taken].map(([stream, last]) => [stream, last - (counts.get(stream) ?? 0)]));
+  const all = await keys.keysOf(numbered(places, before));
+  let at = 0;
+  return ofFacts.map(({ length }) => all.slice(at, (at += length)));
+}
+
+/**
+ * Computes the keys that the next round will probably need, before it takes the tree. Other processes may integrate the same facts
+ * first; the round then computes what is missing. Returns the number of waiting facts.
+ */
+export async function prepareKeys(
+  store: Pick<LogIntegrationStore, 'waiting' | 'lastNumbers'>,
+  limit: number,
+  keys: MapKeys,
+): Promise<number> {
+  const { facts, granted } = await store.waiting(limit);
+  const places = facts.flatMap((fact, at) => streamsOf(fact, granted[at] ?? null));
+  await keys.prepare(numbered(places, await store.lastNumbers([...countsOf(places).keys()])));
+  return facts.length;
 }
 
 function newSalts(facts: readonly LoggedFact[]): Buffer {

@@ -1,7 +1,8 @@
-import type { LogCheckpointStore } from '@iss/persistence';
+import type { LogCheckpointStore, MapReadStore } from '@iss/persistence';
 import { watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { NoteOutputs } from './vrf/vrf-threads';
 import { WITNESS_ANSWERS, type WitnessAnswer } from './witnesses';
 
 /** Measures the log and its witnesses. */
@@ -39,7 +40,7 @@ export class LogMetrics {
   }
 
   /** Registers metrics of the published log, which are read on demand. */
-  watch(checkpoints: Pick<LogCheckpointStore, 'newest'>): void {
+  watch(checkpoints: Pick<LogCheckpointStore, 'newest'>, map: Pick<MapReadStore, 'state'>): void {
     watchFigure(this.registry, {
       name: 'log_published_entries',
       help: 'Entries of the published transparency log',
@@ -49,6 +50,11 @@ export class LogMetrics {
       name: 'log_checkpoint_timestamp_seconds',
       help: 'When the newest checkpoint was published, in Unix time; 0 if none was',
       read: async () => ((await checkpoints.newest())?.signedAt.getTime() ?? 0) / 1_000,
+    });
+    watchFigure(this.registry, {
+      name: 'log_map_keys',
+      help: 'Keys of the map of the log; 0 without a map',
+      read: async () => (await map.state())?.keyCount ?? 0,
     });
   }
 
@@ -75,4 +81,22 @@ export class LogMetrics {
   quorum(isReached: boolean): void {
     this.reached.set(isReached ? 1 : 0);
   }
+}
+
+/** Registers metrics of the VRF outputs that threads compute for the map, and returns what counts them. */
+export function measureOutputs(registry: Registry): NoteOutputs {
+  const outputs = new Counter({
+    name: 'log_map_vrf_outputs_total',
+    help: 'VRF outputs that threads of this worker computed for the map of the log',
+    registers: [registry],
+  });
+  const time = new Counter({
+    name: 'log_map_vrf_processor_seconds_total',
+    help: 'Processor time of these VRF outputs',
+    registers: [registry],
+  });
+  return (count, processorSeconds) => {
+    outputs.inc(count);
+    time.inc(processorSeconds);
+  };
 }

@@ -19,32 +19,71 @@ import {
 } from '@iss/map';
 import { loadSodiumGroup } from '@iss/map/sodium';
 import { TlogError } from '@iss/tlog';
+import { type NoteOutputs, type NumberedPlace, VrfThreads } from './vrf/vrf-threads';
 
 /** Injection token of the keys of the map; null if this worker makes none. */
 export const MAP_KEYS = Symbol('MAP_KEYS');
 
+/** As many keys are computed at once. More are computed in threads. */
+const FEW = 8;
+
 /** Makes the keys of the map. */
 export interface MapKeys extends MapIdentity {
-  /** Returns the key for a number of a stream; 32 bytes. It takes some 0.3 ms. */
+  /** Computes the key for a number of a stream; 32 bytes. It takes some 0.3 ms. */
   keyOf(stream: string, number: number): Uint8Array;
+  /** Returns the keys of these places, in their order. Prepared ones cost nothing. */
+  keysOf(places: readonly NumberedPlace[]): Promise<Uint8Array[]>;
+  /** Computes keys that will probably be needed next, and forgets those that were prepared before. */
+  prepare(places: readonly NumberedPlace[]): Promise<void>;
+  /** Ends the threads. */
+  close(): Promise<void>;
 }
 
 /** Returns null if this worker makes no map. Throws EnvError for a key that cannot be used. */
-export async function openMapKeys(origin: string, vrfKey: string | undefined): Promise<MapKeys | null> {
+export async function openMapKeys(
+  origin: string,
+  vrfKey: string | undefined,
+  note: NoteOutputs = () => undefined,
+): Promise<MapKeys | null> {
   if (!vrfKey || origin === '') return null;
   const group = await loadSodiumGroup();
   try {
     const keys = parseVrfSecretKey(group, vrfKey);
-    return {
-      origin,
-      vrfKey: formatVrfPublicKey(keys.publicKey),
-      keyOf: (stream, number) => mapKey(group, keys, vrfInput(origin, stream, number)),
-    };
+    const keyOf = (stream: string, number: number): Uint8Array => mapKey(group, keys, vrfInput(origin, stream, number));
+    return preparedKeys(
+      { origin, vrfKey: formatVrfPublicKey(keys.publicKey) },
+      keyOf,
+      new VrfThreads({ origin, secret: vrfKey }, note),
+    );
   } catch (error) {
     if (error instanceof MapError || error instanceof TlogError)
       throw new EnvError([`LOG_VRF_KEY cannot be used: ${error.message}`]);
     throw error;
   }
+}
+
+function preparedKeys(identity: MapIdentity, keyOf: MapKeys['keyOf'], threads: VrfThreads): MapKeys {
+  let prepared: ReadonlyMap<string, Uint8Array> = new Map();
+  const nameOf = ({ stream, number }: NumberedPlace): string => `${stream}\n${number}`;
+  const keysOf = async (places: readonly NumberedPlace[]): Promise<Uint8Array[]> => {
+    const missing = places.filter((place) => !prepared.has(nameOf(place)));
+    const made =
+      missing.length <= FEW
+        ? missing.map(({ stream, number }) => keyOf(stream, number))
+        : await threads.keysOf(missing);
+    const rest = made.values();
+    return places.map((place) => prepared.get(nameOf(place)) ?? rest.next().value ?? keyOf(place.stream, place.number));
+  };
+  return {
+    ...identity,
+    keyOf,
+    keysOf,
+    async prepare(places) {
+      const keys = await keysOf(places);
+      prepared = new Map(places.map((place, at) => [nameOf(place), keys[at] ?? keyOf(place.stream, place.number)]));
+    },
+    close: () => threads.close(),
+  };
 }
 
 /** A stream that a fact extends. `number` is null if the integration gives it. */
@@ -80,6 +119,24 @@ export function streamsOf(fact: LoggedFact, granted: SubjectRef | null): StreamP
     case 'log.key_announced':
       return [];
   }
+}
+
+/** Counts the places of each stream that wait for a number. */
+export function countsOf(places: readonly StreamPlace[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { stream, number } of places) if (number === null) counts.set(stream, (counts.get(stream) ?? 0) + 1);
+  return counts;
+}
+
+/** Gives each place without a number the next one of its stream. `last` has the last given number of each stream. */
+export function numbered(places: readonly StreamPlace[], last: ReadonlyMap<string, number>): NumberedPlace[] {
+  const given = new Map(last);
+  return places.map(({ stream, number }) => {
+    if (number !== null) return { stream, number };
+    const next = (given.get(stream) ?? 0) + 1;
+    given.set(stream, next);
+    return { stream, number: next };
+  });
 }
 
 function accessStreams(grantId: string, grantor: string, subject: SubjectRef | null): StreamPlace[] {

@@ -1,7 +1,7 @@
 import { type GrowLog, LogIntegrationStore, type LogRound } from '@iss/persistence';
 import { type Check, LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { growTree, growTreeAndMap } from '../log/grow-tree';
+import { growTree, growTreeAndMap, prepareKeys } from '../log/grow-tree';
 import { MapBackfill } from '../log/map-backfill';
 import { MAP_KEYS, type MapKeys } from '../log/map-keys';
 import { type IntegrationState, LogPublication } from '../log/publication';
@@ -11,6 +11,9 @@ import { FeedProjection } from './feed';
 
 /** Entries per transaction: some ten milliseconds, so that nobody waits long for the tree. */
 const BATCH = 2_000;
+
+/** Facts that may arrive while the keys of a round are computed. The keys of so many take some ten milliseconds. */
+const ARRIVING = 128;
 
 /** Integrates facts into the log, and lets the tree be published. Any number of workers may do so. */
 @Injectable()
@@ -69,16 +72,22 @@ export class LogProjection {
    */
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
-      const round = await this.integration.integrate(BATCH, this.grow, this.mapKeys);
+      const limit = await this.prepare();
+      const round = await this.integration.integrate(limit, this.grow, this.mapKeys);
       // While another worker integrates, nothing is known: that worker may fail too.
       if (round === null) return null;
       this.integrated = stateOf(round, this.mapKeys);
       if (round.awaitsBackfill || round.refusal !== null) return null;
       if (round.integrated > 0) this.feed.wake();
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts that had to be logged are missing');
-      const isDone = round.integrated + round.dropped < BATCH && !round.hasMoreRecords;
-      if (isDone || this.rounds.isStopping) return round;
+      if (!round.isMore || this.rounds.isStopping) return round;
     }
+  }
+
+  /** Prepares the keys of the next round. Returns how many facts it may take, so that it computes few more. */
+  private async prepare(): Promise<number> {
+    if (this.mapKeys === null) return BATCH;
+    return ARRIVING + (await prepareKeys(this.integration, BATCH, this.mapKeys));
   }
 }
 

@@ -1,10 +1,11 @@
-import { type LogFact, type LogOwnFact, type LogRecordsFact, type SubjectRef } from '@iss/domain';
+import type { LogFact, LogOwnFact, LogRecordsFact, SubjectRef, WaitingRecord } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from './log-facts';
 import { type MapBatch, type MapGrowth, type MapIdentity, type MapRefusal, MapRound } from '../map/map-round';
-import { batchWaitingRecords } from './record-batches';
+import { MapReadStore } from '../map/map-read.store';
+import { batchWaitingRecords, readWaitingRecords } from './record-batches';
 
 /** The concatenated hashes of one tile (C2SP tlog-tiles). */
 export interface LogTile {
@@ -82,6 +83,13 @@ const APPEND_KEYED = statement<Append & { prefixes: readonly Buffer[] }, Appende
 
 const DROP = statement<{ waitingIds: readonly number[] }>('log_waiting_drop');
 
+/** Facts that wait for their entries. */
+export interface WaitingFacts {
+  readonly facts: readonly LoggedFact[];
+  /** The subject of each fact about a grant; null for other facts. It ends with the last fact that is no record. */
+  readonly granted: readonly (SubjectRef | null)[];
+}
+
 /** The result of one round of {@link LogIntegrationStore.integrate}. */
 export interface LogRound {
   tree: LogTree;
@@ -90,8 +98,8 @@ export interface LogRound {
   integrated: number;
   /** The number of marks without a fact. */
   dropped: number;
-  /** True if a full round of audit records and disclosures was taken, so that more may wait. */
-  hasMoreRecords: boolean;
+  /** True if a full round of facts or records was taken, so that more may wait. */
+  isMore: boolean;
   /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
   awaitsBackfill: boolean;
   /** Without a complete map, or if the last entry is the root of the map. No other tree is published. */
@@ -116,7 +124,7 @@ export class LogIntegrationStore {
       if (taken === undefined) return null;
       const { isBackfilled, takenAt, hasMap, ...tree } = taken;
       const none = {
-        ...{ tree, takenAt, integrated: 0, dropped: 0, hasMoreRecords: false, awaitsBackfill: false },
+        ...{ tree, takenAt, integrated: 0, dropped: 0, isMore: false, awaitsBackfill: false },
         ...{ isWhole: false, refusal: null, hasMap },
       };
       if (!isBackfilled) return { ...none, awaitsBackfill: true };
@@ -124,18 +132,36 @@ export class LogIntegrationStore {
       if (typeof map === 'string') return { ...none, refusal: map };
 
       const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);
-      const { facts, waitingIds, granted, orphaned, isMore } = await takeWaiting(sql, limit);
+      const { facts, waitingIds, granted, orphaned, hasMoreFacts } = await takeWaiting(sql, limit);
       const dropped = orphaned + missing;
+      const isMore = hasMoreFacts || hasMoreRecords;
       const needsRoots = map?.isComplete === true;
-      const endsWithRoot =
-        needsRoots && !isMore && !hasMoreRecords && (facts.length > 0 || (await map.needsRoot(tree.size)));
-      const round = { ...none, dropped, hasMoreRecords, hasMap: needsRoots };
-      round.isWhole = !needsRoots || (!isMore && !hasMoreRecords);
+      const endsWithRoot = needsRoots && !isMore && (facts.length > 0 || (await map.needsRoot(tree.size)));
+      const round = { ...none, dropped, isMore, isWhole: !needsRoots || !isMore, hasMap: needsRoots };
       if (facts.length === 0 && !endsWithRoot) return round;
       const batch = map && { map, granted, endsWithRoot };
       const next = await append(sql, tree, { facts, waitingIds, batch }, grow);
       return { ...round, tree: next, integrated: facts.length };
     });
+  }
+
+  /**
+   * Reads the facts that the next round would take, without taking the tree. Records that are in no batch yet are a fact each.
+   * Another process may integrate them first.
+   */
+  async waiting(limit: number): Promise<WaitingFacts> {
+    const [rows, records] = [await this.sql.run(WAITING, { limit }), await readWaitingRecords(this.sql)];
+    const waiting = rows.flatMap((row) => {
+      const fact = loggedFactOf(row);
+      return fact === null ? [] : [{ fact, granted: row.granted }];
+    });
+    const facts = [...waiting.map(({ fact }) => fact), ...records.map(recordsFactOf)];
+    return { facts, granted: waiting.map(({ granted }) => granted) };
+  }
+
+  /** Returns the last number of each of these streams of the map that has one. */
+  lastNumbers(streams: readonly string[]): Promise<Map<string, number>> {
+    return new MapReadStore(this.sql).lastNumbers(streams);
   }
 
   /** Returns the tree after the last complete round. */
@@ -144,13 +170,13 @@ export class LogIntegrationStore {
   }
 }
 
-/** Takes up to `limit` waiting facts, and drops marks without a fact. `isMore` is true if more may wait. */
+/** Takes up to `limit` waiting facts, and drops marks without a fact. */
 async function takeWaiting(sql: TransactionSql, limit: number) {
   const waiting = await sql.run(WAITING, { limit });
   const [facts, granted]: [LoggedFact[], (SubjectRef | null)[]] = [[], []];
   const [waitingIds, orphaned]: [number[], number[]] = [[], []];
   for (const row of waiting) {
-    const fact = factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
+    const fact = loggedFactOf(row);
     if (fact === null) orphaned.push(row.waitingId);
     else {
       facts.push(fact);
@@ -162,7 +188,17 @@ async function takeWaiting(sql: TransactionSql, limit: number) {
     await requireNothingHidden(sql);
     await sql.run(DROP, { waitingIds: orphaned });
   }
-  return { facts, granted, waitingIds, orphaned: orphaned.length, isMore: waiting.length >= limit };
+  return { facts, granted, waitingIds, orphaned: orphaned.length, hasMoreFacts: waiting.length >= limit };
+}
+
+function loggedFactOf(row: FactRow & OwnFactRow & RecordsRow): LoggedFact | null {
+  return factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
+}
+
+function recordsFactOf({ tenantId, ...waiting }: WaitingRecord): LogRecordsFact {
+  return waiting.type === 'audit.recorded'
+    ? { type: waiting.type, tenantId, records: [waiting.record] }
+    : { type: waiting.type, tenantId, records: [waiting.record] };
 }
 
 interface Batch {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { batchRecords, type LoggedAuditRecord, type LoggedDisclosure, type WaitingRecord } from '@iss/domain';
-import type { TransactionSql } from '../../sql/sql';
+import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { RECORD_ENTRY_NUMBERS } from './log-facts';
 
@@ -31,6 +31,11 @@ const BATCH = statement<{
     digests: Buffer;
   }[];
 }>('log_records_batch');
+
+/** Reads the marked records that the next round takes. */
+export async function readWaitingRecords(sql: Pick<Sql, 'run'>): Promise<WaitingRecord[]> {
+  return (await sql.run(WAITING, { limit: ROUND })).map(toRecord).filter((record) => record !== null);
+}
 
 /**
  * Turns marked audit records and disclosures into batches, which then wait for their entries. The transaction must hold the

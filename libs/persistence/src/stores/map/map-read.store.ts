@@ -36,6 +36,7 @@ const PREFIXES_OF_ENTRIES = statement<{ logIndexes: readonly number[] }, { logIn
 );
 const ROOT_AT = statement<{ logIndex: number }, { root: Buffer }>('map_root_at');
 const STREAM = statement<{ stream: string }, { last: number }>('map_stream');
+const STREAMS = statement<{ streams: readonly string[] }, { stream: string; last: number }>('map_streams_read');
 
 /** The bytes of a key that its entry stores. */
 export const KEY_PREFIX_BYTES = 8;
@@ -93,6 +94,12 @@ export class MapReadStore {
   /** Returns the last number of a stream; 0 if it has none. Versions of a subject are not counted here. */
   async lastNumber(stream: string): Promise<number> {
     return (await this.sql.run(STREAM, { stream }))[0]?.last ?? 0;
+  }
+
+  /** Returns the last number of each of these streams that has one. */
+  async lastNumbers(streams: readonly string[]): Promise<Map<string, number>> {
+    if (streams.length === 0) return new Map();
+    return new Map((await this.sql.run(STREAMS, { streams })).map(({ stream, last }) => [stream, last]));
   }
 }
 

@@ -40,6 +40,11 @@ SELECT e.map_root AS root FROM log_entries e WHERE e.log_index = :logIndex::bigi
 -- Reads the last number of a stream. The versions of a subject have no row.
 SELECT m.last::float8 AS last FROM map_streams m WHERE m.stream = :stream
 
+-- statement: map_streams_read
+SELECT m.stream, m.last::float8 AS last
+  FROM unnest(:streams::text[]) AS i(stream)
+ CROSS JOIN LATERAL (SELECT * FROM map_streams m WHERE m.stream = i.stream LIMIT 1) m
+
 -- statement: map_switch_on
 -- Switches the map on. An older worker must not do so under the name of an ended log.
 INSERT INTO map_state (origin, vrf_key, starts_at)
