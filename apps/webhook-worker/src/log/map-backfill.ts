@@ -39,7 +39,7 @@ export class MapBackfill {
 function makerOf(keys: MapKeys): BackfillMaker {
   return {
     streamsOf,
-    keysOf: (numbers) => Promise.resolve(numbers.map(({ stream, number }) => keys.keyOf(stream, number))),
+    keysOf: (numbers) => keys.keysOf(numbers),
     insert: insertKeys,
     append: async (tree, edge, texts) => grow(tree, edge, Buffer.alloc(0), texts),
   };

@@ -41,6 +41,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()));
+  await keys.close();
   await superuser.end();
   await database.close();
   await created.drop();
@@ -188,9 +189,7 @@ it('does nothing after a step that was broken off, and says which fact is missin
   expect(await treeSize()).toBe(Math.ceil(size / 256) * 256);
   const fail = new MapBackfill(store, {
     ...keys,
-    keyOf: () => {
-      throw new Error('broken off');
-    },
+    keysOf: () => Promise.reject(new Error('broken off')),
   });
   await expect(fail.work(0, () => true)).rejects.toThrow('broken off');
   const lost =

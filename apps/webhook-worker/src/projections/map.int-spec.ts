@@ -37,6 +37,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()));
+  await keys.close();
   await superuser.end();
   await database.close();
   await created.drop();
