@@ -16,14 +16,32 @@ export interface Look {
   readonly knownSize: number | null;
 }
 
+/** The known checkpoint, and evidence against the log. */
+export type KnownCheckpoint = Pick<MonitorState, 'read' | 'write' | 'keepEvidence'>;
+
+/** Fetches the newest checkpoint and checks it as {@link continueLog}. */
+export async function lookAtLog(
+  url: string,
+  policy: Policy,
+  state: KnownCheckpoint,
+  signal: AbortSignal,
+): Promise<Look> {
+  return continueLog(await fetchText(below(url, 'checkpoint'), signal), url, policy, state, signal);
+}
+
 /**
- * Fetches the newest checkpoint, verifies it by the policy, checks that the log only grew since the last check, and saves it.
+ * Verifies a checkpoint by the policy, checks that the log only grew since the last check, and saves the checkpoint.
  *
  * @throws Contradiction if the log went back or shows another history. Both checkpoints are then saved as evidence.
- * @throws Failure if the checkpoint cannot be fetched or verified; VerificationError, UsageError for an invalid state file
+ * @throws Failure if the checkpoint cannot be verified; VerificationError, UsageError for an invalid state file
  */
-export async function lookAtLog(url: string, policy: Policy, state: MonitorState, signal: AbortSignal): Promise<Look> {
-  const note = await fetchText(below(url, 'checkpoint'), signal);
+export async function continueLog(
+  note: string,
+  url: string,
+  policy: Policy,
+  state: KnownCheckpoint,
+  signal: AbortSignal,
+): Promise<Look> {
   const verified = await ofLog(() => requireCheckpoint(note, policy, 'The checkpoint of the log'));
   const { checkpoint } = verified;
   const knownNote = await state.read();

@@ -17,6 +17,7 @@ const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, tru
   ['last_log_index', verifyEnd],
 ];
 
+export { type MapTrust, proveNewest } from './newest';
 export { type NewestEvidence, proveNewestVersion } from './newest-step';
 
 /**
