@@ -9,7 +9,7 @@ export interface LogServer {
   show(shown: {
     checkpoint: string;
     consistency?: (from: number, to: number) => Promise<object>;
-    read?: (path: string) => string | Uint8Array | null;
+    read?: (path: string) => string | Uint8Array | { status: number; body: string } | null;
   }): void;
   close(): void;
 }
@@ -19,7 +19,7 @@ export async function serveLog(): Promise<LogServer> {
   const answer = async (path: string): Promise<[status: number, body: string | Uint8Array]> => {
     if (path === '/log/checkpoint') return [200, shown.checkpoint];
     const file = shown.read?.(path.replace('/log/', '')) ?? null;
-    if (file !== null) return [200, file];
+    if (file !== null) return typeof file === 'object' && 'status' in file ? [file.status, file.body] : [200, file];
     const [, from, to] = /^\/log\/consistency\?from=(\d+)&to=(\d+)$/.exec(path) ?? [];
     if (from === undefined || shown.consistency === undefined) return [404, 'not found'];
     return [200, JSON.stringify(await shown.consistency(Number(from), Number(to)))];

@@ -1,0 +1,215 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accessStream, granteeStream, versionStream } from '@iss/map';
+import { mapOperator, type MapOperator, type Published } from '../../../tools/testing/map-operator';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { runCommand } from '../src/run';
+import { settingsOf } from '../src/settings';
+import { type LogServer, serveLog } from './testing/log-server';
+import { publishOn } from './testing/map-log';
+import { iss, testContext } from './testing/run-iss';
+
+const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
+const VERSIONS = versionStream('organization', 'acme-corp');
+const ACCESS = accessStream('organization', 'acme-corp');
+const GRANTS = granteeStream('bank', 'organization', 'acme-corp');
+
+let folder: string;
+let server: LogServer;
+let operator: MapOperator;
+let state: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'iss-subject-'));
+  state = join(folder, 'state');
+  server = await serveLog();
+  operator = await mapOperator();
+  addVersion(1);
+  addVersion(2);
+  operator.add({ type: 'grant.created', grant_id: 'g' }, [
+    [ACCESS, 1],
+    [GRANTS, 1],
+  ]);
+});
+afterEach(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function addVersion(version: number): number {
+  const body = { ...SUBJECT, type: 'snapshot.created', snapshot_version: version, envelope_hash: `hash ${version}` };
+  return operator.add({ ...body, created_at: '2026-01-15T09:30:00.000Z' }, [[VERSIONS, version]]);
+}
+
+/** Numbers that the service claims to be the newest, and streams that it refuses. */
+interface Claims {
+  readonly v: number;
+  readonly a: number | null;
+  readonly p: number;
+}
+
+/** Serves the proofs of a published log. */
+async function serve(published: Published, { v, a, p }: Claims): Promise<void> {
+  const index = operator.entries.findLastIndex(({ places }) =>
+    places.some(([name, at]) => name === VERSIONS && at === v),
+  );
+  const absence = async (stream: string, name: string, newest: number) => ({
+    ...SUBJECT,
+    stream,
+    number: newest + 1,
+    map: await operator.proof(published, name, newest),
+  });
+  const latest = {
+    ...SUBJECT,
+    snapshot_version: v,
+    as_of_size: published.size,
+    head: await operator.entryAt(published, index),
+    map: await operator.proof(published, VERSIONS, v),
+  };
+  const base = '/v1/tenants/bank/subjects/organization/acme-corp';
+  const forbidden = { error: { code: 'forbidden', message: 'Only the owner may ask.', request_id: 'r-1' } };
+  const answers = new Map<string, string | { status: number; body: string }>([
+    [`${base}/latest-proof?wait=10`, JSON.stringify(latest)],
+    [
+      `${base}/absence-proof?stream=a&wait=10`,
+      a === null ? { status: 403, body: JSON.stringify(forbidden) } : JSON.stringify(await absence('a', ACCESS, a)),
+    ],
+    [`${base}/absence-proof?stream=p&wait=10`, JSON.stringify(await absence('p', GRANTS, p))],
+  ]);
+  server.show({
+    checkpoint: published.note,
+    consistency: (from, to) => published.log.consistency(from, to),
+    read: (path) => answers.get(path) ?? null,
+  });
+  writeFileSync(join(folder, 'policy'), `${operator.policyOf(published)}vrf ${operator.vrfKey}\n`);
+}
+
+const settings = () => {
+  const url = server.url.replace(/\/log$/, '');
+  return settingsOf({ ISS_BASE_URL: url, ISS_TOKEN: 'token', ISS_TENANT: 'bank' }, 'linux');
+};
+const words = (): string[] => [
+  ...['monitor', '--subject', 'organization/acme-corp', '--policy', join(folder, 'policy'), '--state', state],
+];
+const monitor = (...more: string[]) => iss([...words(), ...more], { settings: settings() });
+
+it('proves the newest numbers, and remembers them', async () => {
+  await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
+  expect(await monitor()).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(
+      /^log.example\/test: 4 entries, first check.* organization\/acme-corp: newest version 2, changes of access 1, grants to your tenant 1\.$/,
+    ),
+  });
+  addVersion(3);
+  await serve(await publishOn(operator), { v: 3, a: 1, p: 1 });
+  const { printed } = await monitor('--json');
+  expect(JSON.parse(printed)).toMatchObject({
+    tree_size: 6,
+    consistent_with: { tree_size: 4 },
+    subject: 'organization/acme-corp',
+    streams: { v: { number: 3, log_index: 4 }, a: { number: 1, log_index: 2 }, p: { number: 1, log_index: 2 } },
+  });
+  expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ streams: { v: { number: 3 } } });
+  expect(readdirSync(folder).sort()).toEqual(['policy', 'state']);
+});
+
+it('says which streams are not shown to the caller, and notices when that begins', async () => {
+  const published = await publishOn(operator);
+  await serve(published, { v: 2, a: null, p: 1 });
+  expect((await monitor()).printed).toMatch(/changes of access not shown to you/);
+  await serve(published, { v: 2, a: 1, p: 1 });
+  expect((await monitor()).exitCode).toBe(0);
+  await serve(published, { v: 2, a: null, p: 1 });
+  expect(await monitor()).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(/no longer shows you changes/),
+  });
+});
+
+describe('an operator that holds all keys is found', () => {
+  let known: string;
+  beforeEach(async () => {
+    await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
+    await monitor();
+    known = readFileSync(state, 'utf8');
+  });
+
+  it.each<[string, readonly (readonly [string, number])[], Claims, RegExp]>([
+    ['hiding the newest version', [[VERSIONS, 2]], { v: 1, a: 1, p: 1 }, /went back from newest version 2 to 1/],
+    ['hiding a change of access', [[ACCESS, 1]], { v: 2, a: 0, p: 1 }, /went back from changes of access 1 to 0/],
+    ['denying a grant', [[GRANTS, 1]], { v: 2, a: 1, p: 0 }, /went back from grants to your tenant 1 to 0/],
+    ['claiming an older version', [], { v: 1, a: 1, p: 1 }, /shows a proof that fails: .*The look-ups do not prove/],
+    ['claiming no grant', [], { v: 2, a: 1, p: 0 }, /shows a proof that fails/],
+  ])('%s', async (_name, hidden, claims, message) => {
+    await serve(await operator.publish({ hidden }), claims);
+    const { exitCode, complaint } = await monitor('--follow');
+    expect({ exitCode, complaint }).toEqual({ exitCode: 1, complaint: expect.stringMatching(message) });
+    const evidence = readdirSync(folder).filter((name) => name.startsWith('state.'));
+    expect(evidence).toHaveLength(2);
+    for (const name of evidence) expect(complaint).toContain(name);
+    expect(readFileSync(state, 'utf8')).toBe(known);
+  });
+
+  it('logging a version again, when the first one is taken out of the map', async () => {
+    operator.add(
+      { ...SUBJECT, type: 'snapshot.created', snapshot_version: 2, envelope_hash: 'x', created_at: 'x' },
+      [],
+    );
+    const entries = operator.entries;
+    const [first, again] = [entries[1], entries.at(-1)];
+    if (first === undefined || again === undefined) throw new Error('there are entries');
+    entries[entries.length - 1] = { ...again, keys: first.keys, places: first.places };
+    entries[1] = { ...first, places: [] };
+    await serve(await operator.publish(), { v: 2, a: 1, p: 1 });
+    expect(await monitor()).toMatchObject({
+      exitCode: 1,
+      complaint: expect.stringMatching(/shows newest version 2 in entry 4 instead of 1/),
+    });
+  });
+
+  it('going back to an earlier log', async () => {
+    addVersion(3);
+    await serve(await publishOn(operator), { v: 3, a: 1, p: 1 });
+    await monitor();
+    operator.entries.splice(3);
+    await serve(await operator.publish(), { v: 2, a: 1, p: 1 });
+    expect(await monitor()).toMatchObject({
+      exitCode: 1,
+      complaint: expect.stringMatching(/went back from 6 entries to 4/),
+    });
+  });
+});
+
+it('follows over failures until it is told to end', async () => {
+  await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
+  const ending = new AbortController();
+  const { context, printed, complaints } = testContext({ signal: ending.signal, settings: settings() });
+  const following = runCommand([...words(), '--follow', '--interval', '1'], context);
+  await waitFor(() => printed.length > 0, { deadlineMs: 30_000 });
+  server.show({ checkpoint: '' });
+  await waitFor(() => complaints.length > 0, { deadlineMs: 30_000 });
+  addVersion(3);
+  await serve(await publishOn(operator), { v: 3, a: 1, p: 1 });
+  await waitFor(() => printed.some((line) => line.includes('newest version 3')), { deadlineMs: 30_000 });
+  ending.abort();
+  expect(await following).toBe(0);
+});
+
+it('needs the VRF key, and a state file of this subject', async () => {
+  const published = await publishOn(operator);
+  await serve(published, { v: 2, a: 1, p: 1 });
+  await monitor();
+  writeFileSync(join(folder, 'policy'), operator.policyOf(published));
+  expect(await monitor()).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/VRF key of the log is missing/),
+  });
+  expect((await monitor('--vrf-key', operator.vrfKey)).exitCode).toBe(0);
+  writeFileSync(state, '{}');
+  expect(await monitor('--vrf-key', operator.vrfKey)).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/is not the state of a subject/),
+  });
+});
