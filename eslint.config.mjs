@@ -92,7 +92,7 @@ export default tseslint.config(
       'libs/domain/src/json/parse.ts',
       'libs/persistence/src/stores/snapshots/opened-text.ts',
       'libs/client/src/node.ts',
-      'apps/cli/src/audit/{canonical,entries,records}.ts',
+      'apps/cli/src/audit/{facts/canonical,log/entries,log/records}.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
   },

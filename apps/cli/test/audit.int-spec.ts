@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fillHashes } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { createTestDatabase } from '../../../tools/testing/test-database';
-import { canonicalValue } from '../src/audit/canonical';
+import { canonicalValue } from '../src/audit/facts/canonical';
 import { iss } from './testing/run-iss';
 import { inhabit, RealLog } from './testing/real-log';
 

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { AuditReader } from '../src/audit/database';
-import { GUARDS_FOUND } from '../src/audit/guards';
+import { GUARDS_FOUND } from '../src/audit/schema/guards';
 
-const FILE = join(__dirname, '../src/audit/expected-guards.ts');
+const FILE = join(__dirname, '../src/audit/schema/expected-guards.ts');
 
 it('the guards that an audit expects are those that the migrations make (npm run generate -- sql)', async () => {
   const { url, drop } = await createTestDatabase({ migrated: 'service' });

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { anyKey, jsonValues } from '../../../libs/domain/src/testing/json-values';
 import { runs } from '../../../tools/testing/runs';
-import { replay } from '../src/audit/patches';
+import { replay } from '../src/audit/facts/patches';
 
 const escape = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 

@@ -1,16 +1,17 @@
 import { type Policy, TILE_WIDTH } from '@iss/tlog';
 import { UsageError } from '../command';
 import { AuditReader, isText } from './database';
-import { checkFeeds } from './feeds';
-import { checkLoggedFacts, checkOwnersAndGrants } from './facts';
+import { checkFeeds } from './log/feeds';
+import { checkMap } from './log/map';
+import { checkLoggedFacts, checkOwnersAndGrants } from './facts/facts';
 import { addFound, type Found, nothingFound, report } from './findings';
-import { checkGuards } from './guards';
-import { checkWaiting } from './lineages';
-import { checkRecords } from './records';
-import { checkReferences } from './references';
+import { checkGuards } from './schema/guards';
+import { checkWaiting } from './facts/lineages';
+import { checkRecords } from './log/records';
+import { checkReferences } from './facts/references';
 import { openRunners, type Runner } from './runners';
 import type { AuditTask } from './tasks';
-import { checkCheckpoints, checkTree, signedSizes, type StoredTree, storedTree } from './tree';
+import { checkCheckpoints, checkTree, signedSizes, type StoredTree, storedTree } from './log/tree';
 
 /** Entries per task, about two seconds of work. */
 const ENTRIES = 256 * TILE_WIDTH;
@@ -148,6 +149,7 @@ async function checkRest(
   await reader.scanTables(true);
   if (tree !== null) {
     addFound(result, await checkLoggedFacts(reader));
+    addFound(result, await checkMap(reader));
     addFound(result, await checkRecords(reader));
     addFound(result, await checkFeeds(reader));
   }

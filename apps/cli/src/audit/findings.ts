@@ -31,6 +31,7 @@ export const CHECKS = {
   tenant: 'a row and its subject have different tenants',
   grant_owner: 'the grantor does not own the subject',
   feed: 'a change feed differs from the log',
+  map: 'the map of the log differs from the keys of entries',
   guard: 'the schema differs from the migrations',
 } as const satisfies Record<string, string>;
 export type CheckName = keyof typeof CHECKS;

@@ -1,8 +1,8 @@
 import type { AuditReader } from './database';
-import { checkEntries, type EntriesTask } from './entries';
-import { checkFacts, type FactsTask } from './facts';
+import { checkEntries, type EntriesTask } from './log/entries';
+import { checkFacts, type FactsTask } from './facts/facts';
 import type { Checked } from './findings';
-import { checkLineages, type LineagesTask } from './lineages';
+import { checkLineages, type LineagesTask } from './facts/lineages';
 
 /** An independent part of the audit. */
 export type AuditTask = EntriesTask | FactsTask | LineagesTask;

@@ -1,5 +1,5 @@
-import type { AuditReader } from './database';
-import { type Found, nothingFound, notice, report } from './findings';
+import type { AuditReader } from '../database';
+import { type Found, nothingFound, notice, report } from '../findings';
 
 /** Looks for unlogged snapshots of a range of subjects. */
 export interface FactsTask {

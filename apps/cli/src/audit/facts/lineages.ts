@@ -1,10 +1,10 @@
-import { apiTime } from './entry-text';
-import { type AuditReader, isText, type Row } from './database';
+import { apiTime } from '../log/entry-text';
+import { type AuditReader, isText, type Row } from '../database';
 import { checkHash, checkText } from './envelopes';
-import { type Checked, nothingChecked, report } from './findings';
+import { type Checked, nothingChecked, report } from '../findings';
 import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
-import { CLOCK_SKEW_MS } from './times';
+import { CLOCK_SKEW_MS } from '../log/times';
 
 /** Checks all snapshots of a range of subjects without the log. */
 export interface LineagesTask {

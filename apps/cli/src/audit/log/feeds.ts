@@ -1,5 +1,5 @@
-import type { AuditReader } from './database';
-import { type Found, nothingFound, report } from './findings';
+import type { AuditReader } from '../database';
+import { type Found, nothingFound, report } from '../findings';
 
 /**
  * The feeds as entries and facts require and permit them. Required are the rows of a fact's own tenant, of the grantee of a grant

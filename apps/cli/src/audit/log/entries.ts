@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
-import { type AuditReader, isText, type Row } from './database';
+import { type AuditReader, isText, type Row } from '../database';
 import {
   apiTime,
   erasureEntry,
@@ -12,12 +12,12 @@ import {
   revocationEntry,
   snapshotEntry,
 } from './entry-text';
-import { checkHash, checkText } from './envelopes';
-import { type Checked, notice, nothingChecked, report } from './findings';
+import { checkHash, checkText } from '../facts/envelopes';
+import { type Checked, notice, nothingChecked, report } from '../findings';
 import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES } from './entry-statements';
-import { type KeysByEntry, leafText, MAP_ENTRIES, mapEntryText, outerText, readKeys } from './keyed';
-import { checkName } from './names';
-import { checkPatch } from './patches';
+import { checkPlaces, type KeysByEntry, leafText, MAP_ENTRIES, outerText, readKeys, readMapEntry } from './keyed';
+import { checkName } from '../facts/names';
+import { checkPatch } from '../facts/patches';
 import { BATCHES, readBatch, RECORD_NAMES } from './records';
 import { checkTime, CLOCK_SKEW_MS, type SignedSizes } from './times';
 
@@ -73,6 +73,7 @@ class Chunk {
     await this.reader.each(KEYS, [this.from, this.to], (row) => this.checkKey(row));
     await this.reader.each(BATCHES, [this.from, this.to], (row) => this.checkBatch(row));
     await this.reader.each(MAP_ENTRIES, [this.from, this.to], (row) => this.checkMapEntry(row));
+    for (const [at, keys] of this.keys) if (!keys.isBackfill) checkPlaces(this.checked, `entry ${at}`, keys, () => at);
     const missing = this.isSeen.indexOf(0);
     for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
       report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row with this index');
@@ -140,7 +141,7 @@ class Chunk {
         writer: isText(writer) ? { principalId: writer, requestId: requestId ?? null } : null,
       });
       this.checkLeaf(index, where, text);
-    } else if (isText(bodyHash) && !this.isLeaf(index, outerText(bodyHash, this.keys.get(index) ?? []))) {
+    } else if (isText(bodyHash) && !this.isLeaf(index, outerText(bodyHash, this.keys.get(index)?.texts ?? []))) {
       report(this.checked, 'leaf', where, `its body_hash is ${bodyHash}, which is not that of the erased text`);
     }
     this.checkTime(index, where, createdAt, isLate === 't');
@@ -357,11 +358,13 @@ class Chunk {
     if (faults.length === 0) this.checkLeaf(index, where, batch.text);
   }
 
-  private checkMapEntry([at, type, root = null, from = null, counts = null]: Row): void {
-    const index = this.see(at);
-    const where = `entry ${index}, ${type === '9' ? 'root' : 'older keys'} of the map`;
-    const text = mapEntryText(index, { root, from, counts }, this.keys.get(index) ?? []);
+  private checkMapEntry(row: Row): void {
+    const index = this.see(row[0]);
+    const keys = this.keys.get(index);
+    const { name, text, indexOf } = readMapEntry(row, keys?.texts ?? []);
+    const where = `entry ${index}, ${name} of the map`;
     if (!this.isLeaf(index, text)) report(this.checked, 'leaf', where, `the tables say ${text.slice(0, 1_000)}`);
+    if (keys !== undefined) checkPlaces(this.checked, where, keys, indexOf);
   }
 
   private see(at: string | null | undefined): number {

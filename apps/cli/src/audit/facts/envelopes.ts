@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalValue } from './canonical';
-import { type Found, report } from './findings';
+import { type Found, report } from '../findings';
 
 /** An envelope with the columns of its row. */
 export interface EnvelopeRow {

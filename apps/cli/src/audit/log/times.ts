@@ -1,4 +1,4 @@
-import { type Checked, notice, report } from './findings';
+import { type Checked, notice, report } from '../findings';
 
 /** For clock differences and waiting transactions. */
 export const CLOCK_SKEW_MS = 60_000;

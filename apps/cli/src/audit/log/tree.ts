@@ -14,10 +14,10 @@ import {
   type Verifier,
   verifyCheckpoint,
 } from '@iss/tlog';
-import { type AuditReader, isText } from './database';
+import { type AuditReader, isText } from '../database';
 import { CLOCK_SKEW_MS, type SignedSizes } from './times';
 import { apiTime } from './entry-text';
-import { type Found, nothingFound, notice, report } from './findings';
+import { type Found, nothingFound, notice, report } from '../findings';
 
 /** The tree as stored in log_tree. */
 export interface StoredTree {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { type AuditReader, isText, type Row } from './database';
-import { type Found, nothingFound, report } from './findings';
+import { type AuditReader, isText, type Row } from '../database';
+import { type Found, nothingFound, report } from '../findings';
 
 /** The names of records in entries, by entry_type. */
 export const RECORD_NAMES: Readonly<Record<string, string>> = { 11: 'audit record', 12: 'disclosure' };

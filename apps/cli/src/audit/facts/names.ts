@@ -1,6 +1,6 @@
-import type { Row } from './database';
+import type { Row } from '../database';
 import { memberOf } from './envelopes';
-import { type Found, report } from './findings';
+import { type Found, report } from '../findings';
 
 /**
  * The column for {@link checkName}: the name in lists of the subject `s`, if `n` is its latest version. While names are derived again

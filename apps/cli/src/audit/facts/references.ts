@@ -1,5 +1,5 @@
-import type { AuditReader } from './database';
-import { type CheckName, type Found, nothingFound, report } from './findings';
+import type { AuditReader } from '../database';
+import { type CheckName, type Found, nothingFound, report } from '../findings';
 
 interface Reference {
   readonly check: CheckName;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation, Pointer } from 'rfc6902';
 import { canonicalValue } from './canonical';
-import { isText, type Row } from './database';
+import { isText, type Row } from '../database';
 import { memberOf } from './envelopes';
-import { type Found, notice, report } from './findings';
+import { type Found, notice, report } from '../findings';
 
 /** Joins the update `u` that made the version `n`, using an index. */
 export const UPDATE_OF_VERSION = `

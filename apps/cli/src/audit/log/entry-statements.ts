@@ -1,5 +1,5 @@
-import { NAME_COLUMN } from './names';
-import { UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
+import { NAME_COLUMN } from '../facts/names';
+import { UPDATE_COLUMNS, UPDATE_OF_VERSION } from '../facts/patches';
 
 // The facts of a range of entries, and the tiles of its leaves.
 

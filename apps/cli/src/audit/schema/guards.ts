@@ -1,6 +1,6 @@
-import type { AuditReader } from './database';
+import type { AuditReader } from '../database';
 import { EXPECTED_GUARDS } from './expected-guards';
-import { type Found, notice, nothingFound, report } from './findings';
+import { type Found, notice, nothingFound, report } from '../findings';
 
 /**
  * Lists the schema objects that prevent rows from being changed or hidden, with their definitions. Spaces, brackets and the schema name are

@@ -1,0 +1,183 @@
+import { type Database, openDatabase } from '@iss/persistence';
+import { createLogger, type LogSettings } from '@iss/platform';
+import { generateKeys } from '@iss/tlog';
+import { Registry } from 'prom-client';
+import { ORIGIN } from '../../../tools/testing/signed-log.ts';
+import { TEST_VRF_SECRET } from '../../../tools/testing/vrf-key';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { type LogWorker, startLogWorker } from '../../webhook-worker/test/log-worker';
+import { inhabit, RealLog } from './testing/real-log';
+import { iss } from './testing/run-iss';
+
+const NEW_ORIGIN = 'log.example/test-2';
+
+/** A log whose first entries are from before its map, with erased versions on both sides. */
+let log: RealLog;
+let database: Database;
+let worker: LogWorker;
+let settings: LogSettings;
+
+beforeAll(async () => {
+  log = await RealLog.create();
+  database = await openDatabase({ url: log.url, poolSize: 4, applicationName: 'test' });
+  settings = {
+    ...{ origin: ORIGIN, signingKeys: [log.signingKey], pqSigningKey: undefined, checkpointFile: undefined },
+    ...{ checkpointIntervalMs: 10, checkpointMaxAgeMs: 60_000, policyFile: undefined },
+  };
+  await inhabit(log);
+  await log.query(
+    `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+     SELECT subject_key, '2026-01-15', 'beta', 'bob', 'snapshot', v, v, 'r' FROM subjects, generate_series(1, 3) v`,
+  );
+  await log.erase('acme-corp', [2]);
+  await log.publish();
+  worker = await start(settings);
+  await settled();
+  await log.addLineage('new-corp', 4);
+  await log.changeGrant('11111111-1111-4111-8111-111111111111', ['read_latest']);
+  await settled();
+  await log.erase('new-corp', [1, 3]);
+  await settled();
+  await worker.stop();
+  await log.keep();
+});
+afterAll(async () => {
+  await worker?.stop();
+  await database?.close();
+  await log?.close();
+});
+afterEach(() => log.restore());
+
+async function start(log: LogSettings): Promise<LogWorker> {
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  return startLogWorker(database.sql, { log, vrfKey: TEST_VRF_SECRET }, new Registry(), logger);
+}
+
+/** Waits until all facts are in a published tree that ends with the root of a complete map. */
+async function settled(): Promise<void> {
+  const isDone = async (): Promise<boolean> => {
+    const [row] = await log.query<{ done: boolean }>(
+      `SELECT (SELECT starts_at = backfilled_to FROM map_state)
+          AND NOT EXISTS (SELECT FROM log_waiting) AND NOT EXISTS (SELECT FROM records_waiting)
+          AND (SELECT size FROM log_feed) = (SELECT size FROM log_tree)
+          AND (SELECT map_root IS NOT NULL FROM log_entries, log_tree WHERE log_index = size - 1)
+          AND (SELECT max(size) FROM log_checkpoints) = (SELECT size FROM log_tree) AS done`,
+    );
+    return row?.done === true;
+  };
+  await waitFor(isDone, { deadlineMs: 30_000, what: 'the keys of all entries' });
+}
+
+const report = async () =>
+  JSON.parse((await iss(['audit', '--database-url', log.url, '--jobs', '1', '--json'])).printed);
+
+it('finds nothing in a log that got a map later', async () => {
+  expect(await report()).toMatchObject({ clean: true, findings: [] });
+  const [erased] = await log.query<{ hashes: string }>('SELECT count(body_hash) AS hashes FROM log_entries');
+  expect(erased?.hashes).toBe('2');
+});
+
+/** A bucket with the key of an entry. */
+const BUCKET_OF = (index: string): string => `(
+  SELECT b.path FROM map_buckets b, log_entries e
+   WHERE e.log_index = ${index} AND position(substr(e.key_prefixes, 1, 8) IN b.content) > 0)`;
+const LAST_VERSION = `(SELECT max(log_index) FROM log_entries WHERE entry_type = 1)`;
+const FIRST_BACKFILL = '(SELECT min(log_index) FROM log_entries WHERE entry_type = 10)';
+
+it.each([
+  [
+    'a disclosure is changed',
+    `UPDATE disclosures SET principal_id = 'mallory' WHERE to_version = 2`,
+    'record',
+    /disclosure/,
+  ],
+  [
+    'another writer is named',
+    `UPDATE log_entries SET names_writer = NULL WHERE log_index = ${LAST_VERSION};
+     UPDATE snapshots SET created_at = created_at + interval '1 s' WHERE snapshot_version = 4`,
+    'leaf',
+    /version 4/,
+  ],
+  [
+    'the hash of an erased text is changed',
+    `UPDATE log_entries SET body_hash = sha256('') WHERE body_hash IS NOT NULL`,
+    'leaf',
+    /new-corp/,
+  ],
+  [
+    'a root of the map is changed',
+    `UPDATE log_entries SET map_root = sha256('') WHERE entry_type = 9`,
+    'leaf',
+    /root of the map/,
+  ],
+  [
+    'an older key is left out',
+    `UPDATE log_entries SET key_counts = set_byte(key_counts, 1, 0) WHERE log_index = ${FIRST_BACKFILL}`,
+    'map',
+    /^entry 0$/,
+  ],
+  [
+    'keys are given to other entries',
+    `UPDATE log_entries SET backfill_from = backfill_from + 1 WHERE log_index = ${FIRST_BACKFILL}`,
+    'map',
+    /older keys/,
+  ],
+  [
+    'keys are given twice',
+    `INSERT INTO log_entries (log_index, entry_type, backfill_from, key_counts, key_prefixes)
+     SELECT size, 10, 1, '\\x0001', (SELECT key_prefixes FROM log_entries WHERE log_index = ${LAST_VERSION}) FROM log_tree`,
+    'map',
+    /^entry 1$/,
+  ],
+  [
+    'an entry that fills the tree is another',
+    `UPDATE log_entries SET entry_type = 9, map_root = sha256('') WHERE entry_type = 13`,
+    'map',
+    /^entry/,
+  ],
+  [
+    'a key is removed from the map',
+    `DELETE FROM map_buckets WHERE path = ${BUCKET_OF(LAST_VERSION)}`,
+    'map',
+    /map_buckets/,
+  ],
+  [
+    'a key leads to another entry',
+    `UPDATE map_buckets b SET content = overlay(b.content placing '\\x02' from position(substr(e.key_prefixes, 1, 8) IN b.content) + 32 for 1)
+       FROM log_entries e WHERE e.log_index = ${LAST_VERSION} AND position(substr(e.key_prefixes, 1, 8) IN b.content) > 0`,
+    'map',
+    /^entry/,
+  ],
+  ['the root of the map is changed', `UPDATE map_state SET root = sha256('')`, 'map', /map_state/],
+  [
+    'an entry loses its keys',
+    `UPDATE log_entries SET key_prefixes = NULL WHERE log_index = ${LAST_VERSION}`,
+    'leaf',
+    /^entry/,
+  ],
+  ['the map is gone', 'DELETE FROM map_state', 'map', /^entry/],
+])('finds that %s', async (_, attack, check, where) => {
+  await log.tamper(attack);
+  const { clean, findings } = await report();
+  expect(clean).toBe(false);
+  expect(findings).toContainEqual(expect.objectContaining({ check, where: expect.stringMatching(where) }));
+});
+
+it('gives keys to all entries of a new origin, whose map starts empty', async () => {
+  const before = await log.query<{ facts: string; keys: string }>(
+    `SELECT (SELECT count(*) FROM log_entries WHERE entry_type NOT IN (9, 10, 13)) AS facts, key_count AS keys FROM map_state`,
+  );
+  await log.query(`SELECT restart_log($1, $2, 10000, sha256(''), 'note', 'lost')`, [NEW_ORIGIN, ORIGIN]);
+  const { signingKey, verifierKey } = await generateKeys(NEW_ORIGIN, 'ed25519');
+  await log.query('INSERT INTO log_key_announcements (vkey, is_first) VALUES ($1, true)', [verifierKey]);
+  worker = await start({ ...settings, origin: NEW_ORIGIN, signingKeys: [signingKey] });
+  await settled();
+  await worker.stop();
+  const after = await log.query<{ facts: string; keys: string }>(
+    `SELECT (SELECT count(*) - 1 FROM log_entries WHERE entry_type NOT IN (9, 10, 13)) AS facts, key_count AS keys FROM map_state
+      WHERE origin = '${NEW_ORIGIN}' AND starts_at = 0`,
+  );
+  expect(after).toEqual(before);
+  const { findings } = await report();
+  expect(findings).toEqual([]);
+});
