@@ -13,6 +13,7 @@ const PARTS = {
   scale: async (bench: Bench) => (await import('./scenarios/scale.ts')).scale(bench),
   memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
   log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
+  map: async (bench: Bench) => (await import('./scenarios/map.ts')).map(bench),
   client: async (bench: Bench) => (await import('./scenarios/client.ts')).client(bench),
   console: async (bench: Bench) => (await import('./scenarios/console.ts')).consolePage(bench),
   tricks: async (bench: Bench) => (await import('./scenarios/tricks.ts')).tricks(bench),

@@ -58,16 +58,8 @@ let isEnding = false;
 
 async function openBench({ quick, cpuProfiles }: Settings): Promise<Bench> {
   stage = await openStage(cpuProfiles === undefined ? {} : { cpuProfiles });
-  const bench: Bench = {
-    stage,
-    effort: quick ? QUICK : FULL,
-    gateway: await stage.startGateway(),
-    noOp: await stage.startNoOp(),
-    owner: await stage.authorization('owner'),
-    grantee: await stage.authorization('grantee'),
-  };
-  await (await import('./scenarios/seed.ts')).seedTenants(bench);
-  return bench;
+  const { openBenchOn } = await import('./scenarios/seed.ts');
+  return openBenchOn(stage, quick ? QUICK : FULL, await stage.startNoOp());
 }
 
 async function perform({ part, ...settings }: { part: Part } & Settings): Promise<Performed> {

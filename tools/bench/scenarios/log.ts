@@ -25,8 +25,11 @@ import { seedSubjects, settle } from './seed.ts';
 const DEFAULT_INTERVAL_MS = 1000;
 const SHORT_INTERVAL_MS = 50;
 /** The tables of the log. */
-const TABLES = ['log_waiting', 'log_entries', 'log_tiles', 'log_tree', 'log_checkpoints'];
-const READ_TABLES = [...TABLES, 'memberships', 'subjects', 'snapshots', 'grants'];
+const TABLES = [
+  ...['log_waiting', 'log_entries', 'log_tiles', 'log_tree', 'log_checkpoints'],
+  ...['map_state', 'map_streams', 'map_tiles', 'map_buckets'],
+];
+export const READ_TABLES = [...TABLES, 'memberships', 'subjects', 'snapshots', 'grants'];
 
 /** Measures the cost of the transparency log for writers, its delay, and the cost of its proofs. */
 export async function log(bench: Bench): Promise<Outcome> {
@@ -99,34 +102,9 @@ async function integration(
   worker: Server,
   createRate: Figure,
 ): Promise<{ lines: Line[]; costs: Cost[] }> {
-  const { stage, effort } = bench;
+  const { effort } = bench;
   const count = effort.quick ? 10_000 : 100_000;
-  let round = 0;
-  const { backlogs } = await alternate(
-    { ...effort, uncounted: 0 },
-    {
-      backlogs: async () => {
-        await untilPublished(bench);
-        const bytes = await bytesOf(bench);
-        round += 1;
-        // All marks appear at once.
-        await stage.sql.query('BEGIN');
-        await seedSubjects(bench, { prefix: `backlog-${round}-`, upTo: count });
-        await stage.sql.query('COMMIT');
-        const before = { worker: worker.cpuMs(), postgres: stage.postgresCpuMs() };
-        const startedAt = performance.now();
-        await untilPublished(bench);
-        const seconds = (performance.now() - startedAt) / 1000;
-        const usEach = (ms: number): number => (ms * 1000) / count;
-        return {
-          rate: count / seconds,
-          workerUs: usEach(worker.cpuMs() - before.worker),
-          postgresUs: usEach(stage.postgresCpuMs() - before.postgres),
-          bytes: ((await bytesOf(bench)) - bytes) / count,
-        };
-      },
-    },
-  );
+  const { backlogs } = await alternate({ ...effort, uncounted: 0 }, { backlogs: () => integrate(bench, worker, count) });
   const of = (value: (one: (typeof backlogs)[number]) => number): Figure => figure(backlogs.map(value));
   return {
     lines: [
@@ -155,6 +133,28 @@ async function integration(
         generator: figure([0]),
       },
     ],
+  };
+}
+
+/** Measures the integration of this many snapshots that appear at once: entries per second, processor time and bytes for each. */
+export async function integrate(bench: Bench, worker: Server, count: number) {
+  const { stage } = bench;
+  await untilPublished(bench);
+  const bytes = await bytesOf(bench);
+  // All marks appear at once.
+  await stage.sql.query('BEGIN');
+  await seedSubjects(bench, { prefix: `backlog-${randomUUID()}-`, upTo: count });
+  await stage.sql.query('COMMIT');
+  const before = { worker: worker.cpuMs(), postgres: stage.postgresCpuMs() };
+  const startedAt = performance.now();
+  await untilPublished(bench);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const usEach = (ms: number): number => (ms * 1000) / count;
+  return {
+    rate: count / seconds,
+    workerUs: usEach(worker.cpuMs() - before.worker),
+    postgresUs: usEach(stage.postgresCpuMs() - before.postgres),
+    bytes: ((await bytesOf(bench)) - bytes) / count,
   };
 }
 

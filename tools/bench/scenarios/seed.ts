@@ -1,5 +1,6 @@
 import { SUBJECT_TYPE } from '../flows.ts';
-import { type Bench, call, GRANTEE, HUB, OWNER } from './scenario.ts';
+import type { Server, Stage } from '../stage.ts';
+import { type Bench, call, type Effort, GRANTEE, HUB, OWNER } from './scenario.ts';
 
 /** The number of rows per statement. */
 const BATCH = 50_000;
@@ -14,8 +15,27 @@ CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot
          ',"subject":{"subject_id":"' || subject_id || '","subject_type":"${SUBJECT_TYPE}"}}'
 $$`;
 
+/** Starts a gateway on a stage and creates the tenants of the bench. */
+export async function openBenchOn(
+  stage: Stage,
+  effort: Effort,
+  noOp: Server,
+  env: Record<string, string> = {},
+): Promise<Bench> {
+  const bench: Bench = {
+    stage,
+    effort,
+    gateway: await stage.startGateway(env),
+    noOp,
+    owner: await stage.authorization('owner'),
+    grantee: await stage.authorization('grantee'),
+  };
+  await seedTenants(bench);
+  return bench;
+}
+
 /** Creates two tenants, and a third one of the second principal, which may use grants in both of its tenants. */
-export async function seedTenants(bench: Bench): Promise<void> {
+async function seedTenants(bench: Bench): Promise<void> {
   await bench.stage.sql.query(ENVELOPE);
   await seedTenant(bench, bench.owner, OWNER);
   for (const tenantId of [GRANTEE, HUB]) {
