@@ -5,6 +5,7 @@ import { verifyMapAnswer } from '@iss/proof/complete';
 import { parsePolicy } from '@iss/tlog';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TEST_VRF_SECRET } from '../../testing/vrf-key.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { alternate, ends, type Figure, figure } from '../measure.ts';
 import { percentiles } from '../pacing.ts';
@@ -25,7 +26,7 @@ const VERSIONS = 5;
 
 /** Measures the cost of the map on a second database, whose log has one. The first database has a log without a map. */
 export async function map(bench: Bench): Promise<Outcome> {
-  const env = { LOG_VRF_KEY: TEST_VRF_KEY };
+  const env = { LOG_VRF_KEY: TEST_VRF_SECRET };
   const stage = await openStage();
   try {
     const mapped = await openBenchOn(stage, bench.effort, bench.noOp, env);
@@ -240,7 +241,7 @@ async function verification(bench: Bench, paths: readonly string[]): Promise<Lin
 /** Measures the rows read for a proof, and its bytes, at several numbers of keys. */
 async function growth(bench: Bench): Promise<Line[]> {
   const sizes = bench.effort.quick ? [30_000, 100_000] : [2_000_000, 10_000_000];
-  const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1', LOG_VRF_KEY: TEST_VRF_KEY });
+  const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1', LOG_VRF_KEY: TEST_VRF_SECRET });
   const tables = [...READ_TABLES, 'map_state', 'map_streams', 'map_tiles', 'map_buckets'];
   const steps: { size: number; rows: number; bytes: number }[] = [];
   try {
