@@ -21,8 +21,13 @@ const ALL = 100_000;
 /**
  * Integrates all waiting facts into the log of a database and into the feeds, and publishes a checkpoint, as a worker does.
  * Returns the verifier key and the size of the log. With a secret VRF key, such as `TEST_VRF_SECRET`, the log has a map.
+ * Publishes no checkpoint if `publishes` is false.
  */
-export async function publishLog(databaseUrl: string, vrfSecret?: string): Promise<{ vkey: string; size: number }> {
+export async function publishLog(
+  databaseUrl: string,
+  vrfSecret?: string,
+  publishes = true,
+): Promise<{ vkey: string; size: number }> {
   const database = await openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'test-log' });
   try {
     const { sql } = database;
@@ -53,7 +58,7 @@ export async function publishLog(databaseUrl: string, vrfSecret?: string): Promi
     if (identity === null) throw new Error('The log has no key.');
     const nobody = (): void => undefined;
     const publisher = await CheckpointPublisher.open(identity, settings, stores, nobody, nobody);
-    await publisher.publish(round.tree, round.takenAt);
+    if (publishes) await publisher.publish(round.tree, round.takenAt);
     return { vkey: verifierKey, size: round.tree.size };
   } finally {
     await database.close();

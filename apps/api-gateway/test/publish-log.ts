@@ -1,7 +1,12 @@
 /**
  * Integrates everything that waits into the log of a database and into the feeds, and publishes a checkpoint, as a worker
- * does. Returns the verifier key and the size of the log. With a secret VRF key, the log has a map.
+ * does. Returns the verifier key and the size of the log. With a secret VRF key, the log has a map. Publishes no checkpoint if
+ * `publishes` is false.
  */
-export async function publishLog(databaseUrl: string, vrfSecret?: string): Promise<{ vkey: string; size: number }> {
-  return (await productHost()).publishLog(databaseUrl, vrfSecret);
+export async function publishLog(
+  databaseUrl: string,
+  vrfSecret?: string,
+  publishes = true,
+): Promise<{ vkey: string; size: number }> {
+  return (await productHost()).publishLog(databaseUrl, vrfSecret, publishes);
 }

@@ -15,10 +15,11 @@ it('keeps what was published of a tile, and asks anew where the log has another 
         asked.push(tiles.length);
         return tiles.map(() => Buffer.alloc(64, hash));
       },
+      find: async () => null,
     },
     { run: () => Promise.reject(new Error('asked for work')) },
   );
-  const first = async (): Promise<number | undefined> => (await tree.tile(TILE))?.[0];
+  const first = async (): Promise<number | undefined> => (await tree.tile(TILE))?.bytes[0];
   expect([await first(), await first()]).toEqual([1, 1]);
   // The table was changed, but the published tile stays the same.
   hash = 2;

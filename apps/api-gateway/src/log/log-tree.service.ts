@@ -24,6 +24,15 @@ interface CachedTile {
   hashes: TileHashes;
 }
 
+/**
+ * The content of a tile or bundle. A witness that audits the log is asked before a checkpoint is published, so the content of the
+ * stored tree is public too. It changes if the database loses its end before it is published.
+ */
+export interface LogFileContent {
+  readonly bytes: Buffer;
+  readonly isPublished: boolean;
+}
+
 /** Reads the published log: the newest checkpoint and its tree. */
 @Injectable()
 export class LogTreeService {
@@ -36,7 +45,7 @@ export class LogTreeService {
   constructor(
     @Inject(LogCheckpointStore)
     private readonly checkpoints: Pick<LogCheckpointStore, 'newest' | 'ofSize' | 'keys' | 'policy'>,
-    @Inject(LogTileStore) private readonly tiles: Pick<LogTileStore, 'read'>,
+    @Inject(LogTileStore) private readonly tiles: Pick<LogTileStore, 'read' | 'find'>,
     @Inject(Work) private readonly work: Pick<Work, 'run'>,
   ) {}
 
@@ -80,16 +89,16 @@ export class LogTreeService {
     return this.checkpoints.policy();
   }
 
-  /**
-   * Returns the hashes of a tile of the published tree, 32 bytes each. Returns null if the tree has no such tile, or
-   * only a narrower one.
-   */
-  async tile(tile: Tile): Promise<Buffer | null> {
+  /** Returns the hashes of a tile, 32 bytes each. Returns null if the tree has no such tile, or only a narrower one. */
+  async tile(tile: Tile): Promise<LogFileContent | null> {
     const checkpoint = await this.checkpoint();
     const width = hashesAtTileLevel(checkpoint?.size ?? 0, tile.level) - tile.index * TILE_WIDTH;
-    if (tile.width > width) return null;
-    const [loaded = unreadable()] = await this.load([tile]);
-    return loaded.bytes;
+    if (tile.width > width) {
+      const bytes = await this.tiles.find(tile);
+      return bytes === null ? null : { bytes, isPublished: false };
+    }
+    const [{ bytes } = unreadable()] = await this.load([tile]);
+    return { bytes, isPublished: true };
   }
 
   /** Returns the proof that the entry is at `index` in the tree of this size, from the leaf's sibling upwards. */

@@ -13,7 +13,7 @@ import { RecentMap } from '@iss/platform';
 import { type EntryBundle, equalBytes, formatEntryBundle, leafHash, TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryKeys } from '../../log/entry-keys';
-import { LogTreeService } from '../../log/log-tree.service';
+import { type LogFileContent, LogTreeService } from '../../log/log-tree.service';
 
 /** A whole bundle has about 50 KiB. The cache holds at most twice as many bytes. */
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -34,8 +34,9 @@ export interface NoBundle {
   readonly refusal: string;
 }
 
-const UNPUBLISHED: NoBundle = {
-  refusal: 'The published log has no such bundle. Check its number against the size in the checkpoint.',
+const NOTHING: Made = { bytes: Buffer.alloc(0), ends: [] };
+const NO_SUCH_BUNDLE: NoBundle = {
+  refusal: 'The log has no such bundle. Check its number against the size in the checkpoint.',
 };
 const AT_LOG_PROOF = 'If you may read a fact, get its entry at …/log-proof.';
 
@@ -57,14 +58,11 @@ export class EntryBundles {
     @Inject(PublicEntryStore) private readonly entries: Pick<PublicEntryStore, 'read'>,
   ) {}
 
-  /**
-   * Returns a bundle of the published log. Throws `unavailable` if too many others wait, and an error if the bundle does not
-   * match the tree.
-   */
-  async read({ index, width }: EntryBundle): Promise<Buffer | NoBundle> {
+  /** Returns a bundle. Throws `unavailable` if too many others wait, and an error if the bundle does not match the tree. */
+  async read(bundle: EntryBundle): Promise<LogFileContent | NoBundle> {
+    const { index, width } = bundle;
     const checkpoint = await this.tree.checkpoint();
-    if (checkpoint === null) return UNPUBLISHED;
-    const startsAt = await this.startsAt(checkpoint.origin);
+    const startsAt = await this.startsAt(checkpoint?.origin);
     if (startsAt === null) return { refusal: `Entries are not public. ${AT_LOG_PROOF}` };
     if (index * TILE_WIDTH < startsAt) {
       const first = startsAt / TILE_WIDTH;
@@ -72,45 +70,56 @@ export class EntryBundles {
         refusal: `Entries are public from bundle ${first} on, which begins at log index ${startsAt}. ${AT_LOG_PROOF}`,
       };
     }
-    const published = Math.min(TILE_WIDTH, checkpoint.size - index * TILE_WIDTH);
-    if (width > published) return UNPUBLISHED;
-    const name = `${index} ${checkpoint.origin}`;
+    const published = Math.min(TILE_WIDTH, (checkpoint?.size ?? 0) - index * TILE_WIDTH);
+    if (width > published) return this.unpublished(bundle);
+    const name = `${index} ${checkpoint?.origin}`;
     const known = this.cache.get(name);
-    const made = known !== undefined && known.ends.length >= width ? known : await this.make(name, index, published);
-    return made.bytes.subarray(0, made.ends[width - 1]);
+    const isKnown = known !== undefined && known.ends.length >= width;
+    const made = isKnown ? known : await this.inTurn(`${published} ${name}`, () => this.make(name, index, published));
+    return { bytes: made.bytes.subarray(0, made.ends[width - 1]), isPublished: true };
   }
 
   /** Returns the log index from which on entries are public, or null. It never changes in one log. */
-  private async startsAt(origin: string): Promise<number | null> {
-    if (this.map?.origin !== origin) this.map = await this.mapState.state();
-    return this.map?.origin === origin ? this.map.startsAt : null;
+  private async startsAt(origin: string | undefined): Promise<number | null> {
+    if (this.map === null || (origin !== undefined && this.map.origin !== origin))
+      this.map = await this.mapState.state();
+    return this.map !== null && this.map.origin === (origin ?? this.map.origin) ? this.map.startsAt : null;
   }
 
-  /** Makes a bundle, unless that is under way. */
-  private make(name: string, index: number, width: number): Promise<Made> {
-    const under = `${width} ${name}`;
-    const existing = this.making.get(under);
+  /** Makes a bundle for a witness, which audits it before its checkpoint is published. It may change, so it is not kept. */
+  private async unpublished({ index, width }: EntryBundle): Promise<LogFileContent | NoBundle> {
+    if ((await this.tree.tile({ level: 0, index, width })) === null) return NO_SUCH_BUNDLE;
+    const made = await this.inTurn(`${width} ${index}`, () => this.extended(NOTHING, index, width));
+    return { bytes: made.bytes, isPublished: false };
+  }
+
+  /** Does work of this name after other work, or joins it if it waits or runs. */
+  private inTurn(name: string, work: () => Promise<Made>): Promise<Made> {
+    const existing = this.making.get(name);
     if (existing !== undefined) return existing;
     if (this.making.size >= MAX_WAITING) {
       throw new DomainError('unavailable', 'Too many bundles of entries are being made. Try again after Retry-After.');
     }
-    const made = this.turn.then(async () => {
-      const known = this.cache.get(name);
-      if (known !== undefined && known.ends.length >= width) return known;
-      const longer = await this.extended(known ?? { bytes: Buffer.alloc(0), ends: [] }, index, width);
-      this.cache.set(name, longer);
-      return longer;
-    });
-    this.making.set(under, made);
-    this.turn = made.catch(() => undefined).finally(() => this.making.delete(under));
+    const made = this.turn.then(work);
+    this.making.set(name, made);
+    this.turn = made.catch(() => undefined).finally(() => this.making.delete(name));
     return made;
+  }
+
+  /** Makes a published bundle from the part of it in the cache. */
+  private async make(name: string, index: number, width: number): Promise<Made> {
+    const known = this.cache.get(name);
+    if (known !== undefined && known.ends.length >= width) return known;
+    const longer = await this.extended(known ?? NOTHING, index, width);
+    this.cache.set(name, longer);
+    return longer;
   }
 
   private async extended({ bytes, ends }: Made, index: number, width: number): Promise<Made> {
     const from = index * TILE_WIDTH + ends.length;
     const tile = await this.tree.tile({ level: 0, index, width });
     if (tile === null) throw new Error(`the log has no tile 0/${index} of ${width} hashes`);
-    const hashes = new TileHashes(tile);
+    const hashes = new TileHashes(tile.bytes);
     const leaves: Uint8Array[] = [];
     const allEnds = [...ends];
     for (const text of await this.leafTexts(from, index * TILE_WIDTH + width)) {

@@ -8,7 +8,7 @@ import { Public } from '../../auth/public.decorator';
 import { PublicFile } from '../../http/answer/public-file';
 import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
-import { LogTreeService } from '../../log/log-tree.service';
+import { type LogFileContent, LogTreeService } from '../../log/log-tree.service';
 import { logKeys } from './log.views';
 import { type LogFile, LogFileParam } from './log-file-param';
 import { EntryBundles, type NoBundle } from './entry-bundles';
@@ -67,16 +67,17 @@ export class LogController {
   @Public()
   async getFile(@LogFileParam() file: LogFile | null): Promise<PublicFile> {
     const content = await this.contentOf(file);
-    if (!Buffer.isBuffer(content)) return refusal(content.refusal);
-    return new PublicFile('application/octet-stream', content, IMMUTABLE);
+    if ('refusal' in content) return refusal(content.refusal);
+    const { bytes, isPublished } = content;
+    return new PublicFile('application/octet-stream', bytes, isPublished ? IMMUTABLE : 'no-store');
   }
 
-  private async contentOf(file: LogFile | null): Promise<Buffer | NoBundle> {
+  private async contentOf(file: LogFile | null): Promise<LogFileContent | NoBundle> {
     if (file !== null && 'bundle' in file) return this.bundles.read(file.bundle);
     const hashes = file === null ? null : await this.tree.tile(file.tile);
     return (
       hashes ?? {
-        refusal: 'The published log has no such tile. Check level and index against the size in the checkpoint.',
+        refusal: 'The log has no such tile. Check level and index against the size in the checkpoint.',
       }
     );
   }

@@ -8,6 +8,8 @@ export interface LogTileRef {
   readonly width: number;
 }
 
+const HASH_BYTES = 32;
+
 const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | null }>('log_tiles_read');
 
 /** The stored hashes of the tree, in tiles. */
@@ -26,5 +28,11 @@ export class LogTileStore {
       if (hashes === null) throw new Error(`the log has no tile ${tile?.level}/${tile?.index}`);
       return hashes;
     });
+  }
+
+  /** Returns the hashes of a tile. Returns null if the stored tree has no such tile, or only a narrower one. */
+  async find(tile: LogTileRef): Promise<Buffer | null> {
+    const [row] = await this.sql.run(READ, { inputs: [tile] });
+    return row?.hashes?.length === HASH_BYTES * tile.width ? row.hashes : null;
   }
 }
