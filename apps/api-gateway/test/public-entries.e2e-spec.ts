@@ -200,6 +200,20 @@ it('reads the entries of a bundle once, in a few statements, and only those that
   expect(gateway.sent).not.toContain('public_entries');
 });
 
+it('serves unpublished entries to witnesses, and lets nobody keep them', async () => {
+  const size = await publish();
+  await write();
+  const { size: integrated } = await publishLog(gateway.databaseUrl, TEST_VRF_SECRET, false);
+  const [index, width] = [Math.floor(size / 256), integrated % 256 || 256];
+  const suffix = width === 256 ? '' : `.p/${width}`;
+  for (const path of [`entries/${name(index)}${suffix}`, `0/${name(index)}${suffix}`]) {
+    const { headers } = await request(gateway.url).get(`/log/tile/${path}`).expect(200);
+    expect(headers['cache-control']).toBe('no-store');
+  }
+  expect((await file('checkpoint')).toString().split('\n')[1]).toBe(String(size));
+  expect(await publish()).toBe(integrated);
+});
+
 it('serves no bundle that the log does not have, and none that does not match the tree', async () => {
   await addFacts(3);
   const size = await publish();
@@ -217,18 +231,4 @@ it('serves no bundle that the log does not have, and none that does not match th
   await request(gateway.url)
     .get(`/log/tile/entries/${name(index)}.p/${width}`)
     .expect(500);
-});
-
-it('serves unpublished entries to witnesses, and lets nobody keep them', async () => {
-  const size = await publish();
-  await write();
-  const { size: integrated } = await publishLog(gateway.databaseUrl, TEST_VRF_SECRET, false);
-  const [index, width] = [Math.floor(size / 256), integrated % 256 || 256];
-  const suffix = width === 256 ? '' : `.p/${width}`;
-  for (const path of [`entries/${name(index)}${suffix}`, `0/${name(index)}${suffix}`]) {
-    const { headers } = await request(gateway.url).get(`/log/tile/${path}`).expect(200);
-    expect(headers['cache-control']).toBe('no-store');
-  }
-  expect((await file('checkpoint')).toString().split('\n')[1]).toBe(String(size));
-  expect(await publish()).toBe(integrated);
 });
