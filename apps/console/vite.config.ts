@@ -2,16 +2,19 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
+/** The folders of the bundled packages. Workers are bundled before the page. */
+const packages = new Set<string>();
+
 /** Builds the files that the gateway serves at /console. Names contain a hash, and nothing is inline (Content-Security-Policy). */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   publicDir: false,
-  plugins: [licences()],
+  plugins: [licences(true)],
   resolve: { conditions: ['iss-source', ...defaultClientConditions] },
   esbuild: { jsx: 'automatic', legalComments: 'none' },
   css: { modules: { localsConvention: 'camelCaseOnly' } },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [licences(false)] },
   build: {
     target: 'es2023',
     outDir: 'dist',
@@ -28,14 +31,17 @@ export default defineConfig({
   logLevel: 'warn',
 });
 
-/** Emits the licences of the bundled packages, which require it. */
-function licences(): Plugin {
+/** Notes the bundled packages, and for the page emits their licences, which require it. */
+function licences(isPage: boolean): Plugin {
   return {
     name: 'licences',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
-      const folders = new Set(modules.flatMap((id) => packageFolderOf(id.replace(/^\0/, '').replace(/\?.*/, ''))));
-      const texts = [...folders].sort().map((folder) => {
+      for (const id of modules) {
+        for (const folder of packageFolderOf(id.replace(/^\0/, '').replace(/\?.*/, ''))) packages.add(folder);
+      }
+      if (!isPage) return;
+      const texts = [...packages].sort().map((folder) => {
         const { name, version, license }: Record<string, string> = JSON.parse(
           readFileSync(join(folder, 'package.json'), 'utf8'),
         );
@@ -54,7 +60,7 @@ function packageFolderOf(file: string): string[] {
   if (!file.includes('/node_modules/')) return [];
   for (let folder = dirname(file); !folder.endsWith('/node_modules'); folder = dirname(folder)) {
     const manifest = join(folder, 'package.json');
-    if (existsSync(manifest) && 'version' in JSON.parse(readFileSync(manifest, 'utf8'))) return [folder];
+    if (existsSync(manifest) && 'license' in JSON.parse(readFileSync(manifest, 'utf8'))) return [folder];
   }
   return [];
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { disclosureStream, granteeStream } from '@iss/map';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
 import { type ApiCall, apiCall } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
@@ -46,9 +47,9 @@ export function MapProofButton({
 
 /** Proves how many grants on the subject the log has for this tenant. */
 export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
-  const { tenantId } = subject;
+  const { tenantId, subjectType, subjectId } = subject;
   return (
-    <CountDialog subject={subject} stream="p" onClose={onClose}>
+    <CountDialog subject={subject} stream={granteeStream(tenantId, subjectType, subjectId)} onClose={onClose}>
       {(count) => <Notice tone={count === 0 ? 'good' : 'plain'}>{WORDS.grantsTo(count, tenantId)}</Notice>}
     </CountDialog>
   );
@@ -56,13 +57,14 @@ export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
 
 /** Compares the list of disclosures with the number of them that the log has. */
 export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
+  const { subjectType, subjectId } = subject;
   const list = useWholeList(
     apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: subject.ids, query: { limit: 200 } }),
     MOST_DISCLOSURES,
   );
   const listed = list.items.length;
   return (
-    <CountDialog subject={subject} stream="r" onClose={onClose}>
+    <CountDialog subject={subject} stream={disclosureStream(subjectType, subjectId)} onClose={onClose}>
       {(logged) => {
         if (!list.isWhole) return listed < MOST_DISCLOSURES ? null : <p>{WORDS.isUncounted(listed, logged)}</p>;
         if (listed < logged) return <Notice tone="bad">{WORDS.isShort(listed, logged)}</Notice>;
@@ -73,19 +75,23 @@ export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
   );
 }
 
-/** Proves the number of facts in a stream. */
+/** Proves the number of facts in a stream of the map. */
 function CountDialog({
-  subject: { tenantId, path, ids },
+  subject: { tenantId, path },
   stream,
   children,
   onClose,
 }: SubjectDialogProps & { stream: string; children: (count: number) => ReactNode }) {
-  const call: ApiCall<AbsenceProof> = { method: 'GET', path: `${path}/absence-proof`, query: { stream } };
+  const call: ApiCall<AbsenceProof> = {
+    method: 'GET',
+    path: `${path}/absence-proof`,
+    query: { stream: stream.charAt(0) },
+  };
   return (
     <LogProofDialog
       tenantId={tenantId}
       call={call}
-      expected={{ stream, subject: { subject_type: ids.subject_type, subject_id: ids.subject_id } }}
+      expected={{ stream }}
       meaning={({ number }) => children(number - 1)}
       onClose={onClose}
     />

@@ -78,6 +78,7 @@ async function provedBy(
   tell: (progress: VerifyProgress) => void,
 ): Promise<ProvedFile> {
   const policy = await readPolicy(trusted);
+  const { vrfKey } = policy;
   const since = note === undefined ? null : await requireCheckpoint(note, withoutQuorum(policy), TEXT.since);
   const steps = proveFile({
     lines: countedLines(blob, place),
@@ -90,10 +91,7 @@ async function provedBy(
     policy,
     since,
     fetchConsistency,
-    verifyMap: async (answer) => {
-      if (policy.vrfKey === null) throw new UnreadableError('not_newest', TEXT.noVrfKey);
-      return verifyMapAnswer(answer, { policy, vrfKey: policy.vrfKey });
-    },
+    ...(vrfKey === null ? {} : { verifyMap: async (answer) => verifyMapAnswer(answer, { policy, vrfKey }) }),
   });
   let versions: ProvedVersion[] = [];
   let count = 0;

@@ -45,8 +45,6 @@ export const TEXT = {
     `The proof is about another fact: ${name} is ${found}, but must be ${expected}.`,
   noConsistency: (status: number) =>
     `This service did not provide the consistency proof (${status}). iss verify reads one from a file: --since and --proof.`,
-  noVrfKey:
-    'The proof needs the VRF key of the log, and the policy that you trust has none. Ask for the key, and add it as a line: vrf VRF+…',
   changedFile: 'The file was changed after it was verified. Verify it again.',
   since: 'An older checkpoint that you kept',
   sinceLabel: 'Older checkpoint',
