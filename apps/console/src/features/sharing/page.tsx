@@ -93,7 +93,7 @@ function Issued({ tenantId }: { tenantId: string }) {
             from={ADDRESS}
             to={ADDRESS}
             search={(before) => ({ ...before, status: status === one ? '' : one })}
-            className={styles.figure}
+            isPlain
             isCurrent={status === one}
           >
             <strong>{TEXT.count(items.filter((grant) => hasStatus(grant, one)).length, list.isWhole)}</strong>
