@@ -14,9 +14,6 @@ export interface TrustedKeys {
   readonly whose: 'own' | 'service';
 }
 
-/** The keys that the service shows. A service without a map has no `vrf_key`. */
-type LogKeys = api.LogKeys & { readonly vrf_key?: string | null };
-
 const KEPT_AS = 'identity-state.policy';
 /** The line of a policy that names the key of the log's map. */
 const VRF_LINE = /^\s*vrf\s/m;
@@ -44,35 +41,36 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Reads the keys that the service shows for its log. Sends no token. */
-export function useLogKeys(): UseQueryResult<LogKeys> {
+export function useLogKeys(): UseQueryResult<api.LogKeys> {
   return useQuery({
     queryKey: ['log', 'keys'],
     queryFn: async ({ signal }) => {
       const response = await fetch('/log/keys', { signal });
       if (!response.ok) throw new Error(`/log/keys: ${response.status}`);
-      const keys: LogKeys = await response.json();
+      const keys: api.LogKeys = await response.json();
       return keys;
     },
   });
 }
 
 /** Returns the keys as a policy. Without witnesses, the policy requires only the log. */
-export function policyTextOf({ policy, vkeys, vrf_key: vrfKey = null }: LogKeys): string {
-  const text = policy ?? [...vkeys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n');
-  return vrfKey === null || VRF_LINE.test(text) ? text : `${text}vrf ${vrfKey}\n`;
+export function policyTextOf({ policy, vkeys, vrf_key: vrfKey }: api.LogKeys): string {
+  if (policy !== null) return policy;
+  const map = vrfKey === null ? [] : [`vrf ${vrfKey}`];
+  return [...vkeys.map(({ vkey }) => `log ${vkey}`), ...map, 'quorum none', ''].join('\n');
 }
 
 /** Returns the reader's own policy, or else the keys that the service shows, or null. */
 export function useTrustedKeys(): {
   readonly keys: TrustedKeys | null;
-  readonly served: UseQueryResult<LogKeys>;
+  readonly served: UseQueryResult<api.LogKeys>;
   /** The log has a map, according to the service or to the reader's policy. */
   readonly hasMap: boolean;
 } {
   const [own] = useOwnPolicy();
   const served = useLogKeys();
   const { data } = served;
-  const hasMap = (data?.vrf_key ?? null) !== null || VRF_LINE.test(own ?? '');
+  const hasMap = (data !== undefined && data.vrf_key !== null) || VRF_LINE.test(own ?? '');
   if (own !== null) return { keys: { text: own, whose: 'own' }, served, hasMap };
   return { keys: data === undefined ? null : { text: policyTextOf(data), whose: 'service' }, served, hasMap };
 }

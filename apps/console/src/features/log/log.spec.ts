@@ -44,10 +44,8 @@ it.each([
 
 it.each([
   ['log a\n', null, 'log a\n'],
-  ['log a\n', 'VRF+a', 'log a\nvrf VRF+a\n'],
-  ['vrf VRF+b\n', 'VRF+a', 'vrf VRF+b\n'],
   [null, null, 'log key-1\nlog key-2\nquorum none\n'],
-  [null, 'VRF+a', 'log key-1\nlog key-2\nquorum none\nvrf VRF+a\n'],
+  [null, 'VRF+a', 'log key-1\nlog key-2\nvrf VRF+a\nquorum none\n'],
 ])('the policy of the service is %j with the key %j, or made of its keys', (policy, vrf_key, expected) => {
   const vkeys = ['key-1', 'key-2'].map((vkey) => ({ vkey, from: '', until: null }));
   const keys = { log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy, vrf_key, map_starts_at: null };
