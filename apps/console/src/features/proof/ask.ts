@@ -45,7 +45,16 @@ export function useProof(
   const client = useClient();
   const worker = useVerifyWorker();
   return useQuery({
-    queryKey: [...subject.path.split('/').slice(1), 'proof', version, mayProve, mayProveNewest, hasMap, keys?.text],
+    queryKey: [
+      ...subject.path.split('/').slice(1),
+      'proof',
+      version,
+      mayProve,
+      mayProveNewest,
+      hasMap,
+      keys?.whose,
+      keys?.text,
+    ],
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
       if (version === null || keys === null) throw new Error('There is nothing to prove.');

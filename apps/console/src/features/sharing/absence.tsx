@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import { disclosureStream, granteeStream } from '@iss/map';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
 import { type ApiCall, apiCall } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
@@ -47,9 +46,9 @@ export function MapProofButton({
 
 /** Proves how many grants on the subject the log has for this tenant. */
 export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
-  const { tenantId, subjectType, subjectId } = subject;
+  const { tenantId } = subject;
   return (
-    <CountDialog subject={subject} stream={granteeStream(tenantId, subjectType, subjectId)} onClose={onClose}>
+    <CountDialog subject={subject} stream="p" holder={{ tenant_id: tenantId }} onClose={onClose}>
       {(count) => <Notice tone={count === 0 ? 'good' : 'plain'}>{WORDS.grantsTo(count, tenantId)}</Notice>}
     </CountDialog>
   );
@@ -57,14 +56,13 @@ export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
 
 /** Compares the list of disclosures with the number of them that the log has. */
 export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
-  const { subjectType, subjectId } = subject;
   const list = useWholeList(
     apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: subject.ids, query: { limit: 200 } }),
     MOST_DISCLOSURES,
   );
   const listed = list.items.length;
   return (
-    <CountDialog subject={subject} stream={disclosureStream(subjectType, subjectId)} onClose={onClose}>
+    <CountDialog subject={subject} stream="r" onClose={onClose}>
       {(logged) => {
         if (!list.isWhole) return listed < MOST_DISCLOSURES ? null : <p>{WORDS.isUncounted(listed, logged)}</p>;
         if (listed < logged) return <Notice tone="bad">{WORDS.isShort(listed, logged)}</Notice>;
@@ -77,21 +75,24 @@ export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
 
 /** Proves the number of facts in a stream of the map. */
 function CountDialog({
-  subject: { tenantId, path },
+  subject: { tenantId, path, ids },
   stream,
+  holder = {},
   children,
   onClose,
-}: SubjectDialogProps & { stream: string; children: (count: number) => ReactNode }) {
-  const call: ApiCall<AbsenceProof> = {
-    method: 'GET',
-    path: `${path}/absence-proof`,
-    query: { stream: stream.charAt(0) },
-  };
+}: SubjectDialogProps & {
+  stream: 'p' | 'r';
+  /** The tenant that the stream belongs to beside its subject. */
+  holder?: { readonly tenant_id?: string };
+  children: (count: number) => ReactNode;
+}) {
+  const call: ApiCall<AbsenceProof> = { method: 'GET', path: `${path}/absence-proof`, query: { stream } };
+  const { subject_type, subject_id } = ids;
   return (
     <LogProofDialog
       tenantId={tenantId}
       call={call}
-      expected={{ stream }}
+      expected={{ stream, subject: { subject_type, subject_id }, ...holder }}
       meaning={({ number }) => children(number - 1)}
       onClose={onClose}
     />

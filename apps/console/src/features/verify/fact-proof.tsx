@@ -31,11 +31,10 @@ export function FactProof<T extends object>({
   const { keys } = useTrustedKeys();
   const { verification, begin } = useVerification(keys);
   const { data } = proof;
-  const trusted = keys?.text;
   const fact = JSON.stringify(expected);
   useEffect(() => {
     if (data !== undefined) begin({ name, blob: new Blob([JSON.stringify(data)]), entry: null, expected });
-  }, [data, trusted, name, fact]);
+  }, [data, keys?.text, keys?.whose, name, fact]);
   return (
     <Answer query={proof.error === null ? proof : { ...proof, data: undefined }}>
       {(answer) => (

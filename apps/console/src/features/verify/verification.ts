@@ -40,10 +40,9 @@ export function useVerification(keys: TrustedKeys | null): {
     worker.start();
     setVerification(null);
   };
-  const trusted = keys?.text;
   useEffect(() => {
     if (last.current > 0) stop();
-  }, [trusted]);
+  }, [keys?.text, keys?.whose]);
   const begin = (file: NamedFile): void => {
     if (keys === null) return;
     if (verification !== null && verification.outcome === null) stop();

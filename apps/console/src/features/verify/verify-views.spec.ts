@@ -266,7 +266,7 @@ describe('a file that is verified without a service', () => {
     await open('/verify');
     await trust(operator.policyOf(published));
     await choose('acme.latest-proof.json', JSON.stringify(answer, null, 2));
-    await see('cannot be read as a bundle or a proof', 'add it as a line: vrf VRF+…');
+    await see('cannot be read as a bundle or a proof', 'needs the VRF key of the log');
     await trust(`${operator.policyOf(published)}vrf ${operator.vrfKey}\n`, 'Change');
     await see(`Key of the map, from your policy: ${operator.vrfKey}`);
     await press('Verify again');
