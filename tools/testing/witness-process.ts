@@ -21,8 +21,14 @@ export interface WitnessProcess {
   stop(): Promise<void>;
 }
 
+/** A witness that can audit the map. */
+export interface AuditorProcess extends WitnessProcess {
+  /** Lets it audit the map of the log at this URL, from its next start. */
+  auditMapOf(logUrl: string): void;
+}
+
 /** Prepares a witness of the log with this verifier key, with its files in the folder. */
-export async function prepareWitness(folder: string, name: string, logVkey: string): Promise<WitnessProcess> {
+export async function prepareWitness(folder: string, name: string, logVkey: string): Promise<AuditorProcess> {
   const { signingKey, verifierKey } = await generateKeys(`witness.example/${name}`, 'ed25519-cosignature');
   const file = (what: string): string => join(folder, `${name}-${what}`);
   writeFileSync(file('key'), signingKey);
@@ -30,14 +36,19 @@ export async function prepareWitness(folder: string, name: string, logVkey: stri
   const port = await reservePort();
   const url = `http://127.0.0.1:${port}`;
   let child: OwnedProcess | undefined;
+  const more: string[] = [];
   return {
     name,
     vkey: verifierKey,
     url,
     stateFile: file('state'),
+    auditMapOf(logUrl) {
+      writeFileSync(file('logs'), `${logVkey} ${logUrl}`);
+      more.push('--audit-map', file('maps'));
+    },
     async start() {
       const files = ['key', 'state', 'logs'].flatMap((what) => [`--${what}`, file(what)]);
-      const words = ['witness', ...files, '--listen', `127.0.0.1:${port}`];
+      const words = ['witness', ...files, '--listen', `127.0.0.1:${port}`, ...more];
       const started = await startOwned(process.execPath, [join(repositoryRoot, 'apps/cli/dist/main.js'), ...words], {
         stdio: 'ignore',
         stopSignal: 'SIGTERM',
