@@ -80,7 +80,7 @@ it('finds nothing in a log that got a map later', async () => {
 /** A bucket with the key of an entry. */
 const BUCKET_OF = (index: string): string => `(
   SELECT b.path FROM map_buckets b, log_entries e
-   WHERE e.log_index = ${index} AND position(substr(e.key_prefixes, 1, 8) IN b.content) > 0)`;
+   WHERE e.log_index = ${index} AND position(substr(e.key_prefixes, 1, 7) IN b.content) > 0)`;
 const LAST_VERSION = `(SELECT max(log_index) FROM log_entries WHERE entry_type = 1)`;
 const FIRST_BACKFILL = '(SELECT min(log_index) FROM log_entries WHERE entry_type = 10)';
 
@@ -143,8 +143,8 @@ it.each([
   ],
   [
     'a key leads to another entry',
-    `UPDATE map_buckets b SET content = overlay(b.content placing '\\x02' from position(substr(e.key_prefixes, 1, 8) IN b.content) + 32 for 1)
-       FROM log_entries e WHERE e.log_index = ${LAST_VERSION} AND position(substr(e.key_prefixes, 1, 8) IN b.content) > 0`,
+    `UPDATE map_buckets b SET content = overlay(b.content placing '\\x02' from position(substr(e.key_prefixes, 1, 7) IN b.content) + 36 for 1)
+       FROM log_entries e WHERE e.log_index = ${LAST_VERSION} AND position(substr(e.key_prefixes, 1, 7) IN b.content) > 0`,
     'map',
     /^entry/,
   ],

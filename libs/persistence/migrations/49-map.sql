@@ -35,7 +35,7 @@ CREATE TABLE map_tiles (
 );
 CREATE TABLE map_buckets (
   path    bytea PRIMARY KEY CHECK (octet_length(path) BETWEEN 1 AND 33),
-  content bytea NOT NULL
+  content bytea NOT NULL CHECK (octet_length(content) % 37 = 0)
 );
 COMMENT ON TABLE map_tiles IS 'Inner hashes of the map; the path is the number of bits that the keys share, and these bits';
 COMMENT ON TABLE map_buckets IS 'Keys of the map with the log indexes of their entries';
@@ -53,7 +53,7 @@ ALTER TABLE log_entries
   ADD CONSTRAINT log_entries_map_root CHECK ((entry_type = 9) = (map_root IS NOT NULL) AND (map_root IS NULL OR octet_length(map_root) = 32)) NOT VALID,
   ADD CONSTRAINT log_entries_backfill CHECK ((entry_type = 10) = (backfill_from IS NOT NULL) AND (entry_type = 10) = (key_counts IS NOT NULL)) NOT VALID;
 CREATE UNIQUE INDEX log_entries_of_backfill ON log_entries (backfill_from) WHERE backfill_from IS NOT NULL;
-COMMENT ON COLUMN log_entries.key_prefixes IS 'The first 8 bytes of each key. The whole key is in a bucket of the map. Null if the entry is iss_log_entry_v1';
+COMMENT ON COLUMN log_entries.key_prefixes IS 'The first 7 bytes of each key. The whole key is in a bucket of the map. Null if the entry is iss_log_entry_v1';
 COMMENT ON COLUMN log_entries.key_counts IS 'A map.backfill entry (10): the number of keys of each entry from backfill_from on, two bytes each';
 COMMENT ON COLUMN log_entries.body_hash IS 'An erased version with keys: the SHA-256 of the text of its entry, which cannot be rebuilt without the salt';
 COMMENT ON COLUMN log_entries.map_root IS 'A map.root entry (9): the root of the map over all entries up to this one';
@@ -74,51 +74,56 @@ CREATE TRIGGER map_streams_grow BEFORE UPDATE ON map_streams
 CREATE TRIGGER map_streams_stay BEFORE DELETE ON map_streams FOR EACH ROW EXECUTE FUNCTION refuse_map_change();
 CREATE TRIGGER map_tiles_stay BEFORE DELETE ON map_tiles FOR EACH ROW EXECUTE FUNCTION refuse_map_change();
 
--- Returns the keys of a bucket, each as 32 bytes and the varints of its log indexes; all but the last are odd.
-CREATE FUNCTION map_bucket_keys(content bytea) RETURNS SETOF bytea
+-- Returns the records of a bucket that another one lacks, from the first such record on. A record is a key and a log index, 37 bytes
+-- in all. Both buckets are sorted.
+CREATE FUNCTION map_records_missing(records bytea, others bytea) RETURNS bytea
   LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  at integer := 0;
-  until integer;
-  is_odd boolean;
+  same integer;
+  most integer;
+  middle integer;
 BEGIN
-  WHILE at < octet_length(content) LOOP
-    until := at + 32;
-    LOOP
-      is_odd := get_byte(content, until) & 1 = 1;
-      WHILE get_byte(content, until) >= 128 LOOP until := until + 1; END LOOP;
-      until := until + 1;
-      EXIT WHEN NOT is_odd;
+  LOOP
+    same := 0;
+    most := least(octet_length(records), octet_length(others)) / 37;
+    WHILE same < most LOOP
+      middle := (same + most + 1) / 2;
+      IF substr(records, 1, 37 * middle) = substr(others, 1, 37 * middle) THEN same := middle; ELSE most := middle - 1; END IF;
     END LOOP;
-    RETURN NEXT substr(content, at + 1, until - at);
-    at := until;
+    records := substr(records, 37 * same + 1);
+    -- The next record of the other bucket is an additional one.
+    others := substr(others, 37 * same + 38);
+    IF records = '' OR others = '' THEN RETURN records; END IF;
   END LOOP;
 END $$;
+CREATE TRIGGER map_buckets_grow BEFORE UPDATE ON map_buckets
+  FOR EACH ROW WHEN (NEW.path <> OLD.path OR octet_length(map_records_missing(OLD.content, NEW.content)) > 0)
+  EXECUTE FUNCTION refuse_map_change();
 
--- A changed bucket has all of its former keys with their log indexes. A key may only get more log indexes.
+-- The records of a split bucket are in the buckets below it.
 CREATE FUNCTION refuse_key_removal() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  records bytea := OLD.content;
+  below bytea;
+  missing bytea;
 BEGIN
-  IF TG_OP = 'UPDATE' AND NEW.path = OLD.path
-     AND NOT EXISTS (SELECT FROM (SELECT public.map_bucket_keys(OLD.content) AS o EXCEPT SELECT public.map_bucket_keys(NEW.content)) changed
-                      WHERE NOT EXISTS (SELECT FROM public.map_bucket_keys(NEW.content) n
-                                         WHERE substr(n, 1, 32) = substr(o, 1, 32) AND octet_length(n) > octet_length(o))) THEN
-    RETURN NULL;
-  END IF;
-  -- The keys of a split bucket are in the buckets below it.
-  IF TG_OP = 'DELETE'
-     AND NOT EXISTS (SELECT FROM public.map_bucket_keys(OLD.content) o
-                      WHERE NOT EXISTS (SELECT FROM generate_series(get_byte(OLD.path, 0) + 1, 255) AS bits(count)
-                                         CROSS JOIN LATERAL (SELECT (count + 7) / 8 AS bytes) l
-                                         JOIN public.map_buckets b
-                                           ON b.path = set_byte('\x00'::bytea, 0, count) || CASE WHEN count % 8 = 0 THEN substr(o, 1, bytes)
-                                                ELSE substr(o, 1, bytes - 1) || set_byte('\x00'::bytea, 0, get_byte(o, bytes - 1) & (255 << (8 - count % 8)) & 255) END
-                                         CROSS JOIN LATERAL public.map_bucket_keys(b.content) n
-                                         WHERE n = o OR (substr(n, 1, 32) = substr(o, 1, 32) AND octet_length(n) > octet_length(o)))) THEN
-    RETURN NULL;
-  END IF;
-  RAISE EXCEPTION 'the map only grows: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+  WHILE records <> '' LOOP
+    below := (SELECT b.content
+                FROM generate_series(get_byte(OLD.path, 0) + 1, 255) AS bits(count)
+               CROSS JOIN LATERAL (SELECT (count + 7) / 8 AS bytes) l
+               CROSS JOIN LATERAL (SELECT * FROM public.map_buckets b
+                                    WHERE b.path = set_byte('\x00'::bytea, 0, count) || CASE WHEN count % 8 = 0 THEN substr(records, 1, bytes)
+                                          ELSE substr(records, 1, bytes - 1) || set_byte('\x00'::bytea, 0, get_byte(records, bytes - 1) & (255 << (8 - count % 8)) & 255) END
+                                    LIMIT 1) b
+               LIMIT 1);
+    missing := public.map_records_missing(records, below);
+    IF missing IS NULL OR missing = records THEN
+      RAISE EXCEPTION 'the map only grows: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    records := missing;
+  END LOOP;
+  RETURN NULL;
 END $$;
-CREATE TRIGGER map_buckets_grow AFTER UPDATE ON map_buckets FOR EACH ROW EXECUTE FUNCTION refuse_key_removal();
 -- At the end of the transaction, when the buckets below it are written.
 CREATE CONSTRAINT TRIGGER map_buckets_stay AFTER DELETE ON map_buckets
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_key_removal();

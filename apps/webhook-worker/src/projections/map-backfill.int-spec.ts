@@ -136,7 +136,7 @@ async function expectSound(oldSize: number): Promise<void> {
     if (type === 9) roots.push(index);
     if (type === 9 || type === 10) continue;
     expect(await reads.keyPrefixes(index)).toEqual({
-      prefixes: ofEntry.map((key) => Buffer.from(key.subarray(0, 8))),
+      prefixes: ofEntry.map((key) => Buffer.from(key.subarray(0, 7))),
       isOwn: index >= state.startsAt,
     });
   }

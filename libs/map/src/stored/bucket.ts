@@ -2,7 +2,7 @@ import { concatBytes } from '@iss/tlog';
 import { MapError } from '../errors';
 import { KEY_SIZE } from '../limits';
 import { requireIndexes } from '../tree/indexes';
-import { compareKeys, type MapLeaf, requireKey, valueOf } from '../tree/hashes';
+import { compareKeys, type MapLeaf, valueOf } from '../tree/hashes';
 
 /** Keys of a bucket. A larger one is split at its next bit. */
 export const MAX_BUCKET_KEYS = 48;
@@ -13,14 +13,14 @@ export interface StoredKey {
   readonly logIndexes: readonly number[];
 }
 
-/** Writes the keys of a bucket, ascending: 32 bytes, then a varint of index · 2 + 1 for each log index but the last, which has + 0. */
+/** Bytes of a log index in a bucket. */
+const INDEX_SIZE = 5;
+const RECORD_SIZE = KEY_SIZE + INDEX_SIZE;
+const MAX_INDEX = 2 ** (8 * INDEX_SIZE) - 1;
+
+/** Writes the keys of a bucket, ascending. Each log index of a key is a record: the key, and the index as 5 big-endian bytes. */
 export function formatBucket(keys: readonly StoredKey[]): Uint8Array {
-  return concatBytes(
-    ...keys.flatMap(({ key, logIndexes }) => [
-      key,
-      ...logIndexes.map((index, at) => varint(BigInt(index) * 2n + (at < logIndexes.length - 1 ? 1n : 0n))),
-    ]),
-  );
+  return concatBytes(...keys.flatMap(({ key, logIndexes }) => logIndexes.flatMap((index) => [key, indexBytes(index)])));
 }
 
 /**
@@ -29,22 +29,18 @@ export function formatBucket(keys: readonly StoredKey[]): Uint8Array {
  * @throws MapError `malformed`
  */
 export function parseBucket(content: Uint8Array): StoredKey[] {
-  const keys: StoredKey[] = [];
-  for (let at = 0; at < content.length;) {
-    const key = requireKey(content.slice(at, at + KEY_SIZE));
-    at += KEY_SIZE;
-    const logIndexes: number[] = [];
-    for (let hasMore = true; hasMore;) {
-      const { value, next } = readVarint(content, at);
-      logIndexes.push(Number(value >> 1n));
-      hasMore = (value & 1n) === 1n;
-      at = next;
-    }
-    requireIndexes(logIndexes, Number.MAX_SAFE_INTEGER);
+  if (content.length % RECORD_SIZE !== 0) throw malformed('it ends within a record');
+  const keys: { key: Uint8Array; logIndexes: number[] }[] = [];
+  for (let at = 0; at < content.length; at += RECORD_SIZE) {
+    const key = content.slice(at, at + KEY_SIZE);
+    const logIndex = readIndex(content, at + KEY_SIZE);
     const previous = keys.at(-1);
-    if (previous !== undefined && compareKeys(previous.key, key) >= 0) throw malformed('its keys do not ascend');
-    keys.push({ key, logIndexes });
+    const order = previous === undefined ? -1 : compareKeys(previous.key, key);
+    if (order > 0) throw malformed('its keys do not ascend');
+    if (order === 0) previous?.logIndexes.push(logIndex);
+    else keys.push({ key, logIndexes: [logIndex] });
   }
+  for (const { logIndexes } of keys) if (logIndexes.length > 1) requireIndexes(logIndexes, MAX_INDEX);
   return keys;
 }
 
@@ -53,23 +49,18 @@ export function leavesOf(keys: readonly StoredKey[]): MapLeaf[] {
   return keys.map(({ key, logIndexes }) => ({ key, value: valueOf(logIndexes) }));
 }
 
-function varint(value: bigint): Uint8Array {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>= 7n) {
-    if (rest < 0x80n) return Uint8Array.from([...bytes, Number(rest)]);
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-  }
+function indexBytes(index: number): Uint8Array {
+  if (index > MAX_INDEX) throw malformed(`a log index is above ${MAX_INDEX}`);
+  const bytes = new Uint8Array(INDEX_SIZE);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, Math.floor(index / 2 ** 32));
+  view.setUint32(1, index % 2 ** 32);
+  return bytes;
 }
 
-function readVarint(content: Uint8Array, from: number): { value: bigint; next: number } {
-  let value = 0n;
-  for (let at = from; at < from + 8; at++) {
-    const byte = content[at];
-    if (byte === undefined) throw malformed('it ends within a number');
-    value |= BigInt(byte & 0x7f) << BigInt(7 * (at - from));
-    if (byte < 0x80) return { value, next: at + 1 };
-  }
-  throw malformed('a number is too long');
+function readIndex(content: Uint8Array, at: number): number {
+  const view = new DataView(content.buffer, content.byteOffset + at, INDEX_SIZE);
+  return view.getUint8(0) * 2 ** 32 + view.getUint32(1);
 }
 
 function malformed(why: string): MapError {

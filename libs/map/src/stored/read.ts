@@ -55,7 +55,7 @@ export async function readPath(key: Uint8Array, reader: RowReader): Promise<Stor
 }
 
 /**
- * Finds whole keys by their first 8 bytes and a log index that they carry. A key that is not in the map is undefined.
+ * Finds whole keys by their first bytes and a log index that they carry. A key that is not in the map is undefined.
  *
  * @throws MapError `malformed` if a row is malformed
  */

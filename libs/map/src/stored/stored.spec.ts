@@ -76,8 +76,8 @@ describe('the stored map', () => {
   it('finds a key by its first bytes and a log index', async () => {
     const rows = new MemoryRows();
     await grow(rows, 0, 3_000);
-    const wanted = [5, 2_999].map((name) => ({ prefix: keyOf(name).subarray(0, 8), logIndex: name }));
-    const found = await findKeys([...wanted, { prefix: keyOf(5).subarray(0, 8), logIndex: 6 }], rows);
+    const wanted = [5, 2_999].map((name) => ({ prefix: keyOf(name).subarray(0, 7), logIndex: name }));
+    const found = await findKeys([...wanted, { prefix: keyOf(5).subarray(0, 7), logIndex: 6 }], rows);
     expect(found.map((key) => key && Buffer.from(key))).toEqual([keyOf(5), keyOf(2_999), undefined]);
   });
 
@@ -86,7 +86,7 @@ describe('the stored map', () => {
     for (let from = 0; from < 10_000; from += 4_000) await grow(rows, from, from + 4_000);
     // Besides rows and their paths, PostgreSQL stores about 28 + 24 bytes for each.
     const stored = rows.bytes + 52 * (rows.tileRows.size + rows.bucketRows.size);
-    expect(stored / 10_000).toBeLessThan(45);
+    expect(stored / 10_000).toBeLessThan(49);
     rows.rowsRead = 0;
     await readPath(keyOf(1), rows);
     expect(rows.rowsRead).toBe(3);
@@ -111,7 +111,7 @@ describe('the stored map', () => {
 });
 
 test('rows are read as they are written, and nothing else is', () => {
-  const keys = [0, 2 ** 31, Number.MAX_SAFE_INTEGER].map((index, at) => {
+  const keys = [0, 2 ** 31, 2 ** 40 - 1].map((index, at) => {
     const key = Buffer.alloc(32, at);
     return { key: new Uint8Array(key), logIndexes: at === 1 ? [3, index] : [index] };
   });

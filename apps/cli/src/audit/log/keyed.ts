@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import { type AuditReader, isText, type Row } from '../database';
 import { type Found, report } from '../findings';
-import { keysOf } from './map';
+import { keysOf, PREFIX_BYTES } from './map';
 
 const V1 = '"entry_version":"iss_log_entry_v1"';
 const V2 = '"entry_version":"iss_log_entry_v2"';
-const PREFIX_BYTES = 8;
 
 /** The depths of buckets: the numbers of bits that the keys of a bucket share. */
 const DEPTHS = 'SELECT min(get_byte(path, 0)), max(get_byte(path, 0)) FROM map_buckets';
 
-/** The longest part of a bucket that is read for a key: the key and at least 12 log indexes. */
-const PART_BYTES = 132;
+/** The longest part of a bucket that is read for a key: 12 log indexes. */
+const PART_BYTES = 444;
 
 /** The keys of entries. A key is found in its bucket by its first bytes; a wrong one gives another leaf. */
 const KEYS = `

@@ -4,6 +4,9 @@ import type { AuditReader } from '../database';
 import { type Found, nothingFound, report } from '../findings';
 
 const KEY_BYTES = 32;
+const RECORD_BYTES = 37;
+/** An entry stores as many bytes of each of its keys. */
+export const PREFIX_BYTES = 7;
 
 /** The number of keys that each entry must have: one for each stream that its fact extends (docs/log.md). */
 const EXPECTED = `CASE WHEN e.entry_type IN (1, 4, 6) THEN 1 WHEN e.entry_type IN (3, 5) THEN 2 WHEN e.entry_type = 2 THEN 3
@@ -12,7 +15,7 @@ const EXPECTED = `CASE WHEN e.entry_type IN (1, 4, 6) THEN 1 WHEN e.entry_type I
 /** Finds entries whose keys were left out or doubled, and keys for entries that do not exist. */
 const NUMBERS = `
 WITH given AS (
-  SELECT log_index, octet_length(key_prefixes) / 8 AS keys FROM log_entries WHERE key_prefixes IS NOT NULL AND entry_type <> 10
+  SELECT log_index, octet_length(key_prefixes) / ${PREFIX_BYTES} AS keys FROM log_entries WHERE key_prefixes IS NOT NULL AND entry_type <> 10
    UNION ALL
   SELECT b.backfill_from + i, get_byte(b.key_counts, 2 * i) * 256 + get_byte(b.key_counts, 2 * i + 1)
     FROM log_entries b CROSS JOIN LATERAL generate_series(0, octet_length(b.key_counts) / 2 - 1) AS i
@@ -45,7 +48,7 @@ SELECT m.key_count, encode(m.root, 'base64'), (SELECT encode(e.map_root, 'base64
 
 /** The places of keys in entries. */
 const PLACES = `
-SELECT coalesce(sum(octet_length(key_prefixes) / 8), 0) FROM log_entries WHERE key_prefixes IS NOT NULL`;
+SELECT coalesce(sum(octet_length(key_prefixes) / ${PREFIX_BYTES}), 0) FROM log_entries WHERE key_prefixes IS NOT NULL`;
 
 /** Buckets in the order of their keys: no path is the start of another one. */
 const BUCKETS = `SELECT get_byte(path, 0), encode(content, 'base64') FROM map_buckets ORDER BY substr(path, 2)`;
@@ -91,24 +94,20 @@ export async function checkMap(reader: AuditReader): Promise<Found> {
   return found;
 }
 
-/** Reads a bucket: each key has 32 bytes and its log indexes, as varints that are odd except for the last one. */
+/** Reads a bucket: a record for each log index of a key, which has the key and the index as 5 bytes. */
 export function* keysOf(content: Buffer): Generator<{ key: Buffer; logIndexes: number[] }> {
-  for (let at = 0; at + KEY_BYTES < content.length;) {
-    const key = content.subarray(at, (at += KEY_BYTES));
-    const logIndexes: number[] = [];
-    for (let isMore = true; isMore && at < content.length;) {
-      let value = 0;
-      let factor = 1;
-      let byte = 0x80;
-      for (; byte >= 0x80 && at < content.length; factor *= 128) {
-        byte = content[at++] ?? 0;
-        value += (byte % 128) * factor;
-      }
-      isMore = value % 2 === 1;
-      logIndexes.push(Math.floor(value / 2));
+  let last: { key: Buffer; logIndexes: number[] } | undefined;
+  for (let at = 0; at + RECORD_BYTES <= content.length; at += RECORD_BYTES) {
+    const key = content.subarray(at, at + KEY_BYTES);
+    const logIndex = content.readUIntBE(at + KEY_BYTES, RECORD_BYTES - KEY_BYTES);
+    if (last?.key.equals(key) === true) {
+      last.logIndexes.push(logIndex);
+      continue;
     }
-    yield { key, logIndexes };
+    if (last !== undefined) yield last;
+    last = { key, logIndexes: [logIndex] };
   }
+  if (last !== undefined) yield last;
 }
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer =>

@@ -74,6 +74,7 @@ constraint log_tree_is_one_check of log_tree: CHECKis_one
 constraint log_tree_pkey of log_tree: PRIMARYKEYis_one
 constraint log_tree_root_check of log_tree: CHECKoctet_lengthroot=32
 constraint log_waiting_pkey of log_waiting: PRIMARYKEYwaiting_id
+constraint map_buckets_content_check of map_buckets: CHECKoctet_lengthcontent%37=0
 constraint map_buckets_path_check of map_buckets: CHECKoctet_lengthpath>=1ANDoctet_lengthpath<=33
 constraint map_buckets_pkey of map_buckets: PRIMARYKEYpath
 constraint map_counting_counted_to_check of map_counting: CHECKcounted_to>=0
@@ -180,7 +181,7 @@ function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted t
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 49072bd079a351a2 for PUBLIC
-function map_bucket_keys (content bytea): plpgsql search_path=pg_catalog, pg_temp 45f7c2e117ccf316 for PUBLIC
+function map_records_missing (records bytea, others bytea): plpgsql search_path=pg_catalog, pg_temp 4de4ca0f33305cfe for PUBLIC
 function mark_audit_records (): plpgsql as its owner search_path=pg_catalog, pg_temp 8896ba5deb84aed7 for PUBLIC
 function mark_disclosures (): plpgsql as its owner search_path=pg_catalog, pg_temp 81d8950c1f197d5f for PUBLIC
 function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
@@ -205,7 +206,7 @@ function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp c9d7067f1e829794 for PUBLIC
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 3ebb3889ff967d13 for PUBLIC
 function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
-function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp d24d19977ca7d2c6 for PUBLIC
+function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp 43ed88df3b3f2bd7 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 0d56c3a7aa4d354a for PUBLIC
@@ -539,7 +540,7 @@ trigger log_tree_grows of log_tree: CREATETRIGGERlog_tree_growsBEFOREUPDATEONlog
 trigger log_tree_not_truncated of log_tree: CREATETRIGGERlog_tree_not_truncatedBEFORETRUNCATEONlog_treeFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_tree_stays of log_tree: CREATETRIGGERlog_tree_staysBEFOREDELETEONlog_treeFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger log_waiting_not_truncated of log_waiting: CREATETRIGGERlog_waiting_not_truncatedBEFORETRUNCATEONlog_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
-trigger map_buckets_grow of map_buckets: CREATETRIGGERmap_buckets_growAFTERUPDATEONmap_bucketsFOREACHROWEXECUTEFUNCTIONrefuse_key_removal
+trigger map_buckets_grow of map_buckets: CREATETRIGGERmap_buckets_growBEFOREUPDATEONmap_bucketsFOREACHROWWHENnew.path<>old.pathORoctet_lengthmap_records_missingold.content,new.content>0EXECUTEFUNCTIONrefuse_map_change
 trigger map_buckets_not_truncated of map_buckets: CREATETRIGGERmap_buckets_not_truncatedBEFORETRUNCATEONmap_bucketsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger map_buckets_stay of map_buckets: CREATECONSTRAINTTRIGGERmap_buckets_stayAFTERDELETEONmap_bucketsDEFERRABLEINITIALLYDEFERREDFOREACHROWEXECUTEFUNCTIONrefuse_key_removal
 trigger map_state_grows of map_state: CREATETRIGGERmap_state_growsBEFOREUPDATEONmap_stateFOREACHROWWHENnew.originISDISTINCTFROMold.originORnew.vrf_keyISDISTINCTFROMold.vrf_keyORnew.starts_atISDISTINCTFROMold.starts_atORnew.switched_on_atISDISTINCTFROMold.switched_on_atORnew.backfilled_to<old.backfilled_toORnew.key_count<old.key_countEXECUTEFUNCTIONrefuse_map_change

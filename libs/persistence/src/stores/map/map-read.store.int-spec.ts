@@ -3,7 +3,7 @@ import { openSharedWorld, type SharedWorld } from '../../testing/world';
 import { MapReadStore } from './map-read.store';
 
 const VRF_KEY = `VRF+${Buffer.alloc(32, 7).toString('base64')}`;
-const prefixes = (...bytes: number[]): Buffer => Buffer.concat(bytes.map((byte) => Buffer.alloc(8, byte)));
+const prefixes = (...bytes: number[]): Buffer => Buffer.concat(bytes.map((byte) => Buffer.alloc(7, byte)));
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 const path = (bits: number, byte: number): Buffer => Buffer.from([bits, byte]);
 
@@ -37,13 +37,12 @@ beforeEach(async () => {
   ]);
 });
 
-/** Returns a bucket with keys that consist of one byte each, and their log indexes below 64. */
+/** Returns a bucket with keys that consist of one byte each, and their log indexes below 256. */
 const bucket = (...keys: [byte: number, ...logIndexes: number[]][]): Buffer =>
   Buffer.concat(
-    keys.flatMap(([byte, ...indexes]) => [
-      Buffer.alloc(32, byte),
-      Buffer.from(indexes.map((index, at) => index * 2 + (at < indexes.length - 1 ? 1 : 0))),
-    ]),
+    keys.flatMap(([byte, ...indexes]) =>
+      indexes.map((index) => Buffer.concat([Buffer.alloc(32, byte), Buffer.of(0, 0, 0, 0, index)])),
+    ),
   );
 const putBucket = (at: Buffer, content: Buffer): Promise<unknown> =>
   world.admin.query(

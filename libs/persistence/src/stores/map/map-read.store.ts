@@ -39,7 +39,7 @@ const STREAM = statement<{ stream: string }, { last: number }>('map_stream');
 const STREAMS = statement<{ streams: readonly string[] }, { stream: string; last: number }>('map_streams_read');
 
 /** The bytes of a key that its entry stores. */
-export const KEY_PREFIX_BYTES = 8;
+export const KEY_PREFIX_BYTES = 7;
 /** The bytes of a number of keys in a `map.backfill` entry. */
 const COUNT_BYTES = 2;
 
@@ -63,7 +63,7 @@ export class MapReadStore {
   }
 
   /**
-   * Returns the first 8 bytes of each key of an entry, in their order. Null if the entry has no keys yet, or does not exist.
+   * Returns the first 7 bytes of each key of an entry, in their order. Null if the entry has no keys yet, or does not exist.
    * A key is the one in its bucket with this start and the log index of the entry. `isOwn` is true if the leaf of the entry
    * contains the keys.
    */

@@ -129,7 +129,7 @@ export interface MapBatch {
 
 /** The growth of the map by a batch of facts. */
 export interface MapGrowth {
-  /** For each fact, the first 8 bytes of its keys. */
+  /** For each fact, the first 7 bytes of its keys. */
   readonly prefixes: readonly Buffer[];
   readonly rows: MapRows;
 }
