@@ -2,9 +2,9 @@ import { MapError } from '../errors';
 import { bitOf, emptyMapRoot, compareKeys } from '../tree/hashes';
 import { type MapPath, type PathLevel } from '../tree/path';
 import { pathInSorted } from '../tree/sorted';
-import { leavesOf, parseBucket, type StoredKey } from './bucket';
+import { findInBucket, leavesOf, parseBucket } from './bucket';
 import { distinctPaths, nameOf, pathOf, type RowReader, type StoredRow } from './rows';
-import { EMPTY_REGION, hashOfRegion, parseTile, type Region, TILE_BITS } from './tile';
+import { EMPTY_REGION, hashOfRegion, isEmptyRegion, parseTile, type Region, TILE_BITS } from './tile';
 
 /** The path of a key in the stored map. An absent key has no log indexes, and its path ends at another leaf. */
 export interface StoredPath extends MapPath {
@@ -66,13 +66,12 @@ export async function findKeys(
   const places = await findPlaces(
     wanted.map(({ prefix }) => padded(prefix)),
     reader,
+    false,
   );
   const buckets = byName(await reader.buckets(distinctPaths(places.map(({ bucket }) => bucket))));
   return wanted.map(({ prefix, logIndex }, at) => {
     const content = buckets.get(nameOf(places[at]?.bucket ?? new Uint8Array(0)));
-    const fits = ({ key, logIndexes }: StoredKey): boolean =>
-      prefix.every((byte, index) => key[index] === byte) && logIndexes.includes(logIndex);
-    return parseBucket(content ?? new Uint8Array(0)).find(fits)?.key;
+    return findInBucket(content ?? new Uint8Array(0), prefix, logIndex);
   });
 }
 
@@ -82,14 +81,16 @@ export async function readRoot(reader: RowReader): Promise<Uint8Array> {
   return (top === undefined ? null : hashOfRegion(parseTile(top.content), 0)) ?? emptyMapRoot();
 }
 
-async function findPlaces(keys: readonly Uint8Array[], reader: RowReader): Promise<Place[]> {
+/** Finds the places of keys. Without `withLevels`, no hash is computed. */
+async function findPlaces(keys: readonly Uint8Array[], reader: RowReader, withLevels = true): Promise<Place[]> {
   const ways: Way[] = keys.map((key) => ({ key, prefix: key.slice(), levels: [], bucket: undefined }));
   for (let bit = 0, open = ways; open.length > 0; bit += TILE_BITS) {
-    const tiles = byName(await reader.tiles(distinctPaths(open.map(({ prefix }) => pathOf(prefix, bit)))));
+    const rows = await reader.tiles(distinctPaths(open.map(({ prefix }) => pathOf(prefix, bit))));
+    const tiles = new Map(rows.map(({ path, content }) => [nameOf(path), parseTile(content)]));
     for (const way of open) {
-      const content = tiles.get(nameOf(pathOf(way.prefix, bit)));
-      if (content === undefined && bit > 0) throw new MapError('malformed', 'The map lacks a tile.');
-      follow(way, content === undefined ? EMPTY_REGION : parseTile(content), bit);
+      const tile = tiles.get(nameOf(pathOf(way.prefix, bit)));
+      if (tile === undefined && bit > 0) throw new MapError('malformed', 'The map lacks a tile.');
+      follow(way, tile ?? EMPTY_REGION, bit, withLevels);
     }
     open = open.filter(({ bucket }) => bucket === undefined);
   }
@@ -97,14 +98,14 @@ async function findPlaces(keys: readonly Uint8Array[], reader: RowReader): Promi
 }
 
 /** Follows a way through a tile. If one side is empty, the way continues on the other side, because the tree has no node there. */
-function follow(way: Way, tile: Region, from: number): void {
+function follow(way: Way, tile: Region, from: number, withLevels: boolean): void {
   let region = tile;
   let bit = from;
   for (; region.kind === 'split'; bit++) {
     const wanted = bitOf(way.key, bit);
     const [near, far]: [Region, Region] = wanted === 0 ? [region.zero, region.one] : [region.one, region.zero];
-    const sibling = hashOfRegion(far, bit + 1);
-    const isEmpty = hashOfRegion(near, bit + 1) === null;
+    const isEmpty = isEmptyRegion(near);
+    const sibling = withLevels && !isEmpty ? hashOfRegion(far, bit + 1) : null;
     if (isEmpty) way.prefix[bit >> 3] = (way.prefix[bit >> 3] ?? 0) ^ (0x80 >> (bit & 7));
     else if (sibling !== null) way.levels.push({ bit, sibling });
     region = isEmpty ? far : near;

@@ -57,6 +57,11 @@ export function parseTile(content: Uint8Array): Region {
   return region;
 }
 
+/** Returns whether a region has no keys. */
+export function isEmptyRegion(region: Region): boolean {
+  return region.kind === 'split' ? isEmptyRegion(region.zero) && isEmptyRegion(region.one) : region.hash === null;
+}
+
 /** Returns the hash of a region that begins at this bit, or null if it has no keys. */
 export function hashOfRegion(region: Region, bit: number): Uint8Array | null {
   if (region.kind !== 'split') return region.hash;
