@@ -1,12 +1,25 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import type { Addresses } from '../release/addresses.ts';
 import { repositoryRoot } from '../root.ts';
 
 const LIBS = join(repositoryRoot, 'libs');
 const CLIENT = join(LIBS, 'client');
 const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
+
+/** Files that the main file loads when it needs them. */
+const LATER = ['map', 'policy'] as const;
+
+/** Leaves out files that are loaded later. */
+export const LOADED_LATER: Plugin = {
+  name: 'loaded later',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path: path.replace(/ts$/, 'js'), external: true } : undefined,
+    );
+  },
+};
 
 /**
  * Makes the published package in a folder: one file per entry that needs no other package, and the types from `tsc -b`.
@@ -16,8 +29,12 @@ export async function makePackage(folder: string, addresses: Addresses | null = 
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await build({
-    entryPoints: ENTRIES.map((entry) => join(CLIENT, 'src', `${entry}.ts`)),
+    entryPoints: [...ENTRIES, ...LATER.map((name) => `verify/${name}`)].map((entry) =>
+      join(CLIENT, 'src', `${entry}.ts`),
+    ),
     outdir: folder,
+    entryNames: '[name]',
+    plugins: [LOADED_LATER],
     bundle: true,
     format: 'esm',
     target: 'es2022',

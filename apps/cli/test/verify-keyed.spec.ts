@@ -103,6 +103,9 @@ describe('a bundle with a map', () => {
   it('ends at the newest version, which the VRF key proves', async () => {
     const proved = await withKey(await linesOf());
     expect(proved).toMatchObject({ exitCode: 0, printed: expect.stringMatching(NEWEST) });
+    const policy = `${operator.policyOf(published)}vrf ${operator.vrfKey}\n`;
+    const byPolicy = await iss(['verify', join(folder, 'mapped'), '--policy', file('with-vrf', policy)]);
+    expect(byPolicy.printed).toBe(proved.printed);
     expect(proved.printed).not.toMatch(/That nothing newer exists/);
     expect(proved.printed).toMatch(/no second entry for one of these versions/);
   });

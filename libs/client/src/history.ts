@@ -1,7 +1,8 @@
-import type { JsonValue } from '@iss/domain/pure';
+import { isJsonObject, type JsonObject, type JsonValue } from '@iss/domain/pure';
 import type { BundleLine } from '@iss/proof';
 import { decode, parseAnswer } from './http/answer.ts';
 import { pageLike, pagesOf } from './http/pages.ts';
+import { requireLike } from './http/shape.ts';
 import type { CallOptions, Transport } from './http/transport.ts';
 import { timeText } from './json.ts';
 import type { ReadOptions } from './versions/read.ts';
@@ -9,7 +10,7 @@ import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
 import { gap } from './verify/gap.ts';
 import { BUNDLE_LINE } from './verify/log.ts';
-import type { Verifier } from './verify/verifier.ts';
+import { usesLog, type Verifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {
   /** Defaults to `desc`: newest version first. */
@@ -98,28 +99,49 @@ export async function* exportOf<A>(
   { transport, verifier, tenantId, path, ...asked }: Lineage,
   { verify, ...options }: ReadOptions,
 ): AsyncGenerator<Version<A>, void, undefined> {
-  const mode = verifier.modeOf(verify);
-  const isBundle = mode === 'log';
+  const mode = verifier.modeOf(verify, true);
+  const isBundle = usesLog(mode);
   const floors = isBundle ? await verifier.floors() : null;
   const sequence = new Sequence(asked.subjectId, 'asc', verifier.known.headOf(asked.subjectType, asked.subjectId));
-  let bundle: { prove: Awaited<ReturnType<Verifier['bundle']>>; versions: number } | null = null;
+  let bundle: (BundleHead & { prove: Awaited<ReturnType<Verifier['bundle']>> }) | null = null;
   let versions = 0;
+  let last: BundleLine | null = null;
+  /** What the last line of a bundle with a map says. */
+  let end: JsonObject | undefined;
   for await (const line of exportedLines(transport, path, isBundle ? 'log' : undefined, options)) {
     if (floors !== null && bundle === null) {
-      const { checkpoint, versions } = decode<BundleHead>(line, BUNDLE_HEAD);
-      bundle = { prove: await verifier.bundle(checkpoint, floors, options), versions };
+      const head = decode<BundleHead>(line, BUNDLE_HEAD);
+      bundle = { ...head, prove: await verifier.bundle(head.checkpoint, floors, options) };
       continue;
     }
-    const proved = bundle === null ? null : decode<BundleLine & { snapshot: JsonValue }>(line, BUNDLE_LINE);
-    const snapshot = proved?.snapshot ?? parseAnswer(line);
+    const value = parseAnswer(line);
+    if (bundle !== null && isJsonObject(value) && isJsonObject(value['complete'])) {
+      end = value['complete'];
+      continue;
+    }
+    const snapshot = bundle === null || !isJsonObject(value) ? value : value['snapshot'];
     const version = await verifier.version<A>(tenantId, snapshot, asked, isBundle ? 'hash' : mode, options);
     if (mode !== false) sequence.next(version.snapshot_version);
-    if (proved !== null) bundle?.prove(version, proved);
+    if (bundle !== null) {
+      const proved: unknown = value;
+      requireLike<BundleLine>(proved, BUNDLE_LINE);
+      bundle.prove(version, proved);
+      last = proved;
+    }
     versions++;
     yield version;
   }
   if (mode !== false) sequence.end();
-  if (bundle !== null && bundle.versions !== versions) throw gap(asked.subjectId, versions, bundle.versions);
+  if (bundle === null || last === null) return;
+  if (bundle.versions !== versions) throw gap(asked.subjectId, versions, bundle.versions);
+  const needsEnd = mode === 'complete' || bundle.bundle !== 'iss_bundle_v1';
+  if (needsEnd && end === undefined) throw gap(asked.subjectId, versions, 'its end');
+  if (mode !== 'complete') return;
+  const { log_index: last_log_index, keys = null } = last;
+  const { subjectType: subject_type, subjectId: subject_id } = asked;
+  const { checkpoint } = bundle;
+  const ends = { subject_type, subject_id, checkpoint, snapshot_version: versions, last_log_index, keys };
+  await verifier.requireLog().requireNewest({ ...end, ...ends });
 }
 
 /** @internal Streams the unverified lines of a bundle. */

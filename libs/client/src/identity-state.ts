@@ -22,9 +22,9 @@ import type { Trust } from './verify/trust.ts';
 import { Verifier } from './verify/verifier.ts';
 
 export interface IdentityStateOptions extends TransportOptions {
-  /** The trusted keys of the log. With it, `verify` defaults to `log`. */
+  /** The trusted keys of the log. With it, `verify` defaults to `log`, and with a VRF key to `complete`. */
   trust?: Trust | undefined;
-  /** The default of `verify` for calls: `log` with `trust`, else `hash`. */
+  /** The default of `verify` for calls. Without `trust`, it is `hash`. */
   verify?: Verify | undefined;
   /** Returns the time in milliseconds since 1970. Defaults to `Date.now`. */
   now?: (() => number) | undefined;
@@ -47,7 +47,7 @@ export class IdentityState {
   private readonly verifier: Verifier;
 
   constructor(options: IdentityStateOptions) {
-    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now } = options;
+    const { trust, verify = defaultOf(trust), now = Date.now } = options;
     this.transport = new Transport(options);
     const log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
     this.verifier = new Verifier(this.transport, log, verify, options.hash);
@@ -134,4 +134,9 @@ export class IdentityState {
     const request = { method: 'GET', path, query, accept: 'application/x-ndjson' } as const;
     yield* this.transport.lines(request, options);
   }
+}
+
+function defaultOf(trust: Trust | undefined): Verify {
+  if (trust === undefined) return 'hash';
+  return trust.vrfKey !== undefined || /^\s*vrf\s/m.test(trust.policy ?? '') ? 'complete' : 'log';
 }

@@ -51,4 +51,4 @@ export * from './errors.ts';
 export type { Trust } from './verify/trust.ts';
 export { MemoryTrustStore, type TrustStore } from './verify/trust-store.ts';
 export { type Verification, verificationOf } from './verify/verifier.ts';
-export type { LogPlace, ProvedCheckpoint } from './verify/log.ts';
+export type { LogPlace, ProvedAbsence, ProvedCheckpoint, ProvedGrantState } from './verify/log.ts';

@@ -1,5 +1,5 @@
 import { patchOf, requireWritten } from './versions/compare.ts';
-import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
+import { ConflictError, StaleBaseError, VerificationError, type VerificationFailure } from './errors.ts';
 import type * as api from './generated/types.ts';
 import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
 import { call } from './http/call.ts';
@@ -11,6 +11,7 @@ import { readSnapshot, type ReadOptions } from './versions/read.ts';
 import { type DisclosureFilter, type ProvenanceFilter, RefreshRequests, Resource } from './resources.ts';
 import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PERIOD, UPDATE } from './shapes.ts';
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
+import type { ProvedAbsence } from './verify/log.ts';
 import { linkOf } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
@@ -30,6 +31,8 @@ export interface ChangeOptions extends ReadOptions {
 /** Attempts to read the latest version if an answer is older than a seen version. */
 const LATEST_ATTEMPTS = 4;
 const LATEST_PAUSE_MS = 250;
+/** The failures of an answer that a newer one can follow. */
+const OLDER: readonly VerificationFailure[] = ['rolled_back', 'not_newest'];
 
 /** A subject that the tenant owns or may read. `A` is the type of its attributes, which is not checked. */
 export class Subject<A extends object> extends Resource {
@@ -60,16 +63,30 @@ export class Subject<A extends object> extends Resource {
   async latest({ asOf, basis, ...options }: ReadOptions & AsOf = {}): Promise<Snapshot<A>> {
     const seen = asOf === undefined ? this.verifier.known.headOf(this.subjectType, this.subjectId) : 0;
     for (let attempt = 1; ; attempt++) {
-      const snapshot = await this.#read('snapshots/latest', { as_of: timeText(asOf), basis }, {}, options);
-      // Unverified versions are not remembered.
-      if (this.verifier.modeOf(options.verify) === false) return snapshot;
-      if (asOf !== undefined) this.verifier.known.requireNewestAt(linkOf(snapshot, ''), asOf, basis ?? 'recorded');
-      if (snapshot.snapshot_version >= seen) return snapshot;
-      if (attempt === LATEST_ATTEMPTS) {
+      try {
+        const query = { as_of: timeText(asOf), basis };
+        const snapshot = await this.#read('snapshots/latest', query, {}, options, asOf === undefined);
+        // Unverified versions are not remembered.
+        if (this.verifier.modeOf(options.verify) === false) return snapshot;
+        if (asOf !== undefined) this.verifier.known.requireNewestAt(linkOf(snapshot, ''), asOf, basis ?? 'recorded');
+        if (snapshot.snapshot_version >= seen) return snapshot;
         throw new VerificationError('rolled_back', `Version ${snapshot.snapshot_version} is older than ${seen}.`);
+      } catch (error) {
+        const isOlder = error instanceof VerificationError && OLDER.includes(error.failure);
+        if (!isOlder || attempt === LATEST_ATTEMPTS) throw error;
       }
       await this.transport.pause(LATEST_PAUSE_MS, options.signal);
     }
+  }
+
+  /**
+   * Proves how many versions (`v`), changes of access (`a`), grants to the tenant (`p`) or disclosures (`r`) the log has. The result has the
+   * first number that it does not have: 1 means none. Needs `trust` with a VRF key.
+   *
+   * @throws VerificationError
+   */
+  async absence(stream: 'v' | 'a' | 'p' | 'r', options: CallOptions = {}): Promise<ProvedAbsence> {
+    return this.verifier.absence(this.path, { tenant_id: this.tenantId, ...this.#ref, stream }, options);
   }
 
   /** Reads a version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */
@@ -260,11 +277,12 @@ export class Subject<A extends object> extends Resource {
     query: Record<string, string | undefined>,
     asked: { version?: number },
     options: ReadOptions,
+    isNewest = false,
   ): Promise<Snapshot<A>> {
     return readSnapshot(
       this.transport,
       this.verifier,
-      { tenantId: this.tenantId, path: `${this.path}/${below}`, query, asked: { ...this.asked, ...asked } },
+      { tenantId: this.tenantId, path: `${this.path}/${below}`, query, asked: { ...this.asked, ...asked }, isNewest },
       options,
     );
   }

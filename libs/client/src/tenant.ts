@@ -21,6 +21,7 @@ import type {
   SubjectType,
 } from './types.ts';
 import { hashText } from './verify/hash.ts';
+import type { ProvedAbsence, ProvedGrantState } from './verify/log.ts';
 import { requireVersion } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
@@ -123,6 +124,25 @@ export class Tenant extends Resource {
     options: CallOptions = {},
   ): AsyncGenerator<api.Erasure, void, undefined> {
     return this.items('/erasures', ERASURE, filter, options);
+  }
+
+  /**
+   * Proves how many audit records (`d`), changes of the owner (`o`) or of grants on all subjects (`w`) of the tenant the log has. The
+   * result has the first number that it does not have. Needs `trust` with a VRF key.
+   *
+   * @throws VerificationError
+   */
+  async absence(stream: 'd' | 'o' | 'w', options: CallOptions = {}): Promise<ProvedAbsence> {
+    return this.verifier.absence(this.path, { tenant_id: this.tenantId, stream }, options);
+  }
+
+  /** Proves the newest state of a grant. Needs `trust` with a VRF key. @throws VerificationError */
+  async grantState(grantId: string, options: CallOptions = {}): Promise<ProvedGrantState> {
+    const path = `${this.path}/grants${pathOf(grantId)}/state-proof`;
+    const { state, number, checkpoint } = await this.verifier
+      .requireLog()
+      .mapped<Omit<ProvedGrantState, 'checkpoint'>>([path], { state: '', number: 0 }, { grant_id: grantId }, options);
+    return { state, number, checkpoint };
   }
 
   /** Lists the members. */

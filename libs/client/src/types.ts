@@ -31,6 +31,7 @@ export type PatchOperation = api.ProposeSubjectUpdateBody['patch_ops'][number];
  * - `hash`: the content has the claimed hash, is the requested version, and is consistent with seen versions
  * - `chain`: also, the links lead to version 1
  * - `log`: as `hash`, and the version is in the transparency log, under a checkpoint that satisfies `trust`
+ * - `complete`: as `log`, and the latest version is the newest one in the log
  * - `false`: no checks
  */
-export type Verify = 'hash' | 'chain' | 'log' | false;
+export type Verify = 'hash' | 'chain' | 'log' | 'complete' | false;

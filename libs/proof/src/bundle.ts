@@ -206,11 +206,11 @@ export class BundleVerifier {
     if (this.complete === null) {
       throw new VerificationError('gap', 'The last line, complete, is missing: export the bundle again.');
     }
-    const map = this.complete.object('map');
-    const stated = { snapshot_version: this.complete.count('snapshot_version'), checkpoint: map.text('checkpoint') };
-    requireMembers('The last line', stated, { snapshot_version: version, checkpoint: this.note }, 'not_newest');
-    const { subjectType: subject_type, subjectId: subject_id, lastKeys: keys } = this;
-    const end = { subject_type, subject_id, snapshot_version: version, last_log_index: logIndex, keys, map: map.all };
+    const { all } = this.complete;
+    requireMembers('The last line', all, { snapshot_version: version }, 'not_newest');
+    requireMembers('The last line', this.complete.object('map').all, { checkpoint: this.note }, 'not_newest');
+    const { subjectType: subject_type, subjectId: subject_id, lastKeys: keys, note: checkpoint } = this;
+    const end = { ...all, subject_type, subject_id, checkpoint, last_log_index: logIndex, keys };
     return (await verifyMap?.(Members.of('The last line', end))) ?? null;
   }
 

@@ -28,7 +28,7 @@ const MAX_AGE_S = 315_360_000;
 
 export const verify: Command = {
   about:
-    'It needs neither the service nor an account. FILE is a bundle (NDJSON, from iss export --proofs) or the proof of one entry (.tlog-proof, or JSON from iss proof). The result says what is proved, by which signatures, and what is not.',
+    'It needs neither the service nor an account. FILE is a bundle (NDJSON, from iss export --proofs) or a proof (.tlog-proof, or JSON from iss proof). The result says what is proved, by which signatures, and what is not.',
   usage: `FILE ${TRUST_USAGE} [--entry FILE] [--vrf-key KEY] [--max-age SECONDS] [--since CHECKPOINT [--log URL | --proof FILE]]`,
   arguments: [{ name: 'file', about: 'Bundle or proof.' }],
   options: {
@@ -36,7 +36,7 @@ export const verify: Command = {
     entry: { value: 'FILE', about: 'Log entry, for a .tlog-proof without one.' },
     'vrf-key': {
       value: 'KEY',
-      about: 'Public VRF key of the log (VRF+…), for a proof of the newest version or state.',
+      about: 'Public VRF key of the log (VRF+…), which proves what is newest (default: the vrf line of the policy).',
     },
     'max-age': { value: 'SECONDS', about: 'Refuse a checkpoint that the witnesses of the policy dated earlier.' },
     since: { value: 'CHECKPOINT', about: 'File of an older checkpoint that the log must be consistent with.' },
@@ -65,7 +65,7 @@ export const verify: Command = {
 async function verifyFile(file: string, policy: Policy, options: Options): Promise<ProvedFile> {
   const since = await knownCheckpoint(options, policy);
   const entryFile = textOf(options, 'entry');
-  const vrfKey = textOf(options, 'vrf-key');
+  const vrfKey = textOf(options, 'vrf-key') ?? policy.vrfKey;
   const maxAge = numberOf(options, 'max-age', [1, MAX_AGE_S]);
   const steps = proveFile({
     lines: readLines(file, WHAT, MAX_LINE_BYTES),
@@ -76,7 +76,7 @@ async function verifyFile(file: string, policy: Policy, options: Options): Promi
     since,
     fetchConsistency: (from, to) => consistencyOf(options, from, to),
     hashText,
-    verifyMap: vrfKey === undefined ? undefined : (answer) => verifyMap(answer, policy, vrfKey),
+    verifyMap: vrfKey === null ? undefined : (answer) => verifyMap(answer, policy, vrfKey),
     maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
   });
   let step = await steps.next();

@@ -1,24 +1,33 @@
+import type { JsonObject } from '@iss/domain/pure';
 import {
   type BundleLine,
   type EntryProof,
+  type Expected,
   type Floor,
   floorOf,
   LineageProof,
   type LoggedVersion,
   requireCheckpoint,
   requireContinued,
+  requireMembers,
   withoutQuorum,
 } from '@iss/proof';
 import type { Checkpoint, Policy, VerifiedCheckpoint } from '@iss/tlog';
-import { ApiError, ErasedError, VerificationError } from '../errors.ts';
-import { decode } from '../http/answer.ts';
-import { requireLike } from '../http/shape.ts';
-import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
+import { ApiError, ConfigurationError, ErasedError, VerificationError } from '../errors.ts';
+import { decode, parseAnswer } from '../http/answer.ts';
+import { requireLike, type Shape } from '../http/shape.ts';
+import { type CallOptions, pathOf, type Query, type Transport } from '../http/transport.ts';
 import { VERSION } from '../shapes.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
-const SIGNED_PROOF = { log_index: 0, inclusion: [''], entry: '', checkpoint: '' } as const;
+const ENTRY = { log_index: 0, inclusion: [''], entry: '' } as const;
+const SIGNED_PROOF = { ...ENTRY, checkpoint: '' } as const;
+
+/** An answer that uses the map. */
+interface MapAnswer {
+  readonly map: { readonly checkpoint: string };
+}
 
 /** @internal A line of a bundle. */
 export const BUNDLE_LINE = {
@@ -47,6 +56,21 @@ export interface LogPlace {
   readonly tenantId: string;
   /** The writer according to the entry. Null if the entry does not name it. `written_by` is then not proved. */
   readonly writtenBy: string | null;
+  readonly checkpoint: ProvedCheckpoint;
+}
+
+/** The proved end of a stream of facts. */
+export interface ProvedAbsence {
+  /** The first number that the stream does not have. */
+  readonly number: number;
+  readonly checkpoint: ProvedCheckpoint;
+}
+
+/** The proved newest state of a grant. `live`: nothing happened since it was created. */
+export interface ProvedGrantState {
+  readonly state: 'live' | 'changed' | 'revoked';
+  /** The number of events of the grant. */
+  readonly number: number;
   readonly checkpoint: ProvedCheckpoint;
 }
 
@@ -79,7 +103,7 @@ export class LogTrust {
 
   constructor(
     private readonly transport: Transport,
-    trust: Trust,
+    private readonly trust: Trust,
     private readonly now: () => number,
   ) {
     this.#store = storeOf(trust);
@@ -97,16 +121,72 @@ export class LogTrust {
   }
 
   /**
-   * Proves that the log has a version, or for an erased one its erasure.
+   * Proves that the log has a version, or for an erased one its erasure. With `isNewest`, proves that it has no newer one.
    *
    * @throws VerificationError, `envelope_missing` if an erasure is not proved; NotLoggedYetError if the log is behind for longer than the
    *   call may take
    */
-  async prove(tenantId: string, version: ErasedVersion, isErased: boolean, options: CallOptions): Promise<ProvedPlace> {
+  async prove(
+    tenantId: string,
+    version: ErasedVersion,
+    isErased: boolean,
+    options: CallOptions,
+    isNewest = false,
+  ): Promise<ProvedPlace> {
     const floors = await this.floors();
-    const { checkpoint, ...line } = await this.#lineOf(tenantId, version, isErased, options);
+    const { checkpoint, ...line } = isNewest
+      ? await this.#newestOf(tenantId, version, options)
+      : await this.#lineOf(tenantId, version, isErased, options);
     const prove = await this.bundle(checkpoint, floors, options);
     return prove({ ...line, snapshot: version });
+  }
+
+  async #newestOf(
+    tenantId: string,
+    { subject: { subject_type = '', subject_id = '' }, snapshot_version }: ErasedVersion,
+    options: CallOptions,
+  ): Promise<EntryProof & { checkpoint: string }> {
+    const path = pathOf('v1', 'tenants', tenantId, 'subjects', subject_type, subject_id, 'latest-proof');
+    const { head, checkpoint } = await this.mapped<{ head: EntryProof }>(
+      [path],
+      { head: ENTRY },
+      { subject_type, subject_id, snapshot_version },
+      options,
+    );
+    return { ...head, checkpoint: checkpoint.note };
+  }
+
+  /**
+   * Requests an answer that uses the map, and verifies it.
+   *
+   * @param expected members of the answer
+   * @throws VerificationError, ConfigurationError without a VRF key
+   */
+  async mapped<T extends object>(
+    [path, query]: readonly [path: string, query?: Query],
+    shape: Shape<T>,
+    expected: Expected,
+    options: CallOptions,
+  ): Promise<T & { checkpoint: ProvedCheckpoint }> {
+    const floors = await this.floors();
+    const text = await this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS, ...query } }, options);
+    const answer: unknown = parseAnswer(text);
+    requireLike<JsonObject & T & MapAnswer>(answer, { map: { checkpoint: '' }, ...shape });
+    requireMembers('The proof', answer, expected, 'not_newest');
+    const { checkpoint: note } = answer.map;
+    const checkpoint = shown(note, await this.#accept(note, floors, options));
+    await this.requireNewest(answer);
+    return { ...answer, checkpoint };
+  }
+
+  /** Verifies what an answer states about the map. The code is loaded for it. @throws VerificationError */
+  async requireNewest(answer: JsonObject): Promise<void> {
+    const policy = await this.#policy;
+    const { vrfKey } = policy;
+    if (vrfKey === null) throw new ConfigurationError('Set trust.vrfKey.');
+    const { refusalOf } = await import('./map.ts');
+    const refusal = await refusalOf(answer, { policy, vrfKey, maxAgeMs: this.trust.maxAgeMs, now: this.now() });
+    if (refusal !== null) throw new VerificationError(refusal.failure, refusal.message);
   }
 
   async #lineOf(

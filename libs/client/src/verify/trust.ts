@@ -1,5 +1,5 @@
 import { policyOfKeys, verifiableHere } from '@iss/proof';
-import { parsePolicy, type Policy, TlogError } from '@iss/tlog';
+import { type Policy, TlogError } from '@iss/tlog';
 import { ConfigurationError, TrustStoreError } from '../errors.ts';
 import { reasonText } from '../http/abort.ts';
 import { MemoryTrustStore, type TrustStore } from './trust-store.ts';
@@ -14,6 +14,10 @@ export interface Trust {
   witnesses?: readonly string[] | undefined;
   /** How many witnesses must have cosigned. Defaults to all. */
   quorum?: number | undefined;
+  /** The VRF key of the log (`VRF+…`), unless the policy has a line `vrf`. It proves which version is the newest. */
+  vrfKey?: string | undefined;
+  /** How long ago the witnesses may have dated the checkpoint of such a proof. Defaults to any time. */
+  maxAgeMs?: number | undefined;
   /** Stores the newest checkpoint. Defaults to memory. */
   store?: TrustStore | undefined;
 }
@@ -24,6 +28,7 @@ export async function policyOf({
   vkeys = [],
   witnesses = [],
   quorum = witnesses.length,
+  vrfKey,
 }: Trust): Promise<Policy> {
   if (policy === undefined) {
     if (vkeys.length === 0) throw new ConfigurationError('Set trust.policy or vkeys.');
@@ -32,10 +37,19 @@ export async function policyOf({
     }
   }
   try {
-    return await verifiableHere(policy === undefined ? policyOfKeys(vkeys, witnesses, quorum) : parsePolicy(policy));
+    const named = policy === undefined ? policyOfKeys(vkeys, witnesses, quorum) : await parsed(policy);
+    return await verifiableHere({ ...named, vrfKey: vrfKey ?? named.vrfKey });
   } catch (cause) {
     throw cause instanceof TlogError ? new ConfigurationError(`trust: ${cause.message}`, { cause }) : cause;
   }
+}
+
+/** Parses a policy. The code is loaded for it. */
+async function parsed(text: string): Promise<Policy> {
+  const { policyOrWhyNot } = await import('./policy.ts');
+  const policy = policyOrWhyNot(text);
+  if (typeof policy !== 'string') return policy;
+  throw new TlogError('malformed', policy);
 }
 
 /** @internal Wraps the store, so that its failures become TrustStoreErrors. */

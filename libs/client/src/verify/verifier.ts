@@ -1,5 +1,5 @@
 import type { JsonValue } from '@iss/domain/pure';
-import type { BundleLine } from '@iss/proof';
+import type { BundleLine, Expected } from '@iss/proof';
 import { ConfigurationError, type ErasureReceipt, VerificationError } from '../errors.ts';
 import type * as api from '../generated/types.ts';
 import { pageLike, pagesOf } from '../http/pages.ts';
@@ -9,7 +9,7 @@ import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
 import { gap } from './gap.ts';
 import type { HashContent } from './hash.ts';
-import type { Floors, LogPlace, LogTrust } from './log.ts';
+import type { Floors, LogPlace, LogTrust, ProvedAbsence } from './log.ts';
 import { type Asked, linkOf, requireAsked, requireVersion, verifySnapshot } from './snapshot.ts';
 
 /** The verification of a returned snapshot. */
@@ -24,6 +24,11 @@ const verifications = new WeakMap<object, Verification>();
 /** Returns how a snapshot was verified; undefined if `verify` was false. */
 export function verificationOf(snapshot: object): Verification | undefined {
   return verifications.get(snapshot);
+}
+
+/** @internal Returns whether the mode needs proofs of the log. */
+export function usesLog(mode: Verify): boolean {
+  return mode === 'log' || mode === 'complete';
 }
 
 /** The page size of chain proofs in the service. */
@@ -42,11 +47,15 @@ export class Verifier {
     private readonly hash: HashContent | undefined,
   ) {}
 
-  /** Returns the mode of a call. @throws ConfigurationError for `log` without `trust` */
-  modeOf(wanted: Verify | undefined): Verify {
+  /**
+   * Returns the mode of a call. `complete` is `log` for answers that need not be the newest.
+   *
+   * @throws ConfigurationError for `log` without `trust`
+   */
+  modeOf(wanted: Verify | undefined, isNewest = false): Verify {
     const mode = wanted ?? this.usual;
-    if (mode === 'log') this.requireLog();
-    return mode;
+    if (usesLog(mode)) this.requireLog();
+    return mode === 'complete' && !isNewest ? 'log' : mode;
   }
 
   /** @throws ConfigurationError without `trust` */
@@ -68,7 +77,7 @@ export class Verifier {
     const link = await verifySnapshot(version, asked, this.hash);
     this.known.note(link);
     if (mode === 'chain') await this.#root(tenantId, link, options);
-    const log = mode === 'log' ? await this.#place(tenantId, link, version, options) : null;
+    const log = usesLog(mode) ? await this.#place(tenantId, link, version, options, mode === 'complete') : null;
     verifications.set(version, { mode, log });
     return version;
   }
@@ -90,6 +99,14 @@ export class Verifier {
       this.known.noteEntry(linkOf(version, ''), proved.logIndex);
       verifications.set(version, { mode: 'log', log: proved.place });
     };
+  }
+
+  /** Proves the first number that a stream does not have. @throws VerificationError */
+  async absence(path: string, expected: Expected, options: CallOptions): Promise<ProvedAbsence> {
+    const asked = [`${path}/absence-proof`, { stream: String(expected['stream']) }] as const;
+    const log = this.requireLog();
+    const { number, checkpoint } = await log.mapped<{ number: number }>(asked, { number: 0 }, expected, options);
+    return { number, checkpoint };
   }
 
   /** Checks that a version without content is consistent with seen versions. @throws VerificationError */
@@ -150,9 +167,10 @@ export class Verifier {
     link: Link,
     version: Version<unknown>,
     options: CallOptions,
+    isNewest: boolean,
   ): Promise<LogPlace | null> {
     const isErased = version.envelope === undefined;
-    const { logIndex, place } = await this.requireLog().prove(tenantId, version, isErased, options);
+    const { logIndex, place } = await this.requireLog().prove(tenantId, version, isErased, options, isNewest);
     this.known.noteEntry(link, logIndex);
     return place;
   }

@@ -3,7 +3,7 @@ import { parseAnswer } from '../http/answer.ts';
 import type { CallOptions, Query, Transport } from '../http/transport.ts';
 import type { Snapshot, Verify, Version } from '../types.ts';
 import type { Asked } from '../verify/snapshot.ts';
-import type { Verifier } from '../verify/verifier.ts';
+import { usesLog, type Verifier } from '../verify/verifier.ts';
 
 export interface ReadOptions extends CallOptions {
   /** Defaults to the setting of the client. */
@@ -16,18 +16,20 @@ export interface SnapshotRead {
   readonly path: string;
   readonly query?: Query;
   readonly asked: Asked;
+  /** The newest version is requested. */
+  readonly isNewest?: boolean;
 }
 
 /** @internal Reads and verifies a snapshot with its content. @throws VerificationError, ApiError (410 `ErasedError`) */
 export async function readSnapshot<A>(
   transport: Transport,
   verifier: Verifier,
-  { tenantId, path, query, asked }: SnapshotRead,
+  { tenantId, path, query, asked, isNewest }: SnapshotRead,
   { verify, ...options }: ReadOptions,
 ): Promise<Snapshot<A>> {
-  const mode = verifier.modeOf(verify);
+  const mode = verifier.modeOf(verify, isNewest);
   const text = await transport.text({ method: 'GET', path, query }, options).catch(async (error: unknown) => {
-    if (mode === 'log' && error instanceof ErasedError) {
+    if (usesLog(mode) && error instanceof ErasedError) {
       if (error.receipt === null)
         throw new VerificationError('envelope_missing', `${path}: the log does not say that it was erased.`);
       await verifier.erased(tenantId, error.receipt, asked, options);

@@ -9,6 +9,9 @@ import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
 import { streamOf } from './streams';
 
+export { type MapTrust, proveNewest } from './newest';
+export { type NewestEvidence, proveNewestVersion } from './newest-step';
+
 /** The members that tell the answers apart, and what verifies each. */
 const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, trust: MapTrust) => Promise<Proved>])[] = [
   ['grant_id', verifyGrantState],
@@ -16,9 +19,6 @@ const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, tru
   ['stream', verifyAbsence],
   ['last_log_index', verifyEnd],
 ];
-
-export { type MapTrust, proveNewest } from './newest';
-export { type NewestEvidence, proveNewestVersion } from './newest-step';
 
 /**
  * Verifies an answer that uses the map: of `…/latest-proof`, `…/state-proof` or `…/absence-proof`, or the end of a bundle.
@@ -101,6 +101,8 @@ async function verifyEnd(answer: Members, trust: MapTrust): Promise<Proved> {
   const subject = subjectOf(answer);
   const version = answer.count('snapshot_version');
   const stream = versionStream(subject.subject_type, subject.subject_id);
+  // Otherwise, an older map could stand at the end of newer versions.
+  requireMembers('The end', answer.object('map').all, { checkpoint: answer.text('checkpoint') }, 'not_newest');
   const newest = await proveNewest(stream, answer.value('map'), trust);
   requireNumber('The newest version', newest, version);
   requireKeyed(`The entry of version ${version}`, newest, answer.count('last_log_index'), answer.keys());
