@@ -106,7 +106,7 @@ export async function* exportOf<A>(
   let bundle: (BundleHead & { prove: Awaited<ReturnType<Verifier['bundle']>> }) | null = null;
   let versions = 0;
   let last: BundleLine | null = null;
-  /** What the last line of a bundle with a map says. */
+  /** The claim in the last line of a bundle with a map. */
   let end: JsonObject | undefined;
   for await (const line of exportedLines(transport, path, isBundle ? 'log' : undefined, options)) {
     if (floors !== null && bundle === null) {
