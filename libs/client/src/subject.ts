@@ -86,7 +86,7 @@ export class Subject<A extends object> extends Resource {
    * @throws VerificationError
    */
   async absence(stream: 'v' | 'a' | 'p' | 'r', options: CallOptions = {}): Promise<ProvedAbsence> {
-    return this.verifier.absence(this.path, { tenant_id: this.tenantId, ...this.#ref, stream }, options);
+    return this.verifier.absence(this.path, stream, { tenant_id: this.tenantId, ...this.#ref }, options);
   }
 
   /** Reads a version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */

@@ -133,7 +133,7 @@ export class Tenant extends Resource {
    * @throws VerificationError
    */
   async absence(stream: 'd' | 'o' | 'w', options: CallOptions = {}): Promise<ProvedAbsence> {
-    return this.verifier.absence(this.path, { tenant_id: this.tenantId, stream }, options);
+    return this.verifier.absence(this.path, stream, { tenant_id: this.tenantId }, options);
   }
 
   /** Proves the newest state of a grant. Needs `trust` with a VRF key. @throws VerificationError */

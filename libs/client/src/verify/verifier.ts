@@ -102,10 +102,13 @@ export class Verifier {
   }
 
   /** Proves the first number that a stream does not have. @throws VerificationError */
-  async absence(path: string, expected: Expected, options: CallOptions): Promise<ProvedAbsence> {
-    const asked = [`${path}/absence-proof`, { stream: String(expected['stream']) }] as const;
-    const log = this.requireLog();
-    const { number, checkpoint } = await log.mapped<{ number: number }>(asked, { number: 0 }, expected, options);
+  async absence(path: string, stream: string, holder: Expected, options: CallOptions): Promise<ProvedAbsence> {
+    const { number, checkpoint } = await this.requireLog().mapped<{ number: number }>(
+      [`${path}/absence-proof`, { stream }],
+      { number: 0 },
+      { ...holder, stream },
+      options,
+    );
     return { number, checkpoint };
   }
 
