@@ -44,24 +44,11 @@ export function parseBucket(content: Uint8Array): StoredKey[] {
   return keys;
 }
 
-/**
- * Finds the key that begins with these bytes and has this log index, without a look at the others.
- *
- * @throws MapError `malformed`
- */
+/** Finds the key that begins with these bytes and has this log index, without a look at the others. */
 export function findInBucket(content: Uint8Array, prefix: Uint8Array, logIndex: number): Uint8Array | undefined {
-  for (let at = 0; at < content.length;) {
-    const start = at;
-    const isWanted = content[at] === prefix[0] && prefix.every((byte, place) => content[start + place] === byte);
-    at += KEY_SIZE;
-    for (let hasMore = true; hasMore;) {
-      if (isWanted && Number(readVarint(content, at).value >> 1n) === logIndex) {
-        return content.slice(start, start + KEY_SIZE);
-      }
-      hasMore = ((content[at] ?? 0) & 1) === 1;
-      while ((content[at] ?? 0) >= 0x80) at++;
-      if (++at > content.length) throw malformed('it ends within a number');
-    }
+  for (let at = 0; at + RECORD_SIZE <= content.length; at += RECORD_SIZE) {
+    const isWanted = content[at] === prefix[0] && prefix.every((byte, place) => content[at + place] === byte);
+    if (isWanted && readIndex(content, at + KEY_SIZE) === logIndex) return content.slice(at, at + KEY_SIZE);
   }
   return undefined;
 }
