@@ -58,9 +58,10 @@ function asText(snapshot: Snapshot, style: Style): string {
 }
 
 function verifiedText(snapshot: Snapshot): string {
-  const log = verificationOf(snapshot)?.log;
-  if (log === undefined || log === null) return 'the content has this hash';
+  const { log = null, mode } = verificationOf(snapshot) ?? {};
+  if (log === null) return 'the content has this hash';
   const { size, cosignedBy } = log.checkpoint;
+  const newest = mode === 'complete' ? ', the newest version in it' : '';
   const witnesses = cosignedBy.length === 0 ? '' : `, cosigned by ${cosignedBy.map(visible).join(', ')}`;
-  return `the content has this hash and is entry ${log.logIndex} of a log of ${size}${witnesses}`;
+  return `the content has this hash and is entry ${log.logIndex} of a log of ${size}${newest}${witnesses}`;
 }
