@@ -20,6 +20,21 @@ const run = (line: string) =>
 const SUBJECT = '/v1/tenants/agency/subjects/organization/harbour';
 const page = (...items: readonly unknown[]) => ({ items, next_cursor: null });
 
+describe('iss proof', () => {
+  it.each([
+    ['--latest harbour', `${SUBJECT}/latest-proof`, ''],
+    ['--absence versions individual/jane', '/v1/tenants/agency/subjects/individual/jane/absence-proof', '&stream=v'],
+    ['--absence grants harbour', `${SUBJECT}/absence-proof`, '&stream=p'],
+    ['--absence audit', '/v1/tenants/agency/absence-proof', '&stream=d'],
+    ['--state g1', '/v1/tenants/agency/grants/g1/state-proof', ''],
+  ])('prints the proof: %s', async (words, path, query) => {
+    service.answers = { [`GET ${path}`]: { number: 1 } };
+    const { exitCode, printed } = await run(`proof ${words}`);
+    expect([exitCode, JSON.parse(printed)]).toEqual([0, { number: 1 }]);
+    expect(service.asked).toMatchObject([{ request: `GET ${path}?wait=10${query}` }]);
+  });
+});
+
 describe('iss who', () => {
   const period = (changes: Partial<api.AccessPeriod>): Partial<api.AccessPeriod> => ({
     grant_id: 'g1',
