@@ -149,7 +149,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     verify: { summary: 'Verify a bundle or a proof offline.', example: 'iss verify harbour.ndjson --policy policy' },
   }),
   ...commandsOf('Transparency log', () => import('./commands/versions/proof.ts'), {
-    proof: { summary: 'Print the proof of a version, of the newest version or of an absence.', example: 'iss proof harbour@1 > harbour.proof' },
+    proof: {
+      summary: 'Print the proof of a version, of the newest version or of an absence.',
+      example: 'iss proof harbour@1 > harbour.proof',
+    },
   }),
   ...commandsOf('Transparency log', () => import('./commands/monitor.ts'), {
     monitor: {
