@@ -51,6 +51,7 @@ const installations: Record<string, Fields> = {
     log: {
       origin: 'log.example.com/iss',
       postQuantum: true,
+      map: true,
       policy: 'log a\nwitness "b" c\n',
       checkpointVolume: { enabled: true, storageClass: 'fast' },
     },
@@ -283,6 +284,8 @@ describe('manifests', () => {
       expect(mounted.flatMap(([name, keys]) => (list(keys).includes('LOG_SIGNING_KEY') ? [name] : []))).toEqual(
         pods.flatMap(({ name, env }) => (env['LOG_ORIGIN'] === undefined ? [] : [name])),
       );
+      const provers = mounted.flatMap(([name, keys]) => (list(keys).includes('LOG_VRF_KEY') ? [name] : []));
+      expect([[], ['gateway', 'worker']]).toContainEqual(provers.map(String).sort());
       const owners = mounted.filter(([, , names]) => list(names).includes('identity-state-service-owner'));
       expect(owners.map(([name]) => name)).toEqual(['migration']);
       expect(JSON.stringify(manifests)).not.toContain('secretKeyRef');
@@ -370,6 +373,7 @@ describe('manifests', () => {
         SNAPSHOT_ID_SECRET: randomBytes(32).toString('hex'),
         LOG_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
         LOG_PQ_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
+        LOG_VRF_KEY: `PRIVATE+VRF+${Buffer.alloc(32, 1).toString('base64')}`,
         DATABASE_REPLICA_URL: 'postgres://iss_service:secret@replica/iss?sslmode=verify-full',
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer secret',
         WEBHOOK_EGRESS_PROXY: 'http://proxy:3128',

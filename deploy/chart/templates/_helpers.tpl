@@ -83,6 +83,9 @@ securityContext:
 {{- if .root.Values.telemetry.headers }}
 - { name: OTEL_EXPORTER_OTLP_HEADERS_FILE, value: /run/secrets/iss/OTEL_EXPORTER_OTLP_HEADERS }
 {{- end }}
+{{- if .root.Values.log.map }}
+- { name: LOG_VRF_KEY_FILE, value: /run/secrets/iss/LOG_VRF_KEY }
+{{- end }}
 {{- range $name, $value := .root.Values.config }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

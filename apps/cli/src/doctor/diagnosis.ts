@@ -3,6 +3,7 @@ import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
 import { createSigner, TlogError } from '@iss/tlog';
 import { nameOf } from './log-keys';
+import { checkVrfKey } from './vrf-key';
 import type { Started } from '../settings';
 
 /** The result of a check. If it failed, `detail` says what to do. */
@@ -88,6 +89,7 @@ export async function diagnosis(
         budget(most, platform.serverUrls(databaseUrl).length),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
         await logKeys(new persistence.LogCheckpointStore(opened.sql)),
+        await checkVrfKey(env['LOG_VRF_KEY'], new persistence.MapReadStore(opened.sql)),
         await feeds(new persistence.FeedStore(opened.sql)),
       ];
     } finally {
