@@ -18,6 +18,7 @@ import { WEBHOOK_SUBSCRIPTIONS } from './events/webhook-subscriptions';
 import { DELIVERIES } from './events/deliveries';
 import { LOG } from './log/log';
 import { LOG_PROOFS } from './log/log-proofs';
+import { MAP_PROOFS } from './log/map-proofs';
 import { HISTORIES } from './log/histories';
 import { DISCLOSURES } from './sharing/disclosures';
 import { AUDIT } from './tenancy/audit';
@@ -51,6 +52,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...DELIVERIES,
   ...LOG,
   ...LOG_PROOFS,
+  ...MAP_PROOFS,
   ...HISTORIES,
   ...DISCLOSURES,
   ...AUDIT,

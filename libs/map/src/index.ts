@@ -1,7 +1,7 @@
 export { decodeBase64url, encodeBase64url } from './base64url';
 export * from './errors';
 export * from './key';
-export { ladderNumbers, newestOfLadder, type Rung } from './ladder';
+export { climbing, ladderNumbers, newestOfLadder, type Rung } from './ladder';
 export * from './limits';
 export * from './look-up';
 export * from './look-up-json';

@@ -42,21 +42,33 @@ export function newestOfLadder(rungs: readonly Rung[]): number {
   return newest;
 }
 
-/** Asks for numbers until two adjacent ones are known, the lower present, the upper absent. Returns the lower. */
-function climb(isPresent: (number: number) => boolean): number {
+/**
+ * Yields the numbers to look up, until two adjacent ones are known, the lower present, the upper absent. Returns the lower. It is
+ * told of each number whether it is present.
+ *
+ * @throws MapError `ladder_refused` if a number is above the largest one
+ */
+export function* climbing(): Generator<number, number, boolean> {
   let present = 0;
   let absent = 1;
-  while (isPresent(absent)) {
+  while (yield absent) {
     if (absent >= MAX_NUMBER) throw refused('a number is above the largest one');
     present = absent;
     absent *= 2;
   }
   while (absent - present > 1) {
     const middle = present + Math.floor((absent - present) / 2);
-    if (isPresent(middle)) present = middle;
+    if (yield middle) present = middle;
     else absent = middle;
   }
   return present;
+}
+
+function climb(isPresent: (number: number) => boolean): number {
+  const numbers = climbing();
+  let step = numbers.next();
+  while (step.done !== true) step = numbers.next(isPresent(step.value));
+  return step.value;
 }
 
 function refused(why: string): MapError {

@@ -126,8 +126,12 @@ export function requireKeyOfEntry(keys: readonly Uint8Array[], key: Uint8Array):
   throw new MapError('path_refused', 'The entry does not carry the key of its number.');
 }
 
-/** @throws MapError `ladder_refused` if a higher number has a lower log index */
-function requireAscending(indexes: ReadonlyMap<number, number>): void {
+/**
+ * Checks the log indexes of numbers, without which "was the newest" does not follow for an older size.
+ *
+ * @throws MapError `ladder_refused` if a higher number has a lower log index
+ */
+export function requireAscending(indexes: ReadonlyMap<number, number>): void {
   const sorted = [...indexes].sort(([one], [other]) => one - other);
   sorted.forEach(([number, index], at) => {
     const previous = sorted[at - 1];

@@ -92,5 +92,5 @@ ALTER TABLE log_entries
   DROP COLUMN backfill_from,
   DROP COLUMN map_root,
   ADD CONSTRAINT log_entries_salted CHECK (salt IS NOT NULL OR entry_type = 1) NOT VALID;
-DROP TABLE map_buckets, map_tiles, map_streams, map_counting, map_state;
+DROP TABLE map_former, map_buckets, map_tiles, map_streams, map_counting, map_state;
 DROP FUNCTION refuse_key_removal, map_records_missing, refuse_map_change;

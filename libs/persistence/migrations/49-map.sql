@@ -9,10 +9,12 @@ CREATE TABLE map_state (
   backfilled_to  bigint NOT NULL DEFAULT 0 CHECK (backfilled_to BETWEEN 0 AND starts_at),
   key_count      bigint NOT NULL DEFAULT 0,
   root           bytea NOT NULL DEFAULT sha256('') CHECK (octet_length(root) = 32),
+  root_size      bigint NOT NULL DEFAULT 0,
   switched_on_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON COLUMN map_state.starts_at IS 'From this log index on, entries are iss_log_entry_v2 and carry their keys';
 COMMENT ON COLUMN map_state.backfilled_to IS 'The entries before this log index have their keys in map.backfill entries';
+COMMENT ON COLUMN map_state.root_size IS 'The size of the log at its newest map.root entry';
 
 CREATE TABLE map_counting (
   is_one     boolean PRIMARY KEY DEFAULT true CHECK (is_one),
@@ -39,6 +41,19 @@ CREATE TABLE map_buckets (
 );
 COMMENT ON TABLE map_tiles IS 'Inner hashes of the map; the path is the number of bits that the keys share, and these bits';
 COMMENT ON TABLE map_buckets IS 'Keys of the map with the log indexes of their entries';
+
+-- Between two checkpoints, the rows are newer than the published root. These rows show the published map until the next checkpoint,
+-- so a crash may lose them.
+CREATE UNLOGGED TABLE map_former (
+  is_bucket boolean NOT NULL,
+  path      bytea NOT NULL,
+  size      bigint NOT NULL,
+  content   bytea NOT NULL,
+  PRIMARY KEY (path, is_bucket, size)
+);
+-- On an expression, so that a search for a path does not match it.
+CREATE INDEX map_former_by_size ON map_former ((-size));
+COMMENT ON TABLE map_former IS 'Rows of the map as they were when the log had this size. The first one from a size on shows the map of that size';
 
 -- Not validated: no existing entry has the new columns.
 ALTER TABLE log_entries
@@ -231,7 +246,7 @@ BEGIN
   GET DIAGNOSTICS entries = ROW_COUNT;
   -- Triggers refuse to change or delete a row of these.
   TRUNCATE log_entries, log_tiles, log_checkpoints, log_tree;
-  TRUNCATE map_state, map_counting, map_streams, map_tiles, map_buckets;
+  TRUNCATE map_state, map_counting, map_streams, map_tiles, map_buckets, map_former;
   INSERT INTO log_tree (size, root) VALUES (0, sha256(''));
   -- The feeds are places in the log. What has made its events makes none again.
   TRUNCATE tenant_feed, shared_feed;

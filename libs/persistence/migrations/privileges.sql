@@ -26,7 +26,7 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   outbox_waiting, outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures,
   audit_records, records_waiting, record_batches, records_backfill,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
-  log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
+  log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
 
 -- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
@@ -63,11 +63,12 @@ GRANT UPDATE (waiting_id), DELETE ON outbox_waiting TO iss_app, iss_worker;
 GRANT INSERT, DELETE ON log_checkpoints TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (hashes) ON log_tiles TO iss_app, iss_worker;
 GRANT UPDATE (size, root) ON log_tree TO iss_app, iss_worker;
-GRANT INSERT, UPDATE (backfilled_to, key_count, root) ON map_state TO iss_app, iss_worker;
+GRANT INSERT, UPDATE (backfilled_to, key_count, root, root_size) ON map_state TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (counted_to), DELETE ON map_counting TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (last, backfilled) ON map_streams TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (content) ON map_tiles TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (content), DELETE ON map_buckets TO iss_app, iss_worker;
+GRANT INSERT, DELETE ON map_former TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (until_at) ON log_keys TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app, iss_worker;
 GRANT INSERT ON tenant_feed, shared_feed TO iss_app, iss_worker;

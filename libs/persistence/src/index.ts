@@ -52,6 +52,7 @@ export * from './stores/log/log-entry.store';
 export * from './stores/log/history.store';
 export * from './stores/log/log-key.store';
 export * from './stores/log/log-restart.store';
+export * from './stores/map/map-proof.store';
 export * from './stores/map/map-read.store';
 export { type BackfillMaker, MapBackfillStore } from './stores/map/map-backfill.store';
 export * from './stores/map/public-entry.store';

@@ -27,6 +27,7 @@ import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
 import { MapBackfillStore } from './stores/map/map-backfill.store';
+import { MapProofStore } from './stores/map/map-proof.store';
 import { MapReadStore } from './stores/map/map-read.store';
 import { PublicEntryStore } from './stores/map/public-entry.store';
 import { AuditStore } from './stores/records/audit.store';
@@ -66,6 +67,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   LogIntegrationStore,
   LogTileStore,
   MapBackfillStore,
+  MapProofStore,
   MapReadStore,
   OutboxProjectionStore,
   OutboxStore,

@@ -185,7 +185,7 @@ export class LogProofService {
   }
 
   /** Returns an entry as it was hashed. */
-  private async asHashed({ logIndex, fact, salt }: LogEntry): Promise<LoggedEntry> {
+  async asHashed({ logIndex, fact, salt }: LogEntry): Promise<LoggedEntry> {
     if (salt === null) throw notLoggedYet('The version was erased during this request.');
     const [keys = null] = await this.keys.keysOf([logIndex]);
     const text = logEntryText(fact, salt, keys === null ? LOG_ENTRY_VERSION : KEYED_ENTRY_VERSION);

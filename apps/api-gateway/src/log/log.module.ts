@@ -1,13 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { EntryKeys } from './entry-keys';
 import { LogProofService } from './log-proof.service';
+import { MapProofsService } from './map/map-proofs.service';
+import { PublishedMap } from './map/published-map';
 import { LogTreeService } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 
 /** Provides the published log to all modules. */
 @Global()
 @Module({
-  providers: [LogTreeService, LogWaiting, LogProofService, EntryKeys],
-  exports: [LogTreeService, LogWaiting, LogProofService, EntryKeys],
+  providers: [LogTreeService, LogWaiting, LogProofService, EntryKeys, PublishedMap, MapProofsService],
+  exports: [LogTreeService, LogWaiting, LogProofService, EntryKeys, PublishedMap, MapProofsService],
 })
 export class LogModule {}

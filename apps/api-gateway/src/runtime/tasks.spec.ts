@@ -1,9 +1,12 @@
 import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain';
+import { parseVrfSecretKey } from '@iss/map';
+import { nobleGroup } from '@iss/map/noble';
 import * as fc from 'fast-check';
 import { CreateRefreshRequestBody, ProposeUpdateBody } from '@iss/contract';
 import { editedJson, hostileJson, nearlyJsonText } from '../../../../libs/domain/src/testing/hostile-json';
+import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { outlineOf } from './outline';
-import type { TaskName } from './tasks';
+import { type TaskName, TASKS } from './tasks';
 import { type Order, type Outcome, perform } from './thread-messages';
 import { ThreadPool } from './thread-pool';
 
@@ -18,6 +21,7 @@ const pool = new ThreadPool({
   onRun: () => undefined,
   onRefused: () => undefined,
 });
+beforeAll(() => TASKS.prove_numbers.prepare?.());
 afterAll(() => pool.close());
 
 const envelopeWith = (attributes: JsonValue): JsonValue => ({
@@ -138,6 +142,10 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     indexes,
     size: 5,
     tiles: [{ level: 0, index: 0, hashes: Uint8Array.from({ length: 5 * 32 }, (_, at) => at) }],
+  })),
+  prove_numbers: fc.array(fc.uint8Array({ maxLength: 8 }), { maxLength: 2 }).map((inputs) => ({
+    keys: parseVrfSecretKey(nobleGroup, TEST_VRF_SECRET),
+    inputs,
   })),
 }; // prettier-ignore
 

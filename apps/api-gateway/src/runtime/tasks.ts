@@ -29,6 +29,8 @@ import {
   type VersionAsked,
   type VersionToTrace,
 } from '@iss/domain';
+import { type VrfGroup, type VrfKeys, vrfProve, type VrfProved } from '@iss/map';
+import { loadSodiumGroup } from '@iss/map/sodium';
 import { encodeBase64, inclusionProofs, nodesIn } from '@iss/tlog';
 import type { ItemFields } from '@iss/contract';
 import { outlineOf } from './outline';
@@ -46,6 +48,12 @@ export interface InclusionsToProve {
   /** Number of leaves in the tree. */
   size: number;
   tiles: readonly { level: number; index: number; hashes: Uint8Array }[];
+}
+
+/** The inputs of the VRF of the map. The keys must never be logged. */
+export interface NumbersToProve {
+  keys: VrfKeys;
+  inputs: readonly Uint8Array[];
 }
 
 /** The input and the result of each task. Both can be passed between threads. */
@@ -72,12 +80,15 @@ export interface Tasks {
    * hashes.
    */
   prove_inclusions: [input: InclusionsToProve, result: string[]];
+  prove_numbers: [input: NumbersToProve, result: VrfProved[]];
 }
 export type TaskName = keyof Tasks;
 export type InputOf<Name extends TaskName> = Tasks[Name][0];
 export type ResultOf<Name extends TaskName> = Tasks[Name][1];
 
 interface Task<Input, Result> {
+  /** Awaited before the first run in a thread. */
+  prepare?: () => Promise<void>;
   /** Pure: gives the same result in any thread. Any error other than a `DomainError` is a bug. */
   run: (input: Input) => Result;
   /** The size of input and output, in bytes or characters. */
@@ -107,7 +118,23 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
     size: (snapshots) => snapshots.reduce((sum, { envelopeText }) => sum + (envelopeText?.length ?? 0), 0),
   },
   prove_inclusions: { run: proveInclusions, size: sizeOfProofs },
+  prove_numbers: { prepare: loadGroup, run: proveNumbers, size: ({ inputs }) => inputs.length * VRF_WEIGHT },
 };
+
+/** One proof takes about 0.4 ms, so that several are made in a thread. */
+const VRF_WEIGHT = 40_000;
+
+let group: VrfGroup | undefined;
+
+async function loadGroup(): Promise<void> {
+  group = await loadSodiumGroup();
+}
+
+function proveNumbers({ keys, inputs }: NumbersToProve): VrfProved[] {
+  const loaded = group;
+  if (loaded === undefined) throw new Error('the group of the VRF is not loaded');
+  return inputs.map((input) => vrfProve(loaded, keys, input));
+}
 
 function proveInclusions({ indexes, size, tiles }: InclusionsToProve): string[] {
   // Proofs of neighbours share most of their hashes.

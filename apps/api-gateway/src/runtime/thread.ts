@@ -1,10 +1,19 @@
 import { parentPort } from 'node:worker_threads';
-import { type Order, perform, type Report } from './thread-messages';
+import { TASKS } from './tasks';
+import { type Order, type Outcome, perform, type Report } from './thread-messages';
 
 parentPort?.on('message', (order: Order) => {
   const before = process.threadCpuUsage();
-  const outcome = perform(order);
-  const { user, system } = process.threadCpuUsage(before);
-  const report: Report = { outcome, processorMs: (user + system) / 1_000 };
-  parentPort?.postMessage(report);
+  const send = (outcome: Outcome): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    const report: Report = { outcome, processorMs: (user + system) / 1_000 };
+    parentPort?.postMessage(report);
+  };
+  const { prepare } = TASKS[order.task];
+  if (prepare === undefined) send(perform(order));
+  else
+    prepare().then(
+      () => send(perform(order)),
+      (error: unknown) => send({ kind: 'failed', error }),
+    );
 });

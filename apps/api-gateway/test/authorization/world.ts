@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
+import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { publishLog } from '../publish-log';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from '../gateway';
@@ -39,16 +40,20 @@ export class World {
 
   static async open(): Promise<World> {
     // The table asks for more of them than a tenant may have.
-    const gateway = await startGateway({ MAX_SUBSCRIPTIONS_PER_TENANT: '1000', MAX_PENDING_REFRESH_REQUESTS: '1000' });
+    const gateway = await startGateway({
+      MAX_SUBSCRIPTIONS_PER_TENANT: '1000',
+      MAX_PENDING_REFRESH_REQUESTS: '1000',
+      LOG_VRF_KEY: TEST_VRF_SECRET,
+    });
     const isReady = async (): Promise<boolean> => (await gateway.as(null, 'get', '/v1/ops/readiness')).status === 200;
     await waitFor(isReady, { deadlineMs: 30_000, what: 'the gateway to be ready' });
     const sql = new Client({ connectionString: gateway.databaseUrl });
     await sql.connect();
     const world = new World(gateway, sql);
     await world.populate();
-    await publishLog(gateway.databaseUrl);
+    await publishLog(gateway.databaseUrl, TEST_VRF_SECRET);
     await world.addErased();
-    await publishLog(gateway.databaseUrl);
+    await publishLog(gateway.databaseUrl, TEST_VRF_SECRET);
     return world;
   }
 
@@ -147,7 +152,7 @@ export class World {
   /** One that was done. */
   private async addErased(): Promise<void> {
     const { subjectId } = await this.addSubject();
-    await publishLog(this.gateway.databaseUrl);
+    await publishLog(this.gateway.databaseUrl, TEST_VRF_SECRET);
     this.loggedErasure = await this.addErasure(subjectId);
     await this.sql.query(
       `UPDATE erasures SET confirmed_by = 'oidc:test#another', confirmed_at = now() WHERE requested_by = 'oidc:test#someone'`,
@@ -400,6 +405,13 @@ export const FIXTURES = {
     );
     return { params: { log_index: rows[0]?.log_index ?? '' } };
   },
+  versions_stream: async (world) => ({ params: subject(world.subjectId), query: { stream: 'v' } }),
+  access_stream: async (world) => ({ params: subject(world.subjectId), query: { stream: 'a' } }),
+  grants_stream: async (world) => ({ params: subject(world.subjectId), query: { stream: 'p' } }),
+  disclosures_stream: async (world) => ({ params: subject(world.subjectId), query: { stream: 'r' } }),
+  audit_stream: async () => ({ query: { stream: 'd' } }),
+  owners_stream: async () => ({ query: { stream: 'o' } }),
+  all_grants_stream: async () => ({ query: { stream: 'w' } }),
   log_sizes: async () => ({ query: { from: '1', to: '2' } }),
   new_refresh_request: async (world, caller) => ({
     params: subject(world.subjectId),

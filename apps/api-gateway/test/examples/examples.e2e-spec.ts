@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import type { Response } from 'supertest';
-import { APPLIED_ENVELOPE, ENVELOPE_EXAMPLE } from '@iss/contract';
+import { APPLIED_ENVELOPE, ENVELOPE_EXAMPLE, LOG_KEYS_EXAMPLE } from '@iss/contract';
+import { Members } from '@iss/proof';
+import { verifyMapAnswer } from '@iss/proof/complete';
+import { parsePolicy } from '@iss/tlog';
 import { list, member, type Operation, operationsOf } from '../../../../tools/testing/conformance';
+import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { startGateway, type TestGateway } from '../gateway';
 import { byKind, byType, SEALED } from './comparison';
 import {
@@ -75,6 +79,10 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   confirmErasure: { stage: 'to be erased', caller: 'carol' },
   cancelErasure: { stage: 'to be erased' },
   getErasureLogProof: { stage: 'erased' },
+  getLatestProof: { stage: 'mapped' },
+  getAbsenceProof: { stage: 'mapped' },
+  getTenantAbsenceProof: { stage: 'mapped' },
+  getGrantStateProof: { stage: 'mapped' },
   listInvitations: { caller: 'carol' },
   listBlockedTenants: { caller: 'carol' },
   acceptInvitation: { caller: 'carol' },
@@ -129,7 +137,7 @@ let world: ExampleWorld;
 const tokens = new Map<Caller, string>();
 
 beforeAll(async () => {
-  gateway = await startGateway({ OIDC_PROJECT_ID: 'dev' });
+  gateway = await startGateway({ OIDC_PROJECT_ID: 'dev', LOG_VRF_KEY: TEST_VRF_SECRET });
   world = await ExampleWorld.open(gateway.databaseUrl);
   for (const caller of ['alice', 'bob', 'carol'] as const) tokens.set(caller, await gateway.issuer.mint(caller));
 }, 60_000);
@@ -291,6 +299,13 @@ it.each(Object.keys(member(document, 'webhooks')))('the webhook %s has a valid e
   const at = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
   const media = at.reduce(member, { webhooks: member(document, 'webhooks') });
   gateway.checkValue([...at, 'schema'], media['example']);
+});
+
+it('the proofs by the map verify', async () => {
+  const trust = { policy: parsePolicy(LOG_KEYS_EXAMPLE.policy ?? ''), vrfKey: TEST_VRF_KEY };
+  const shown = objectsOf(document).filter((value) => 'map' in value && 'checkpoint' in member(value, 'map'));
+  expect(shown).toHaveLength(4);
+  for (const one of shown) await verifyMapAnswer(Members.parse('The example', JSON.stringify(one)), trust);
 });
 
 it('every setting belongs to an operation', () => {

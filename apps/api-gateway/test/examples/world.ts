@@ -37,6 +37,7 @@ import {
   TransferOffer,
 } from '@iss/contract';
 import { LEGACY } from '../../src/auth/auth.guard';
+import { mapOf } from './mapped-log';
 
 const GRANT_EXAMPLE = Grant.of(ACME_TO_BETA);
 const REFRESH_REQUEST_EXAMPLE = RefreshRequest.of(PENDING_REQUEST);
@@ -57,6 +58,7 @@ export const STAGES = [
   'logged',
   'to be erased',
   'erased',
+  'mapped',
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -140,6 +142,7 @@ export class ExampleWorld {
       this.log,
       this.askToErase,
       this.erase,
+      this.map,
     ];
     await this.sql.query('BEGIN');
     try {
@@ -308,6 +311,22 @@ export class ExampleWorld {
     await this.publish([...this.logged(), { fact, number: 6, key: { erasure_id: 1, names_versions: true } }]);
   }
 
+  /** The log has a map, and contains the second version too. */
+  private async map(): Promise<void> {
+    await this.sql.query('TRUNCATE log_entries, log_tiles, log_checkpoints, log_keys, log_policy, tenant_feed');
+    const [first, ...others] = this.logged();
+    if (first?.fact.type !== 'snapshot.created') throw new Error('the first version is logged first');
+    const { snapshot_id: snapshotId, generated_at } = APPLIED_ENVELOPE;
+    const { hash } = seal(validateEnvelope(parseStoredJson(JSON.stringify(APPLIED_ENVELOPE))));
+    const { envelopeHash: prevHash } = first.fact;
+    const second: LogFact = {
+      ...first.fact,
+      ...{ snapshotId, snapshotVersion: 2, envelopeHash: hash, prevHash, createdAt: new Date(generated_at) },
+    };
+    const logged = [first, ...others, { ...first, fact: second, key: { ...first.key, snapshot_version: 2 } }];
+    await this.publish(logged, true);
+  }
+
   private logged(): Logged[] {
     const { subject, snapshot_id, created_at, envelope_hash, written_by, write_request_id } = SNAPSHOT_HEADER_EXAMPLE;
     const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
@@ -341,22 +360,25 @@ export class ExampleWorld {
     return facts.map((fact, index) => ({ fact, number: index + 1, key: keys[index] ?? {} }));
   }
 
-  private async publish(logged: readonly Logged[]): Promise<void> {
+  private async publish(logged: readonly Logged[], hasMap = false): Promise<void> {
     const { created_at } = SNAPSHOT_HEADER_EXAMPLE;
-    const leaves: Uint8Array[] = [];
-    for (const [index, { fact, number, key }] of logged.entries()) {
-      const salt = Buffer.alloc(16, index + 1);
-      await this.insert('log_entries', { log_index: index, entry_type: number, salt, ...key });
-      leaves.push(leafHash(logEntryText(fact, salt)));
+    const signer = await createSigner(LOG_SIGNING_KEY);
+    const origin = signer.key.name;
+    const [facts, salts] = [logged.map(({ fact }) => fact), logged.map((_, index) => Buffer.alloc(16, index + 1))];
+    const map = hasMap ? await mapOf(origin, facts, salts) : null;
+    const leaves =
+      map?.leaves ?? facts.map((fact, index) => leafHash(logEntryText(fact, salts[index] ?? Buffer.alloc(0))));
+    for (const [index, { number, key }] of logged.entries()) {
+      const keys = map === null ? {} : { key_prefixes: map.prefixes[index] };
+      await this.insert('log_entries', { log_index: index, entry_type: number, salt: salts[index], ...keys, ...key });
     }
+    for (const [table, row] of map?.rows ?? []) await this.insert(table, row);
     const tree = { size: leaves.length, root: rootOfLeaves(leaves) };
     await this.insert('log_tiles', { level: 0, tile_index: 0, hashes: Buffer.concat(leaves) });
     await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
     const logIndexes = logged.map((_, index) => index);
     await this.insert('tenant_feed', { tenant_id: 'acme', last_index: logIndexes.length - 1, log_indexes: logIndexes });
     await this.sql.query('UPDATE log_feed SET size = $1', [logIndexes.length]);
-    const signer = await createSigner(LOG_SIGNING_KEY);
-    const origin = signer.key.name;
     const text = formatCheckpoint({ origin, ...tree, extensionLines: [] });
     const cosignedAt = Math.floor(Date.parse(created_at) / 1000);
     const note = await signNote({ text }, [signer, await createSigner(WITNESS_KEY)], cosignedAt);

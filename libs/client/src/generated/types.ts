@@ -2,6 +2,21 @@
 
 export type ClientOptions = { baseUrl: `${string}://${string}` | (string & {}) };
 
+export type AbsenceProof = {
+  /** The tenant in the path: for `p`, the one to which no further grant was made. */
+  tenant_id: string;
+  /** The namespace of the subject’s id. */
+  subject_type: string;
+  /** The subject’s id. */
+  subject_id: string;
+  /** The letter of the stream. */
+  stream: 'v' | 'a' | 'p' | 'r';
+  /** The first number that the stream does not have. */
+  number: number;
+  /** The proof of the newest number of the stream (docs/log.md). */
+  map: MapProof;
+};
+
 export type AccessPeriod = {
   /** The grant. */
   grant_id: string;
@@ -1110,6 +1125,25 @@ export type GrantRevokedEvent = {
   data: GrantData;
 };
 
+export type GrantStateProof = {
+  /** The grant. */
+  grant_id: string;
+  /** `live`: nothing happened since the grant was created. Compare `expires_at` of the entry with the clock. */
+  state: 'live' | 'changed' | 'revoked';
+  /** The number of events of the grant. */
+  number: number;
+  /** The index of the entry in the log, from 0. */
+  log_index: number;
+  /** The entry as it was hashed: RFC 8785 text. */
+  entry: string;
+  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+  keys: Array<string> | null;
+  /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+  inclusion: Array<string>;
+  /** The proof of the newest number of the stream (docs/log.md). */
+  map: MapProof;
+};
+
 export type Health = {
   /** The process responds. */
   status: 'ok';
@@ -1133,6 +1167,30 @@ export type Invitation = {
 export type InvitationPage = PageEnd & {
   /** The items of the page. */
   items: Array<Invitation>;
+};
+
+export type LatestProof = {
+  /** The namespace of the subject’s id. */
+  subject_type: string;
+  /** The subject’s id. */
+  subject_id: string;
+  /** The newest version among the first `as_of_size` entries of the log. */
+  snapshot_version: number;
+  /** The number of entries of the log among which it is the newest. */
+  as_of_size: number;
+  /** The entry of that version. */
+  head: {
+    /** The index of the entry in the log, from 0. */
+    log_index: number;
+    /** The entry as it was hashed: RFC 8785 text. */
+    entry: string;
+    /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+    keys: Array<string> | null;
+    /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+    inclusion: Array<string>;
+  };
+  /** The proof of the newest number of the stream (docs/log.md). */
+  map: MapProof;
 };
 
 export type LogKey = {
@@ -1185,6 +1243,38 @@ export type LogWitness = {
   vkey: string;
   /** The URL that takes checkpoints and shows the newest (C2SP tlog-witness); null if it is not published. */
   url: string | null;
+};
+
+export type MapProof = {
+  /** The signed note of the published log (C2SP tlog-checkpoint). */
+  checkpoint: string;
+  /** The root of the map, the last entry that the checkpoint covers. */
+  map_root: {
+    /** The last entry of the log that the checkpoint covers. */
+    log_index: number;
+    /** The text of that entry, which is its leaf: RFC 8785. */
+    entry: string;
+    /** RFC 6962, section 2.1.1; each hash in base64. */
+    inclusion: Array<string>;
+  };
+  /** They prove the newest number of the stream. */
+  look_ups: Array<{
+    /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
+    number: number;
+    /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
+    vrf_proof: string;
+    /** The entries that carry the key; empty if it is not in the map. */
+    log_indexes: Array<number>;
+    /** From the leaf up: for each level, the bit at which its children differ, and the hash beside. */
+    path: string;
+    /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
+    other: {
+      /** Its key: 32 bytes. */
+      key: string;
+      /** The RFC 6962 root of the list of its log indexes. */
+      value: string;
+    } | null;
+  }>;
 };
 
 export type Member = {
@@ -1951,6 +2041,17 @@ export type Tenant = {
   };
 };
 
+export type TenantAbsenceProof = {
+  /** The tenant in the path. */
+  tenant_id: string;
+  /** The letter of the stream. */
+  stream: 'd' | 'o' | 'w';
+  /** The first number that the stream does not have. */
+  number: number;
+  /** The proof of the newest number of the stream (docs/log.md). */
+  map: MapProof;
+};
+
 export type TenantChainProof = {
   /** The namespace of the subject’s id. */
   subject_type: 'individual' | 'organization' | 'entity';
@@ -2698,6 +2799,40 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/log-proof': {
       query?: GetSnapshotLogProofQuery;
       answer: LogProof;
+    };
+    '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/latest-proof': {
+      query?: {
+        /** Asks for the newest version among the first entries of the log. Defaults to all published ones. */
+        as_of_size?: number;
+        /** Seconds to wait for a fact that is not in the published log yet. */
+        wait?: string;
+      };
+      answer: LatestProof;
+    };
+    '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/absence-proof': {
+      query: {
+        /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path; the answer does not tell whether the subject exists. `r`: disclosures (for the owner). */
+        stream: 'v' | 'a' | 'p' | 'r';
+        /** Seconds to wait for a fact that is not in the published log yet. */
+        wait?: string;
+      };
+      answer: AbsenceProof;
+    };
+    '/v1/tenants/{tenant_id}/absence-proof': {
+      query: {
+        /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `w`: grants on all subjects (tenant_admin). */
+        stream: 'd' | 'o' | 'w';
+        /** Seconds to wait for a fact that is not in the published log yet. */
+        wait?: string;
+      };
+      answer: TenantAbsenceProof;
+    };
+    '/v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': {
+      query?: {
+        /** Seconds to wait for a fact that is not in the published log yet. */
+        wait?: string;
+      };
+      answer: GrantStateProof;
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history': {
       query?: PageQuery & {

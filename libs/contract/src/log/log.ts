@@ -4,7 +4,7 @@ import { view, type ViewOf } from '../describe/view';
 import { query, type SentOf } from '../describe/shape';
 import { answer, operations } from '../describe/operation';
 
-const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
+export const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
 export const logOrigin = text.described('The name of the log in its checkpoints and keys.');
 export const proofHashes = listOf(base64);
 export const logIndex = count.nullable().described('The index in the log; null until the log has it.');

@@ -3,13 +3,14 @@ import { type Check, databaseChecks, following, reachable, type Readiness, share
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeySet } from '../../auth/key-set';
+import { PublishedMap } from '../../log/map/published-map';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 
 export type GatewayReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'issuer' | 'queue' | 'outbox' | 'log' | 'feed'
 > & {
-  /** Absent if no replica is configured, or if the connection maxima are unknown. */
-  checks: { replica?: Check; connections?: Check };
+  /** Absent if no replica is configured, if the connection maxima are unknown, or if nothing keeps this gateway from proofs by the map. */
+  checks: { replica?: Check; connections?: Check; map?: Check };
 };
 
 /** If one of these fails, the gateway can answer nobody. If one is degraded, the gateway still works. */
@@ -36,6 +37,7 @@ export class ReadinessService {
     private readonly log: LogCheckpointStore,
     private readonly keys: KeySet,
     private readonly feeds: FeedStore,
+    private readonly map: PublishedMap,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -54,16 +56,17 @@ export class ReadinessService {
   }
 
   private async check(): Promise<GatewayReadiness['checks']> {
-    const [ofDatabase, issuer, queue, outbox, log, feed] = await Promise.all([
+    const [ofDatabase, issuer, queue, outbox, log, feed, map] = await Promise.all([
       databaseChecks(this.database, this.settings.neededConnections),
       this.keys.check(),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
       timely('fact that is not in the published log', () => this.log.lagMs()),
       timely('entry of the log that is not in the change feeds', () => this.feeds.lagMs()),
+      this.map.check().catch(() => null),
     ]);
     const { replica } = this.database;
     const ofReplica = replica === null ? {} : { replica: following(replica) };
-    return { ...ofDatabase, ...ofReplica, issuer, queue, outbox, log, feed };
+    return { ...ofDatabase, ...ofReplica, ...(map === null ? {} : { map }), issuer, queue, outbox, log, feed };
   }
 }

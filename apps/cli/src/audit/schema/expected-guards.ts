@@ -80,6 +80,7 @@ constraint map_buckets_pkey of map_buckets: PRIMARYKEYpath
 constraint map_counting_counted_to_check of map_counting: CHECKcounted_to>=0
 constraint map_counting_is_one_check of map_counting: CHECKis_one
 constraint map_counting_pkey of map_counting: PRIMARYKEYis_one
+constraint map_former_pkey of map_former: PRIMARYKEYpath,is_bucket,size
 constraint map_state_check of map_state: CHECKbackfilled_to>=0ANDbackfilled_to<=starts_at
 constraint map_state_is_one_check of map_state: CHECKis_one
 constraint map_state_pkey of map_state: PRIMARYKEYis_one
@@ -214,7 +215,7 @@ function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp 4ab65b918cd47211 for PUBLIC
-function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp aac5b384196c039d
+function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 9649b5cdd91a6119
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
@@ -296,6 +297,7 @@ privileges of PUBLIC on log_tree: none
 privileges of PUBLIC on log_waiting: none
 privileges of PUBLIC on map_buckets: none
 privileges of PUBLIC on map_counting: none
+privileges of PUBLIC on map_former: none
 privileges of PUBLIC on map_state: none
 privileges of PUBLIC on map_streams: none
 privileges of PUBLIC on map_tiles: none
@@ -350,7 +352,8 @@ privileges of iss_app on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_app on log_waiting: DELETE, SELECT
 privileges of iss_app on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
 privileges of iss_app on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
-privileges of iss_app on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
+privileges of iss_app on map_former: DELETE, INSERT, SELECT
+privileges of iss_app on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root, root_size)
 privileges of iss_app on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
 privileges of iss_app on map_tiles: INSERT, SELECT, UPDATE (content)
 privileges of iss_app on memberships: INSERT, SELECT, UPDATE
@@ -404,6 +407,7 @@ privileges of iss_gateway on log_tree: SELECT
 privileges of iss_gateway on log_waiting: SELECT
 privileges of iss_gateway on map_buckets: SELECT
 privileges of iss_gateway on map_counting: SELECT
+privileges of iss_gateway on map_former: SELECT
 privileges of iss_gateway on map_state: SELECT
 privileges of iss_gateway on map_streams: SELECT
 privileges of iss_gateway on map_tiles: SELECT
@@ -458,7 +462,8 @@ privileges of iss_worker on log_tree: SELECT, UPDATE (root, size)
 privileges of iss_worker on log_waiting: DELETE, SELECT
 privileges of iss_worker on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
 privileges of iss_worker on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
-privileges of iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root)
+privileges of iss_worker on map_former: DELETE, INSERT, SELECT
+privileges of iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root, root_size)
 privileges of iss_worker on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
 privileges of iss_worker on map_tiles: INSERT, SELECT, UPDATE (content)
 privileges of iss_worker on memberships: SELECT

@@ -27,6 +27,8 @@ export interface MapRow {
 const STATE = statement<NoParameters, MapState>('map_state');
 const TILES = statement<{ paths: readonly Buffer[] }, MapRow>('map_tiles_read');
 const BUCKETS = statement<{ paths: readonly Buffer[] }, MapRow>('map_buckets_read');
+const TILES_AT = statement<{ paths: readonly Buffer[]; size: number }, MapRow>('map_tiles_read_at');
+const BUCKETS_AT = statement<{ paths: readonly Buffer[]; size: number }, MapRow>('map_buckets_read_at');
 const PREFIXES = statement<
   { logIndex: number },
   { prefixes: Buffer | null; isOwn: boolean; counts: Buffer | null; from: number | null }
@@ -60,6 +62,17 @@ export class MapReadStore {
   /** Returns the existing buckets at these paths, in any order. */
   buckets(paths: readonly Uint8Array[]): Promise<MapRow[]> {
     return this.sql.run(BUCKETS, { paths: paths.map(toBuffer) });
+  }
+
+  /**
+   * Returns a reader of the map as it was when the log had this size and ended with a `map.root` entry. The rows of the newest
+   * published size are kept, and of those being published.
+   */
+  at(size: number): Pick<MapReadStore, 'tiles' | 'buckets'> {
+    return {
+      tiles: (paths) => this.sql.run(TILES_AT, { paths: paths.map(toBuffer), size }),
+      buckets: (paths) => this.sql.run(BUCKETS_AT, { paths: paths.map(toBuffer), size }),
+    };
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { SubjectRef } from '@iss/domain';
 import type { TransactionSql } from '../../sql/sql';
-import { statement } from '../../sql/statement';
+import { type NoParameters, statement } from '../../sql/statement';
 import { type MapRow, MapReadStore, toBuffer } from './map-read.store';
 
 /** The log's name and the public VRF key, which every key of the map depends on. */
@@ -41,6 +41,8 @@ const WRITE = statement<{
   deletedBuckets: readonly Buffer[];
   added: number;
 }>('map_write');
+const FORMER_DROP = statement<NoParameters>('map_former_drop');
+const FORMER_THIN = statement<{ paths: readonly Buffer[] }>('map_former_thin');
 const APPEND_ROOT = statement<{ logIndex: number; root: Buffer }>('map_root_append');
 
 /** The map within one transaction that holds the tree. */
@@ -96,8 +98,14 @@ export class MapRound {
     const { tiles, buckets, deletedBuckets, added } = rows;
     const root = toBuffer(rows.root);
     const written = { root, added, tiles: tiles.map(toRow), buckets: buckets.map(toRow) };
-    if (tiles.length > 0) await this.sql.run(WRITE, { ...written, deletedBuckets: deletedBuckets.map(toBuffer) });
-    if (rootIndex !== null) await this.sql.run(APPEND_ROOT, { logIndex: rootIndex, root });
+    if (tiles.length > 0) {
+      await this.sql.run(WRITE, { ...written, deletedBuckets: deletedBuckets.map(toBuffer) });
+      await this.sql.run(FORMER_THIN, { paths: [...written.tiles, ...written.buckets].map(({ path }) => path) });
+    }
+    if (rootIndex !== null) {
+      await this.sql.run(APPEND_ROOT, { logIndex: rootIndex, root });
+      await this.sql.run(FORMER_DROP, {});
+    }
   }
 }
 

@@ -15,6 +15,22 @@ SELECT m.path, m.content
 -- statement: map_buckets_read
 @map_rows(map_buckets)
 
+-- fragment: map_rows_at(table, is_bucket)
+-- Reads rows as they were when the log had this size.
+SELECT i.path, coalesce(f.content, m.content) AS content
+  FROM unnest(:paths::bytea[]) AS i(path)
+  LEFT JOIN LATERAL (SELECT f.content FROM map_former f
+                      WHERE f.path = i.path AND f.is_bucket = @is_bucket AND f.size >= :size::bigint
+                      ORDER BY f.size LIMIT 1) f ON true
+  LEFT JOIN LATERAL (SELECT m.content FROM @table m WHERE m.path = i.path AND f.content IS NULL LIMIT 1) m ON true
+ WHERE coalesce(f.content, m.content) IS NOT NULL
+
+-- statement: map_tiles_read_at
+@map_rows_at(map_tiles, false)
+
+-- statement: map_buckets_read_at
+@map_rows_at(map_buckets, true)
+
 -- statement: map_entry_prefixes
 -- Reads the first bytes of the keys of an entry: its own, or those that a map.backfill entry gave it.
 SELECT coalesce(e.key_prefixes, b.key_prefixes) AS prefixes, e.key_prefixes IS NOT NULL AS "isOwn",
@@ -59,8 +75,23 @@ SELECT * FROM unnest(:streams.stream::text[], :streams.count::bigint[])
     ON CONFLICT (stream) DO UPDATE SET last = map_streams.last + excluded.last
 RETURNING stream, last::float8 AS last
 
+-- fragment: map_formers(table, is_bucket, paths)
+SELECT @is_bucket AS is_bucket, m.path, m.content
+          FROM unnest(@paths) AS i(path)
+         CROSS JOIN LATERAL (SELECT * FROM @table m WHERE m.path = i.path LIMIT 1) m
+
 -- statement: map_write
-WITH tiled AS (
+-- Keeps what changes as it was at the newest root, because that may be published.
+WITH kept AS (
+  INSERT INTO map_former (is_bucket, path, size, content)
+  SELECT c.is_bucket, c.path, s.root_size, c.content
+    FROM map_state s
+   CROSS JOIN (@map_formers(map_tiles, false, :tiles.path::bytea[])
+        UNION ALL
+        @map_formers(map_buckets, true, :buckets.path::bytea[] || :deletedBuckets::bytea[])) c
+   WHERE s.is_one AND s.root_size > 0
+      ON CONFLICT DO NOTHING
+), tiled AS (
   INSERT INTO map_tiles (path, content) SELECT * FROM unnest(:tiles.path::bytea[], :tiles.content::bytea[])
       ON CONFLICT (path) DO UPDATE SET content = excluded.content
 ), bucketed AS (
@@ -71,5 +102,29 @@ WITH tiled AS (
 )
 UPDATE map_state SET root = :root, key_count = key_count + :added::bigint WHERE is_one
 
+-- fragment: map_served(seconds)
+-- The size of the newest checkpoint of that age.
+coalesce((SELECT c.size FROM log_checkpoints c
+           WHERE c.marked_at IS NULL AND c.signed_at < now() - make_interval(secs => @seconds)
+           ORDER BY (-c.checkpoint_id) LIMIT 1), 0)
+
+-- statement: map_former_drop
+-- Deletes rows from before the published map. A gateway may still serve the one before.
+DELETE FROM map_former WHERE (-size) > -@map_served(10)
+
+-- statement: map_former_thin
+-- Deletes further copies of these rows while no checkpoint is published for long. The first one shows the published map, and the
+-- last ones show those that are being published.
+DELETE FROM map_former f
+ WHERE f.path = ANY (:paths::bytea[])
+   AND (SELECT c.signed_at < now() - interval '20 seconds' FROM log_checkpoints c
+         WHERE c.marked_at IS NULL ORDER BY (-c.checkpoint_id) LIMIT 1)
+   AND f.size > (SELECT g.size FROM map_former g
+                  WHERE g.path = f.path AND g.is_bucket = f.is_bucket AND g.size >= (SELECT @map_served(10))
+                  ORDER BY g.size LIMIT 1)
+   AND f.size < (SELECT g.size FROM map_former g
+                  WHERE g.path = f.path AND g.is_bucket = f.is_bucket ORDER BY g.size DESC OFFSET 15 LIMIT 1)
+
 -- statement: map_root_append
+WITH ended AS (UPDATE map_state SET root_size = :logIndex::bigint + 1 WHERE is_one)
 INSERT INTO log_entries (log_index, entry_type, map_root) VALUES (:logIndex::bigint, 9, :root::bytea)

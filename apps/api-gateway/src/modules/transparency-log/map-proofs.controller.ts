@@ -1,0 +1,89 @@
+import { type Actor, type SubjectRef } from '@iss/domain';
+import { encodeBase64url } from '@iss/map';
+import { encodeBase64 } from '@iss/tlog';
+import { Controller } from '@nestjs/common';
+import {
+  AbsenceQuery,
+  GRANT_STATES,
+  LatestProofQuery,
+  MAP_PROOFS,
+  StateProofQuery,
+  TenantAbsenceQuery,
+} from '@iss/contract';
+import { JsonText } from '../../http/answer/json-text';
+import { Operation } from '../../http/describe/operation.decorator';
+import { QueryOf } from '../../http/lists/query';
+import { ReaderParam } from '../../http/request/actor.decorator';
+import { SubjectParam, UuidParam } from '../../http/request/path-params';
+import { MapProofsService, type ProvedHead } from '../../log/map/map-proofs.service';
+import type { ProvedNumber } from '../../log/map/published-map';
+import type { Asker } from '../../runtime/asker';
+
+/** Proves what is newest, and what does not exist, to callers that may know it. */
+@Controller()
+export class MapProofsController {
+  constructor(private readonly proofs: MapProofsService) {}
+
+  @Operation(MAP_PROOFS.getLatestProof)
+  async getLatestProof(
+    @ReaderParam() caller: Actor & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @QueryOf() { as_of_size: size, wait = '0' }: LatestProofQuery,
+  ): Promise<JsonText> {
+    const options = { asOfSize: size === undefined ? undefined : Number(size), waitSeconds: Number(wait) };
+    const proof = await this.proofs.latest(caller, subject, options);
+    return withMap(proof.proved, {
+      ...shown(subject),
+      snapshot_version: proof.proved.number,
+      as_of_size: proof.asOfSize,
+      head: headOf(proof),
+    });
+  }
+
+  @Operation(MAP_PROOFS.getAbsenceProof)
+  async getAbsenceProof(
+    @ReaderParam() caller: Actor & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @QueryOf() { stream, wait = '0' }: AbsenceQuery,
+  ): Promise<JsonText> {
+    const proved = await this.proofs.absence(caller, subject, stream, Number(wait));
+    return withMap(proved, { tenant_id: caller.tenantId, ...shown(subject), stream, number: proved.number + 1 });
+  }
+
+  @Operation(MAP_PROOFS.getTenantAbsenceProof)
+  async getTenantAbsenceProof(
+    @ReaderParam() caller: Actor & Asker,
+    @QueryOf() { stream, wait = '0' }: TenantAbsenceQuery,
+  ): Promise<JsonText> {
+    const proved = await this.proofs.tenantAbsence(caller, stream, Number(wait));
+    return withMap(proved, { tenant_id: caller.tenantId, stream, number: proved.number + 1 });
+  }
+
+  @Operation(MAP_PROOFS.getGrantStateProof)
+  async getGrantStateProof(
+    @ReaderParam() caller: Actor & Asker,
+    @UuidParam({ name: 'grant_id' }) grantId: string,
+    @QueryOf() { wait = '0' }: StateProofQuery,
+  ): Promise<JsonText> {
+    const { fact, ...proof } = await this.proofs.grantState(caller, grantId, Number(wait));
+    const { number } = proof.proved;
+    return withMap(proof.proved, { grant_id: grantId, state: GRANT_STATES[fact], number, ...headOf(proof) });
+  }
+}
+
+function shown({ subjectType, subjectId }: SubjectRef) {
+  return { subject_type: subjectType, subject_id: subjectId };
+}
+
+function headOf({ entry: { logIndex, text, keys }, inclusion }: ProvedHead) {
+  return {
+    log_index: logIndex,
+    entry: text,
+    keys: keys?.map(encodeBase64url) ?? null,
+    inclusion: inclusion.map(encodeBase64),
+  };
+}
+
+function withMap({ text }: ProvedNumber, members: object): JsonText {
+  return new JsonText(`${JSON.stringify(members).slice(0, -1)},"map":${text}}`);
+}

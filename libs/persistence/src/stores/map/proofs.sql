@@ -1,0 +1,55 @@
+-- What the map is asked about, with the facts that decide who may ask.
+
+-- fragment: version_before(subject_key, newest, size)
+-- Joins, as `head`, the newest version among the first `size` entries; 0 if there is none. Versions are logged in their order, so it halves
+-- the numbers.
+LEFT JOIN LATERAL (
+    WITH RECURSIVE search (low, high) AS (
+      SELECT 0, @newest
+       UNION ALL
+      SELECT CASE WHEN m.is_before THEN m.middle ELSE s.low END, CASE WHEN m.is_before THEN s.high ELSE m.middle - 1 END
+        FROM search s
+       CROSS JOIN LATERAL (
+         SELECT c.middle,
+                (SELECT e.log_index FROM log_entries e
+                  WHERE e.subject_key = @subject_key AND e.snapshot_version = c.middle AND e.entry_type = 1 LIMIT 1)
+                  < @size IS TRUE AS is_before
+           FROM (SELECT (s.low + s.high + 1) / 2 AS middle OFFSET 0) c OFFSET 0) m
+       WHERE s.low < s.high
+    )
+    SELECT low AS version FROM search WHERE low = high
+  ) head ON true
+
+-- statement: map_latest
+-- Reads the newest version of a subject among the first `size` entries, and its entry.
+SELECT @facts,
+  @disclosed(i.tenant_id), newest.snapshot_version AS newest, head.version AS version,
+  @of_erasure(public_id) AS "erasure?.erasureId",
+  @of_erasure(erased_at) AS "erasure?.erasedAt",
+  k.log_index::float8 AS "entry?.logIndex",
+  k.salt AS "entry?.salt",
+  @snapshot_fact
+  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
+               :subjectId::text AS subject_id) i
+  @named_subject
+  @tenant_read(readLatest)
+  @latest_snapshot(r.subject_key, newest)
+  @version_before(r.subject_key, newest.snapshot_version, :size::bigint)
+  @snapshot_of_version(r.subject_key, head.version, n)
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1
+                      LIMIT 1) k ON true
+
+-- statement: map_facts_of_subject
+-- Reads the caller's rights on a subject, and its newest version.
+SELECT @facts, @head_version(s.subject_key) AS newest
+  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
+               :subjectId::text AS subject_id) i
+  @named_subject
+  @tenant_access('{}')
+
+-- statement: map_facts_of_tenant
+-- Reads the caller's rights in a tenant, without a look at any subject.
+SELECT @facts
+  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id) i
+  @member_access(i.tenant_id)
