@@ -26,7 +26,7 @@ export type Caller = (typeof CALLERS)[number];
 /** What each caller is, in words for the document. */
 export const MEANING: Readonly<Record<Caller, string>> = {
   'no token': 'sends no `Authorization` header',
-  outsider: 'has a valid token and belongs to no tenant',
+  outsider: 'has a valid token, but belongs to no tenant',
   'other tenant': '`tenant_owner` of an unrelated tenant',
   tenant_reader: 'member of the owner with this role',
   tenant_proposer: 'member of the owner with this role',
@@ -36,11 +36,12 @@ export const MEANING: Readonly<Record<Caller, string>> = {
   'removed member': 'former `tenant_owner` of the owner whose token is still valid',
   'service account': '`service_account` with `tenant_admin` and `account_admin` in the owner',
   'ai agent': '`ai_agent` with `tenant_admin` and `account_admin` in the owner',
-  read_latest: 'grantee: `tenant_owner` of a tenant with a live grant of this scope alone, and its flag on',
+  read_latest:
+    'grantee: `tenant_owner` of a tenant with a live grant of only this scope, with `allow_counterparty_access` on',
   read_lineage: 'the same with this scope',
   read_snapshot_by_id: 'the same with this scope',
   read_diff: 'the same with this scope',
-  'expired grant': 'grantee whose grant of all scopes expired, flag on',
+  'expired grant': 'grantee whose grant of all scopes has expired, flag on',
   'revoked grant': 'grantee whose grant of all scopes was revoked, flag on',
   'flag off': 'grantee with all scopes whose `allow_counterparty_access` is off',
 };

@@ -5,7 +5,7 @@ import { expectedStatus, type Row, TABLE } from './table';
 const INTRODUCTION = `# Authorization by route
 
 For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, with status 200
-unless the line names another one. Other callers get 401 without a token and 403 with one, unless the line says otherwise.
+unless the line says otherwise. Other callers get 401 without a token and 403 with one, unless the line says otherwise.
 
 A test sends every route with every caller below to a running gateway (\`apps/api-gateway/test/authorization/table.ts\`). It
 fails if a route is missing.
@@ -18,7 +18,7 @@ const name = (caller: string): string => (caller.includes('_') ? `\`${caller}\``
 
 /** Names the callers. Members of the owner are named by their least role if the role alone decides. */
 function nameCallers(callers: readonly Caller[]): string {
-  if (callers.length === CALLERS.length) return 'Anyone, also without a token';
+  if (callers.length === CALLERS.length) return 'Anyone, even without a token';
   if (callers.length === CALLERS.length - 1 && !callers.includes('no token')) return 'Anyone with a token';
   const members = callers.filter((caller) => MEMBERS[caller] !== undefined);
   const least = ROLES.find((role) => {

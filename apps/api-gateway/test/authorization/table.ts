@@ -589,7 +589,7 @@ export const TABLE: readonly Row[] = [
   {
     ...write,
     path: OFFERS,
-    when: 'no tenant_owner is left, and account_admins act',
+    when: 'the tenant has no tenant_owner left',
     ok: 201,
     role: 'tenant_owner',
     actsFor: 'owner',
