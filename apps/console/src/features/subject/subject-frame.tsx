@@ -44,10 +44,10 @@ export function SubjectFrame() {
   const access = useSubjectAccess();
   const subject = useSubject();
   return (
-    <>
+    <div className={ui.stack}>
       <Answer query={access}>{(known) => <Frame key={subject.path} access={known} />}</Answer>
-      {(isRefused(access.error) || access.data?.isFound === false) && <Unshared subject={subject} />}
-    </>
+      {isRefused(access.error) && <Unshared subject={subject} />}
+    </div>
   );
 }
 
