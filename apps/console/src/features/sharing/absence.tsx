@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
-import { type ApiCall, apiCall } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useWholeList } from '../../app/whole-list.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { DialogButton } from '../../forms/row-actions.tsx';
@@ -11,11 +11,6 @@ import { LogProofDialog } from './log-proof.tsx';
 import { TEXT } from './words.ts';
 
 const WORDS = TEXT.proving;
-
-/** The proof that a stream of the map ends: `number` is the first one that the log does not have. */
-interface AbsenceProof {
-  readonly number: number;
-}
 
 interface SubjectDialogProps {
   subject: SubjectAddress;
@@ -75,7 +70,7 @@ export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
 
 /** Proves the number of facts in a stream of the map. */
 function CountDialog({
-  subject: { tenantId, path, ids },
+  subject: { tenantId, ids },
   stream,
   holder = {},
   children,
@@ -86,7 +81,7 @@ function CountDialog({
   holder?: { readonly tenant_id?: string };
   children: (count: number) => ReactNode;
 }) {
-  const call: ApiCall<AbsenceProof> = { method: 'GET', path: `${path}/absence-proof`, query: { stream } };
+  const call = apiCall('GET', `${OF_SUBJECT}/absence-proof`, { path: ids, query: { stream } });
   const { subject_type, subject_id } = ids;
   return (
     <LogProofDialog

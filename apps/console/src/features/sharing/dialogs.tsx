@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { type ApiCall, apiCall, tenantPath, useAction } from '../../app/api.ts';
+import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
 import { GRANT } from '../../entities/grant-words.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
@@ -104,10 +104,6 @@ function isFact(text: string): text is Fact {
   return Object.hasOwn(TEXT.proving.facts, text);
 }
 
-function stateProof(tenantId: string, grantId: string): ApiCall<object> {
-  return { method: 'GET', path: `${tenantPath(tenantId, 'grants', grantId)}/state-proof` };
-}
-
 /** Shows the log's proof of a grant's current state, creation, change or revocation. */
 export function GrantProof({ tenantId, grant, onClose }: GrantDialogProps) {
   const words = TEXT.proving;
@@ -123,7 +119,7 @@ export function GrantProof({ tenantId, grant, onClose }: GrantDialogProps) {
   const path = { tenant_id: tenantId, grant_id: grant.grant_id };
   const proof: ProvenFact<object> =
     fact === 'state'
-      ? { call: stateProof(tenantId, grant.grant_id), expected: { grant_id: grant.grant_id } }
+      ? { call: apiCall('GET', `${OF_GRANT}/state-proof`, { path }), expected: { grant_id: grant.grant_id } }
       : {
           call: apiCall('GET', `${OF_GRANT}/log-proof`, { path, query: { fact } }),
           expected: { type: `grant.${fact}`, ...path },

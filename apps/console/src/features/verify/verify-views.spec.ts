@@ -49,6 +49,18 @@ async function choose(name: string, text: string): Promise<void> {
   fireEvent.change(input);
 }
 
+/** A log with one version and its map, and the answer that proves that it is the newest. */
+async function newestVersion(hash: string) {
+  const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
+  const operator = await mapOperator();
+  const stream = versionStream(subject.subject_type, subject.subject_id);
+  operator.add({ type: 'snapshot.created', ...subject, snapshot_version: 1, envelope_hash: hash }, [[stream, 1]]);
+  const published = await operator.publish();
+  const map = await operator.proof(published, stream, 1);
+  const head = await operator.entryAt(published, 0);
+  return { operator, published, stream, answer: { ...subject, snapshot_version: 1, as_of_size: 2, head, map } };
+}
+
 describe('the proof of a version', () => {
   const states = (): Record<string, string> =>
     Object.fromEntries(
@@ -98,6 +110,30 @@ describe('the proof of a version', () => {
     await see(message);
     if (status === 500) return;
     expect(states()).toMatchObject({ content: 'holds', entry: 'open', inclusion: 'open', checkpoint: 'open' });
+  });
+
+  it('proves which version is the newest, by the key of the map that the reader trusts, and gives the proof away', async () => {
+    let hash = '';
+    api.answer<{ envelope_hash: string }>(`GET ${OF_SUBJECT}/snapshots/{snapshot_version}`, (snapshot) => {
+      hash = snapshot.envelope_hash;
+      return snapshot;
+    });
+    await open(PROOF_PAGE);
+    await see('The recomputed steps hold; 3 steps are open.');
+    const { operator, published, answer } = await newestVersion(hash);
+    const policy = `${operator.policyOf(published)}vrf ${operator.vrfKey}\n`;
+    api.answer('GET /log/keys', { policy, vrf_key: operator.vrfKey, map_starts_at: 0 });
+    api.reply(`GET ${OF_SUBJECT}/latest-proof`, () => Response.json(answer));
+    await open(PROOF_PAGE);
+    await see('Key of the map, from this service: VRF+', 'Version 1, the newest among the first 2 entries');
+    expect(states()['newest']).toBe('open');
+    await trust(operator.policyOf(published));
+    await see('Your policy has no key of the map', 'The policy that you trust has no VRF key');
+    await trust(policy, 'Change');
+    await waitFor(() => expect(states()['newest']).toBe('holds'));
+    await press('Download proof of the newest version');
+    expect(downloads[0]?.name).toBe('acme-corp.latest-proof.json');
+    expect(JSON.parse((await downloads[0]?.blob.text()) ?? '')).toEqual(answer);
   });
 
   it.each([
@@ -254,15 +290,7 @@ describe('a file that is verified without a service', () => {
   });
 
   it('that proves what is newest needs the key of the map, which the policy may name', async () => {
-    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
-    const operator = await mapOperator();
-    const stream = versionStream(subject.subject_type, subject.subject_id);
-    operator.add({ type: 'snapshot.created', ...subject, snapshot_version: 1, envelope_hash: 'hash' }, [[stream, 1]]);
-    const published = await operator.publish();
-    const answer = {
-      ...{ ...subject, snapshot_version: 1, as_of_size: published.size },
-      ...{ head: await operator.entryAt(published, 0), map: await operator.proof(published, stream, 1) },
-    };
+    const { operator, published, stream, answer } = await newestVersion('hash');
     await open('/verify');
     await trust(operator.policyOf(published));
     await choose('acme.latest-proof.json', JSON.stringify(answer, null, 2));

@@ -1,0 +1,96 @@
+/** @jest-environment ./src/testing/environment.cjs */
+import { disclosureStream, granteeStream, grantStream } from '@iss/map';
+import { mapOperator, type MapOperator } from '../../../../../tools/testing/map-operator.ts';
+import { api, open, press, see, unsee } from '../../testing/page.tsx';
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const OF_SUBJECT = `${TENANT}/subjects/{subject_type}/{subject_id}`;
+const ABSENCE = `GET ${OF_SUBJECT}/absence-proof`;
+const SUBJECT_PAGE = '/t/acme/subjects/organization/acme-corp';
+const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
+const GRANT = '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52';
+const READERS = disclosureStream('organization', 'acme-corp');
+const GRANTS = granteeStream('acme', 'organization', 'acme-corp');
+
+let operator: MapOperator;
+beforeEach(async () => {
+  operator = await mapOperator();
+  operator.add({ type: 'another' }, [['v/organization/other', 1]]);
+});
+
+/** Publishes the log of the operator. The reader trusts its keys. */
+async function publish() {
+  const published = await operator.publish();
+  api.answer('GET /log/keys', { vrf_key: operator.vrfKey, map_starts_at: 0 });
+  localStorage.setItem('identity-state.policy', `${operator.policyOf(published)}vrf ${operator.vrfKey}\n`);
+  return published;
+}
+
+/** Answers with the proof that a stream has so many facts. */
+async function answerAbsence(letter: string, stream: string, count: number): Promise<void> {
+  const map = await operator.proof(await publish(), stream, count);
+  const answer = { tenant_id: 'acme', ...SUBJECT, stream: letter, number: count + 1, map };
+  api.reply(ABSENCE, () => Response.json(answer));
+}
+
+it.each([
+  ['live', ['grant.created']],
+  ['changed', ['grant.created', 'grant.changed']],
+  ['revoked', ['grant.created', 'grant.changed', 'grant.revoked']],
+])('proves that a grant is %s', async (state, types) => {
+  const stream = grantStream(GRANT);
+  const indexes = types.map((type, index) => operator.add({ type, grant_id: GRANT }, [[stream, index + 1]]));
+  const published = await publish();
+  const entry = await operator.entryAt(published, indexes.at(-1) ?? 0);
+  const map = await operator.proof(published, stream, types.length);
+  api.reply(`GET ${TENANT}/grants/{grant_id}/state-proof`, () =>
+    Response.json({ grant_id: GRANT, state, number: types.length, ...entry, map }),
+  );
+  await open('/t/acme/sharing');
+  await press('Proof of the grant to beta');
+  await see('The proof is proved by the keys', `${state}, the newest among the first`, 'cosigned by witness.example/w');
+});
+
+it.each([
+  [0, 'The log does not have the newest ones yet'],
+  [1, 'The list is complete: it has 1 disclosure, as many as the log.'],
+  [2, 'The list is not complete. It has 1 disclosure, but the log has 2 disclosures.'],
+])('compares a log of %i disclosures with a list of one', async (logged, words) => {
+  for (let number = 1; number <= logged; number++) operator.add({ type: 'another' }, [[READERS, number]]);
+  await answerAbsence('r', READERS, logged);
+  await open(`${SUBJECT_PAGE}/sharing`);
+  await press('Prove that the list is complete');
+  await see('The proof is proved by the keys', words);
+});
+
+it.each([
+  ['a shorter stream', 'r', READERS],
+  ['another stream', 'r', GRANTS],
+  ['other facts', 'p', GRANTS],
+])('says nothing of a list whose proof is of %s', async (_what, letter, stream) => {
+  operator.add({ type: 'another' }, [[READERS, 1]]);
+  await answerAbsence(letter, stream, 0);
+  await open(`${SUBJECT_PAGE}/sharing`);
+  await press('Prove that the list is complete');
+  await see('The proof failed the verification');
+  await unsee('The list is complete');
+});
+
+it.each([
+  [0, 'The log has no grant on this subject to acme.'],
+  [1, 'The log has 1 grant on this subject to acme.'],
+])('proves %i grants to a tenant that may not read the subject', async (count, words) => {
+  for (let number = 1; number <= count; number++) operator.add({ type: 'another' }, [[GRANTS, number]]);
+  api.refuse(`GET ${OF_SUBJECT}/owners`, 403);
+  await answerAbsence('p', GRANTS, count);
+  await open(SUBJECT_PAGE);
+  await press('Prove that it was never shared with you');
+  await see('The proof is proved by the keys', words);
+});
+
+it('offers no such proof where the log has no map', async () => {
+  const message = api.refuse(`GET ${OF_SUBJECT}/owners`, 403);
+  await open(SUBJECT_PAGE);
+  await see(message);
+  await unsee('Prove that it was never shared with you');
+});
