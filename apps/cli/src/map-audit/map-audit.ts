@@ -7,7 +7,7 @@ import type { Entries, PublicLog } from './public-log';
 import { AuditRefusal } from './refusal';
 
 /** Keys that are inserted together. */
-const BATCH = 2_048;
+const BATCH = 16_384;
 
 /** A key that two entries carry: the operator logged one number of a stream twice. */
 export interface DoubledKey {

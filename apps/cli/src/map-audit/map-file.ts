@@ -39,6 +39,7 @@ export class MapFile implements RowReader {
       database.exec(`
         PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA synchronous = FULL;
+        PRAGMA cache_size = -65536;
         BEGIN EXCLUSIVE;
         CREATE TABLE IF NOT EXISTS audited (
           origin TEXT PRIMARY KEY, starts_at INTEGER NOT NULL, size INTEGER NOT NULL, hashes BLOB NOT NULL,
