@@ -126,7 +126,7 @@ async function sendBatch(
         await settle(line, result, isRepeated);
         done++;
       }
-      if (done < left.length) throw new ConnectionError('The answer broke off.');
+      if (done < left.length) throw new ConnectionError('The answer ended early.');
     } catch (error) {
       options.signal?.throwIfAborted();
       failures = done > 0 ? 1 : failures + 1;

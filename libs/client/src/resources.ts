@@ -149,7 +149,7 @@ export class PendingGrants extends Resource {
     return this.items('', PENDING_GRANT, {}, options);
   }
 
-  /** Confirms the grant. The caller must be another human than the requester. */
+  /** Confirms the grant. The caller must be a human other than the requester. */
   async confirm(grantId: string, options: CallOptions = {}): Promise<api.Grant> {
     return this.call('POST', `${pathOf(grantId)}/confirm`, GRANT, options, undefined, { grant_id: grantId });
   }

@@ -86,7 +86,7 @@ describe('linesOf', () => {
 
   it('ends after an idle time, and when the caller aborts', async () => {
     const silent = (): Response => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
-    await expect(linesIn(silent(), { idleMs: 5 })).rejects.toThrow('Nothing came for 5 ms.');
+    await expect(linesIn(silent(), { idleMs: 5 })).rejects.toThrow('No data arrived for 5 ms.');
     const stop = new AbortController();
     stop.abort(new RangeError('enough'));
     await expect(linesIn(silent(), { idleMs: 5, signal: stop.signal })).rejects.toThrow('enough');

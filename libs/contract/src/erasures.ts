@@ -208,7 +208,7 @@ export const ERASURES = operations('Erasure', '/v1/tenants/{tenant_id}/subjects/
     summary: 'Confirm and carry out an erasure',
     who: RULES.confirmErasure,
     description:
-      'Needs another human than the one who requested the erasure (403, or 422 if not human). The content is ' +
+      'Needs a human other than the one who requested the erasure (403, or 422 if not human). The content is ' +
       'destroyed when the response is sent; this cannot be undone. 409 unless the erasure is pending.',
     answers: { 200: erasureAnswer('The receipt.', DONE_ERASURE) },
     errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],

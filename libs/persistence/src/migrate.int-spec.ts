@@ -161,8 +161,8 @@ it('does not change a database whose log already had all its marks', async () =>
   const names = await migrate(created.url, (line) => told.push(line));
   expect(names).toContain('LogBackfill1700000000013');
   expect(told).toEqual([
-    expect.stringMatching(/^Left, once .* npm run tool -- db\/fill-provenance\.$/),
-    expect.stringMatching(/^Left, once .* INSERT INTO search_backfill /),
+    expect.stringMatching(/^Still to run, once .* npm run tool -- db\/fill-provenance\.$/),
+    expect.stringMatching(/^Still to run, once .* INSERT INTO search_backfill /),
   ]);
   const [, newest = ''] =
     /```sql\n(.*)\n```/.exec(readFileSync(join(__dirname, '../../../docs/upgrades.md'), 'utf8')) ?? [];

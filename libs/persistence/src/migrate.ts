@@ -129,7 +129,7 @@ async function findWorkLeft(
   );
   return [
     ...[...new Set(commands)].map(
-      (command) => `Left, once the last process of the release before has ended: ${command}.`,
+      (command) => `Still to run, once the last process of the previous release has stopped: ${command}.`,
     ),
     ...(copies === 0 ? [] : [`Left for the worker: it copies older entries into the feeds of ${copies} grants.`]),
     ...[...new Set(damaged)].map(

@@ -129,7 +129,7 @@ describe('ThreadPool', () => {
     const first = run('a');
     const second = refusalOf(run({ principalId: 'b', isGone: true }));
     await expect(run('c')).resolves.toMatchObject({ kind: 'done' });
-    await expect(second).resolves.toMatchObject({ message: expect.stringContaining('hung up') });
+    await expect(second).resolves.toMatchObject({ message: expect.stringContaining('disconnected') });
     await first;
     expect(ran.map(([principalId]) => principalId)).toEqual(['a', 'c']);
   });

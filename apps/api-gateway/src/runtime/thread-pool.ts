@@ -223,5 +223,5 @@ function tooLarge(): DomainError {
 }
 
 function gone(): DomainError {
-  return new DomainError('unavailable', 'The caller hung up before its work began.');
+  return new DomainError('unavailable', 'The client disconnected before its work began.');
 }

@@ -8,7 +8,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_BODY = 64_000_000;
 
 export const api = defineCommand({
-  about: 'The response is printed as JSON without verification. Retries and errors are those of every command.',
+  about: 'The response is printed as JSON without verification. Retries and errors work as in every command.',
   arguments: {
     method: { about: `${METHODS.join(', ')}.`, choices: METHODS, read: methodOf },
     path: { about: 'Path, such as /v1/tenants.', read: pathOf },

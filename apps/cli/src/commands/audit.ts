@@ -13,7 +13,7 @@ const PROGRESS_MS = 2_000;
 
 export const audit: Command = {
   about:
-    'It reads one consistent state with code of its own, and changes nothing. A difference is listed with its row, and the exit code is 1. Unusual but valid rows are listed as notices. The exit code is 2 if the database cannot be read. Progress is written to standard error, with the --from-index that continues an interrupted run.',
+    'It reads one consistent state with independent code, and changes nothing. A difference is listed with its row, and the exit code is 1. Unusual but valid rows are listed as notices. The exit code is 2 if the database cannot be read. Progress is written to standard error, with the --from-index that continues an interrupted run.',
   usage: '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N]',
   options: {
     'database-url': { value: 'URL', about: 'Database (default: DATABASE_URL).' },

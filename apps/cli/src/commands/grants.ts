@@ -84,7 +84,7 @@ async function* pendingOf(tenant: Tenant): AsyncGenerator<api.PendingGrant, void
 }
 
 export const pendingConfirm = defineCall({
-  about: 'Another human than the requester must confirm it.',
+  about: 'A human other than the requester must confirm it.',
   arguments: { grant: PENDING },
   call: ({ tenant }, { grant }) => tenant.pendingGrants.confirm(grant),
   text: grantText,

@@ -112,7 +112,7 @@ export const RIGHTS = {
   "POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay": 'tenant_reader',
   "POST /v1/webhook-subscriptions/{subscription_id}/test": 'tenant_reader',
   "POST /v1/tenants/{tenant_id}/transfer-offers": 'tenant_owner',
-  "POST /v1/tenants/{tenant_id}/transfer-offers, no tenant_owner is left, and account_admins act": 'tenant_owner',
+  "POST /v1/tenants/{tenant_id}/transfer-offers, the tenant has no tenant_owner left": 'tenant_owner',
   "GET /v1/tenants/{tenant_id}/transfer-offers": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/transfer-offers/{offer_id}": 'tenant_admin',
 } as const;

@@ -169,7 +169,7 @@ const VIEWS: readonly View[] = [
     view: '/t/acme/tenant',
     route: `GET ${TENANT}/principals`,
     data: ['alice you tenant_owner Human Account admin', 'carol tenant_editor Human Member Yes Active'],
-    empty: 'No member fits the filter',
+    empty: 'No member matches the filter',
   },
   {
     view: '/t/acme/tenant?show=usage',

@@ -918,7 +918,7 @@ export type Grant = {
 export type GrantChangedChange = {
   /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
   log_index: number;
-  /** The scopes or the end of a grant changed. */
+  /** The scopes or the expiry of a grant changed. */
   type: 'grant.changed';
   /** The grant. */
   grant_id: string;
@@ -1534,14 +1534,14 @@ export type Provenance = SnapshotHeader &
 export type PutMemberBody = {
   /** Only a human can be made `tenant_owner`. */
   role: Role;
-  /** Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself. */
+  /** Defaults to the recorded type. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself. */
   principal_type?: 'human' | 'service_account' | 'ai_agent' | null;
 };
 
 export type PutPrincipalBody = {
   /** Only a human can be made `tenant_owner`. */
   api_functional_role?: 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner' | null;
-  /** Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself. */
+  /** Defaults to the recorded type. A new record gets the type in the principal’s last token, otherwise `human`. Only a human `account_admin` can change another type back to `human`, and never for itself. */
   principal_type?: 'human' | 'service_account' | 'ai_agent' | null;
   /** Only a human `account_admin` can set `true`. */
   allow_counterparty_access?: boolean | null;
@@ -1586,7 +1586,7 @@ export type RefreshRequest = RefreshRequestData & {
   message: string | null;
   /** The reason why the owner declined; null unless it did. */
   decline_reason: string | null;
-  /** The snapshot to fulfil a `pending` request with: the latest, if each of `requested_paths` changed after the request and every such value has `current` evidence. Null: there is none. Absent unless the caller belongs to the owner, and if it is not known. See [/docs/provenance](/docs/provenance). */
+  /** The snapshot to fulfil a `pending` request with: the latest, if each of `requested_paths` changed after the request and every such value has `current` evidence. Null: there is none. Absent if the caller does not belong to the owner, or if the service did not compute it. See [/docs/provenance](/docs/provenance). */
   suggested_fulfilment?: {
     /** The latest snapshot of the subject. */
     snapshot_id: string;
@@ -2406,7 +2406,7 @@ export type DiffVersionsQuery = DiffSnapshotsQuery & {
 export type DiffSnapshotsQuery = {
   /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** Accepted by every snapshot read; has no effect here. */
   view?: 'full' | 'header';
@@ -2426,7 +2426,7 @@ export type ListUpdatesQuery = PageQuery & {
 export type GetSubjectQuery = {
   /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** Accepted by every snapshot read; has no effect here. */
   view?: 'full' | 'header';
@@ -2439,7 +2439,7 @@ export type GetSubjectQuery = {
 export type GetLatestSnapshotQuery = {
   /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** `header` omits the envelope. */
   view?: 'full' | 'header';
@@ -2452,7 +2452,7 @@ export type GetLatestSnapshotQuery = {
 export type GetSnapshotVersionQuery = {
   /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** `header` omits the envelope. */
   view?: 'full' | 'header';
@@ -2474,7 +2474,7 @@ export type ListSnapshotsQuery = PageQuery & {
   view?: 'full' | 'header';
   /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` says if that reached version 1. */
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
   from?: string;

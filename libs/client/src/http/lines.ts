@@ -33,7 +33,7 @@ export async function* linesOf(response: Response, options: BodyOptions): AsyncG
     }
     requireBounded(bytes, options);
   }
-  if (begun.join('') !== '') throw new ConnectionError('The answer broke off.');
+  if (begun.join('') !== '') throw new ConnectionError('The answer ended early.');
 }
 
 /** Reads the whole text of a body. Throws as {@link linesOf}. */
@@ -90,14 +90,14 @@ async function readWithin(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const idle = new Promise<never>((_, reject) => {
     if (idleMs === undefined) return;
-    timer = setTimeout(() => reject(new ConnectionError(`Nothing came for ${idleMs} ms.`)), idleMs);
+    timer = setTimeout(() => reject(new ConnectionError(`No data arrived for ${idleMs} ms.`)), idleMs);
   });
   try {
     return await unlessAborted(Promise.race([reader.read(), idle]), signal);
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ConnectionError) throw cause;
-    throw new ConnectionError(`The answer broke off (${reasonText(cause)}).`, { cause });
+    throw new ConnectionError(`The answer ended early (${reasonText(cause)}).`, { cause });
   } finally {
     clearTimeout(timer);
   }

@@ -135,7 +135,7 @@ export class Transport {
     const { signal, timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS } = options;
     signal?.throwIfAborted();
     const deadline = new AbortController();
-    const late = new Late(`Nothing came for ${timeoutMs} ms.`);
+    const late = new Late(`No data arrived for ${timeoutMs} ms.`);
     const timer = setTimeout(() => deadline.abort(late), timeoutMs);
     const either = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
     try {

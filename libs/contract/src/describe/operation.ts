@@ -109,7 +109,7 @@ interface ReadFacts extends Facts {
 }
 type BothForms<Id extends string> = Id | `${Id}AcrossTenants`;
 
-/** Creates reads by id in two forms each: for the tenant in the path, and through any tenant of the caller that may. */
+/** Creates reads by id in two forms each: for the tenant in the path, and through any tenant of the caller that has access. */
 export function reads<const Id extends string>(
   tag: string,
   all: Readonly<Record<Id, ReadFacts>>,
@@ -122,7 +122,7 @@ export function reads<const Id extends string>(
         ...facts,
         route: `GET ${path}`,
         who: inAnyTenant(facts.who),
-        summary: globalSummary ?? `${facts.summary}, through any tenant of the caller that may`,
+        summary: globalSummary ?? `${facts.summary}, through any tenant of the caller that has access`,
       },
     ] as const,
   ]);

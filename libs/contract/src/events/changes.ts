@@ -67,7 +67,7 @@ export const CHANGE_VIEWS = {
   }),
   'grant.changed': view('GrantChangedChange', {
     ...place,
-    type: constant('grant.changed').described('The scopes or the end of a grant changed.'),
+    type: constant('grant.changed').described('The scopes or the expiry of a grant changed.'),
     ...granted,
     ...aboutGranted,
     scopes: listOf(f.oneOf<string>(SCOPES)).described('The reads that the grant permits after the change; sorted.'),

@@ -187,7 +187,7 @@ export const DELIVERIES = operations('Webhook subscriptions', '/v1/webhook-subsc
     route: 'POST /deliveries/{delivery_id}/redeliver',
     summary: 'Send a finished delivery again',
     who: RULES.useWebhooks,
-    description: 'The delivery keeps its `webhook-id`. Its retry schedule restarts, and attempts are numbered on.',
+    description: 'The delivery keeps its `webhook-id`. Its retry schedule restarts; the attempt numbers continue.',
     answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(REDELIVERED)) },
     errors: ['not_found', 'conflict'],
   },

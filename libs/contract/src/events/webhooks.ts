@@ -200,7 +200,7 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'subject.erased': {
     when:
-      'Versions of a subject were erased that the tenant owns, may read by a live grant, or was shown. Erase ' +
+      'Versions of a subject were erased. The tenant owns the subject, may read it by a live grant, or was shown one of the versions. Erase ' +
       'your copies of them.',
     data: SubjectErasedData,
     example: subjectErasedData({ ...ERASURE, erasedAt: new Date('2026-01-20T09:00:00Z') }),
@@ -214,7 +214,7 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'grant.created': { when: 'The tenant issued or received a grant.', ...GRANT_EVENT },
   'grant.changed': {
-    when: 'The scopes or the end of a grant that the tenant issued or received changed.',
+    when: 'The scopes or the expiry of a grant that the tenant issued or received changed.',
     ...GRANT_EVENT,
   },
   'grant.revoked': { when: 'A grant that the tenant issued or received was revoked.', ...GRANT_EVENT },

@@ -138,7 +138,7 @@ export const LOG_PROOFS = {
       summary: 'Prove that a snapshot is in the transparency log',
       who: RULES.readById,
       globalSummary:
-        'Prove that a snapshot is in the transparency log, through any tenant of the caller that may read it',
+        'Prove that a snapshot is in the transparency log, through any tenant of the caller that has access',
       query: LogProofQuery,
       ...SNAPSHOT_PROOF,
     },

@@ -263,12 +263,12 @@ export const GRANTS = operations('Grants', '/v1/tenants/{tenant_id}', {
   },
   changeGrant: {
     route: 'PATCH /grants/{grant_id}',
-    summary: 'Change the scopes, end or purpose of a grant',
+    summary: 'Change the scopes, expiry or purpose of a grant',
     who: RULES.manageGrants,
     body: ChangeGrantBody,
     description:
-      'The change takes effect immediately. A change of scopes or end is stored and logged with the previous ' +
-      'values; `…/access-history` lists the periods. An update without a difference is not recorded. 409 unless ' +
+      'The change takes effect immediately. A change of scopes or expiry is stored and logged with the previous ' +
+      'values; `…/access-history` lists the periods. A request that changes nothing is not recorded. 409 unless ' +
       'the grant is active. Widening a grant on all subjects also returns 409 while `grant_confirmation` is ' +
       '`required`.',
     answers: { 200: answer('The grant after the change.', Grant, Grant.of(ACME_TO_BETA)) },

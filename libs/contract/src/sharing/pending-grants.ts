@@ -69,8 +69,8 @@ export const PENDING_GRANTS = operations('Grants', '/v1/tenants/{tenant_id}/pend
     summary: 'Confirm and create a grant on all subjects',
     who: RULES.confirmGrants,
     description:
-      'Needs another human than the one who requested the grant (403, or 422 if not human). 409 unless the ' +
-      'request is pending, and while the grantee has an active grant on all subjects.',
+      'Needs a human other than the one who requested the grant (403, or 422 if not human). 409 unless the ' +
+      'request is pending, and 409 while the grantee has an active grant on all subjects.',
     answers: { 200: answer('The grant.', Grant, Grant.of(TO_ALL)) },
     errors: ['not_found', 'conflict', 'human_principal_required'],
     examples: EXAMPLE,

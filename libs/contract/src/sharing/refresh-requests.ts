@@ -90,8 +90,8 @@ export const RefreshRequest = view('RefreshRequest', {
     .optional()
     .described(
       'The snapshot to fulfil a `pending` request with: the latest, if each of `requested_paths` changed after ' +
-        'the request and every such value has `current` evidence. Null: there is none. Absent unless the caller ' +
-        'belongs to the owner, and if it is not known. See [/docs/provenance](/docs/provenance).',
+        'the request and every such value has `current` evidence. Null: there is none. Absent if the caller ' +
+        'does not belong to the owner, or if the service did not compute it. See [/docs/provenance](/docs/provenance).',
     ),
 });
 

@@ -181,7 +181,7 @@ export const DIFFS = reads('Diff', {
     path: '/snapshots/{from_snapshot_id}/diff/{to_snapshot_id}',
     summary: 'Compare two snapshots of one subject by their ids',
     who: RULES.readDiff,
-    globalSummary: 'Compare two snapshots by their ids, through any tenant of the caller that may',
+    globalSummary: 'Compare two snapshots by their ids, through any tenant of the caller that has access',
     query: DiffQuery,
     answers: { 200: answer(CHANGED, Diff, EXAMPLE) },
     etag: ETAG,

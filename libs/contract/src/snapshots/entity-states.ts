@@ -98,7 +98,7 @@ export const ENTITY_STATES = operations('Initial state', '/v1/tenants/{tenant_id
       'everything again; stored lines return 200.\n\nEach line counts as one request against the rate limit. If ' +
       'the limit is reached, the batch waits for the next minute, for at most 60 seconds in total. After that, ' +
       'each line above the limit has the status 429 and `retry_after`: send only these lines again. If no line ' +
-      'ends within 30 seconds, the last result is 408. `Idempotency-Key` is not allowed, because `snapshot_id` ' +
+      'arrives completely within 30 seconds, the last result is 408. `Idempotency-Key` is not allowed, because `snapshot_id` ' +
       'identifies a line.',
     answers: { 200: BATCH_RESULTS },
     takesNoKey: true,

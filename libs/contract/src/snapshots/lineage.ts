@@ -127,7 +127,7 @@ export const LINEAGE = operations('Snapshot reads', '/v1', {
   },
   listHistoryAcrossTenants: {
     route: 'GET /subjects/{subject_type}/{subject_id}/history',
-    summary: "List a subject's snapshots, through any tenant of the caller that may",
+    summary: "List a subject's snapshots, through any tenant of the caller that has access",
     who: inAnyTenant(RULES.readLineage),
     ...historyOf('global', history),
   },
@@ -146,7 +146,7 @@ export const LINEAGE = operations('Snapshot reads', '/v1', {
   },
   getChainProofAcrossTenants: {
     route: 'GET /subjects/{subject_type}/{subject_id}/chain-proof',
-    summary: "Prove a subject's chain, through any tenant of the caller that may",
+    summary: "Prove a subject's chain, through any tenant of the caller that has access",
     who: inAnyTenant(RULES.readLineage),
     ...chainProofOf('global', chainProof),
   },

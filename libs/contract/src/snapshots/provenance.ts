@@ -101,7 +101,7 @@ export const PROVENANCE_READS = reads('Snapshot reads', {
     path: '/subjects/{subject_type}/{subject_id}/provenance',
     summary: 'Show the origin of each value: its version, time and evidence',
     who: RULES.readLineage,
-    globalSummary: 'Show the origin of each value, through any tenant of the caller that may',
+    globalSummary: 'Show the origin of each value, through any tenant of the caller that has access',
     query: ProvenanceQuery,
     page: LIST_LIMITS,
     description:

@@ -17,7 +17,7 @@ const verify = {
     .optional()
     .described(
       'The number of parents that `verify=chain` checks, up to a limit of the server. A small number says ' +
-        'little about older versions. `all` goes as far as the server allows; `chain.complete` says if that ' +
+        'little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that ' +
         'reached version 1.',
     ),
 };

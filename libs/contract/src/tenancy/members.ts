@@ -10,7 +10,7 @@ const status = f.oneOf(MEMBER_STATUSES);
 const sentType = f.principalType
   .optional()
   .described(
-    'Left out: as recorded. A new record gets the type in the principal’s last token, otherwise `human`. Only ' +
+    'Defaults to the recorded type. A new record gets the type in the principal’s last token, otherwise `human`. Only ' +
       'a human `account_admin` can change another type back to `human`, and never for itself.',
   );
 
@@ -128,8 +128,8 @@ const WHO_MAY_WHAT =
   'A caller cannot assign a role above its own. Only an owner can change the record of a `tenant_owner`. A ' +
   'human `account_admin` is exempt from both rules; an `account_admin` who is not an owner can change only ' +
   '`allow_counterparty_access` of a `tenant_owner`. The last `tenant_owner` cannot be removed (409). ' +
-  'Assigning `tenant_owner`, and everything reserved for a human `account_admin`, needs a human by record ' +
-  'and by token (422).\n\nA new or removed principal is invited: it is `pending` and has no right until it ' +
+  'Assigning `tenant_owner`, and everything reserved for a human `account_admin`, needs a caller that ' +
+  'is human in its record and in its token (422 otherwise).\n\nA new or removed principal is invited: it is `pending` and has no right until it ' +
   'accepts. With `MEMBERSHIP_CONSENT=trusted`, a principal of the deployment’s identity project becomes a ' +
   'member immediately. Missing fields default to `tenant_reader`, `member` and no counterparty access. A ' +
   'principal that blocks the tenant is not added (409). See [/docs/membership](/docs/membership).';

@@ -74,7 +74,7 @@ function lengthOf(type: ElementType, value: unknown): number {
       if (typeof value === 'string') return UUID_BYTES;
       break;
   }
-  throw new TypeError(`A ${typeof value} is no ${type}`);
+  throw new TypeError(`A ${typeof value} is not a value of type ${type}`);
 }
 
 function writeElement(buffer: Buffer, at: number, type: ElementType, value: unknown): void {

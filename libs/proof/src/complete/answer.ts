@@ -28,7 +28,7 @@ const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, tru
 export async function verifyMapAnswer(answer: Members, trust: MapTrust): Promise<Proved> {
   const [, verify] = ANSWERS.find(([member]) => answer.has(member)) ?? [];
   if (verify !== undefined) return verify(answer, trust);
-  throw new UnreadableError('not_newest', 'The proof is of no version, no grant and no stream.');
+  throw new UnreadableError('not_newest', 'The proof is not about a version, a grant or a stream.');
 }
 
 async function verifyLatest(answer: Members, trust: MapTrust): Promise<Proved> {

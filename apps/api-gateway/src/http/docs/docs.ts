@@ -55,7 +55,7 @@ const TAGS = {
   Updates: 'Later versions, written as RFC 6902 patches: first proposed, then applied.',
   'Snapshot reads':
     'The latest version, a version by number or id, history, proofs and export. Each read has a form for one ' +
-    'tenant, and a global form that uses any tenant of the caller that may read.',
+    'tenant, and a global form that uses any tenant of the caller that has access.',
   Diff: 'The difference between two snapshots of a subject.',
   Grants: 'Permissions for another tenant to read a subject, with named scopes.',
   'Refresh requests': 'Requests to the owner to publish a newer snapshot, or to confirm the latest one.',

@@ -8,7 +8,7 @@ const MAX_PROCESSES = 9_999;
 
 export const doctor = defineCommand({
   about:
-    'It runs the checks of startup and readiness, and more, with the environment of a process. Beside npm start, it uses those settings. It changes nothing. If a check fails, it says what to do, and the exit code is 1.',
+    'It runs the checks of startup and readiness, and more, with the environment of a process. While npm start runs, it uses the settings of npm start. It changes nothing. If a check fails, it says what to do, and the exit code is 1.',
   options: {
     gateways: {
       value: 'N',

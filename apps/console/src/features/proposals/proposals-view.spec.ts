@@ -206,7 +206,7 @@ describe('a new proposal', () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await go(`${SUBJECT}/proposals`);
-    await see('This page has unsent changes of acme-corp.');
+    await see('This page has unsent changes to acme-corp.');
     await press('Continue with them');
     expect((await field('legal_name')).value).toBe('New AG');
     await press('JSON');

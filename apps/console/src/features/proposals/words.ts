@@ -19,7 +19,7 @@ export const TEXT = {
   noneOfSubject: 'Change the latest version in a form or as JSON. Your changes are proposed as a patch.',
   toSubjects: 'Choose a subject',
   firstPaths: (paths: readonly string[], more: number) => paths.join(', ') + (more > 0 ? ` and ${more} more` : ''),
-  unsent: (subjectId: string) => `This page has unsent changes of ${subjectId}.`,
+  unsent: (subjectId: string) => `This page has unsent changes to ${subjectId}.`,
   goOn: 'Continue with them',
   discard: 'Discard them',
 
@@ -143,7 +143,7 @@ export const TEXT = {
 
   leaveTitle: 'Leave with unsent changes?',
   leaveText: (subjectId: string) =>
-    `Your changes of ${subjectId} are not proposed. This page can keep them while it is open.`,
+    `Your changes to ${subjectId} have not been proposed. This page can keep them while it is open.`,
   stay: 'Stay',
   leaveKeep: 'Leave, and keep them',
   leaveDiscard: 'Leave, and discard them',
@@ -183,7 +183,7 @@ export const TEXT = {
     `The proposal is based on version ${base}, but the latest version is ${head}. It can no longer be applied. Rebase it onto the latest version.`,
   since: (base: number, head: number) => `Changes from version ${base} to ${head}`,
   alsoHere: 'the proposal changes this too',
-  nothingSince: 'Nothing changed that a proposal can change.',
+  nothingSince: 'No part that a proposal can change is different.',
   makeAnew: (version: number) => `Rebase onto version ${version}`,
   doesNotFit: 'The operations do not fit the base version:',
 } as const;

@@ -84,7 +84,7 @@ describe('the attributes', () => {
 
   it('say that nothing fits', async () => {
     await open(`${PAGE}?find=nothing+of+that`);
-    await see('No value fits');
+    await see('No value matches');
     await press('Clear');
     await see('4 values');
     expect(address()).toBe(PAGE);

@@ -133,7 +133,7 @@ export const TEXT = {
   differs: 'The service states a value that differs from the verified content',
   noLineage: 'The origin and the evidence of values are shown only to tenants that may read all versions.',
   noValues: 'The attributes are empty.',
-  noneFits: 'No value fits',
+  noneFits: 'No value matches',
   clear: 'Clear',
   roles: {
     primary: 'primary',

@@ -49,7 +49,7 @@ export const TEXT = {
   noneReader: 'A tenant_editor can create the first subject of this tenant.',
   noneGranted: 'Nothing is shared with you',
   noneGrantedText: 'To share a subject, its owner needs the id of this tenant:',
-  noneOfFilter: 'No subject fits these filters',
+  noneOfFilter: 'No subject matches these filters',
   recent: 'Recent changes',
   feed: { opening: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', ended: 'Not live' },
   noRecent: 'There are no recent changes that this tenant may see. New changes appear here.',

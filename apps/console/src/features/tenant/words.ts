@@ -103,7 +103,7 @@ export const TEXT = {
     accountText: 'An account admin gives roles and access to everyone, whatever its own role.',
     nothing: 'Nothing is changed yet.',
     show: 'Status',
-    empty: 'No member fits the filter',
+    empty: 'No member matches the filter',
   },
 
   offers: {
@@ -241,7 +241,7 @@ export const TEXT = {
     nothing: 'nothing',
     request: 'Request',
     empty: 'There are no records yet',
-    emptyFiltered: 'No record fits these filters so far',
+    emptyFiltered: 'No record matches these filters so far',
   },
 
   disclosures: {

@@ -82,7 +82,7 @@ it('a period is replayed in parts', async () => {
   await open(HOOK_PAGE);
   await press('Replay a period');
   await press('Send again');
-  await see('Enter a start.');
+  await see('Enter a start time.');
   expect(api.sent()).toEqual([]);
   await fill('From', '2026-01-01T00:00');
   await fill('To', '2026-02-01T00:00');
@@ -118,7 +118,7 @@ it.each([
 ])('deliveries are listed by the address: %s', async (search, query) => {
   api.answer(DELIVERIES, { items: [] });
   await open(HOOK_PAGE + search);
-  await see('No delivery fits these filters');
+  await see('No delivery matches these filters');
   expect(api.asked(DELIVERIES)).toContainEqual({ ...query, limit: '200' });
 });
 

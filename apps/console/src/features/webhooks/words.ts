@@ -84,7 +84,8 @@ export const TEXT = {
     create: 'Subscribe to events',
     change: 'Change the subscription',
     url: 'Address',
-    urlHint: 'The service sends events to it by POST. It takes https, or http on this machine if the service is local.',
+    urlHint:
+      'The service sends events to it by POST. The address must begin with https, or with http on this machine if the service runs locally.',
     urlFault: 'Enter the whole address, for example https://hooks.example.com/iss',
     events: 'Events',
     all: 'All',
@@ -155,7 +156,7 @@ export const TEXT = {
   openOf: (type: string) => `Open the delivery of ${type}`,
   noDeliveries: 'Nothing was sent yet',
   noDeliveriesText: 'Send a test to see whether the receiver answers.',
-  noneFits: 'No delivery fits these filters',
+  noneFits: 'No delivery matches these filters',
 
   success: 'Attempts by time',
   latencyPlot: 'Latency of attempts',
@@ -166,7 +167,7 @@ export const TEXT = {
     `${COUNT.format(good)} of ${COUNT.format(all)} ${all === 1 ? 'attempt' : 'attempts'} succeeded (${Math.floor((good / all) * 100)} %).`,
   latencySaid: (half: number, most: number, slowest: number) =>
     `Median ${MILLISECONDS.format(half)} ms, 95th percentile ${MILLISECONDS.format(most)} ms, slowest ${MILLISECONDS.format(slowest)} ms.`,
-  ofNewest: (count: number) => `Only the newest ${COUNT.format(count)} deliveries that fit are counted.`,
+  ofNewest: (count: number) => `Only the newest ${COUNT.format(count)} matching deliveries are counted.`,
 
   delivery: {
     title: 'Delivery',
@@ -198,6 +199,6 @@ export const TEXT = {
     more: 'There are more.',
     goOn: 'Send the rest',
     close: 'Close',
-    noFrom: 'Enter a start.',
+    noFrom: 'Enter a start time.',
   },
 } as const;

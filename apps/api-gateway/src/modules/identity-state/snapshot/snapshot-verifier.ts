@@ -90,7 +90,8 @@ export class SnapshotVerifier {
     const links: CheckedLink[] = [];
     let version = below;
     while (links.length < count && version > 1) {
-      if (asker.isGone === true) throw new DomainError('unavailable', 'The caller hung up while a chain was verified.');
+      if (asker.isGone === true)
+        throw new DomainError('unavailable', 'The client disconnected while a chain was verified.');
       if (performance.now() > endsAtMs) throw tooLong(verifyDeadlineMs, links.length);
       const batch = await this.lineage.below(subject, version, count - links.length);
       links.push(
