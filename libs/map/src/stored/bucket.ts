@@ -1,4 +1,3 @@
-import { concatBytes } from '@iss/tlog';
 import { MapError } from '../errors';
 import { KEY_SIZE } from '../limits';
 import { requireIndexes } from '../tree/indexes';
@@ -20,7 +19,19 @@ const MAX_INDEX = 2 ** (8 * INDEX_SIZE) - 1;
 
 /** Writes the keys of a bucket, ascending. Each log index of a key is a record: the key, and the index as 5 big-endian bytes. */
 export function formatBucket(keys: readonly StoredKey[]): Uint8Array {
-  return concatBytes(...keys.flatMap(({ key, logIndexes }) => logIndexes.flatMap((index) => [key, indexBytes(index)])));
+  const content = new Uint8Array(RECORD_SIZE * keys.reduce((count, { logIndexes }) => count + logIndexes.length, 0));
+  const view = new DataView(content.buffer);
+  let at = 0;
+  for (const { key, logIndexes } of keys) {
+    for (const index of logIndexes) {
+      if (index > MAX_INDEX) throw malformed(`a log index is above ${MAX_INDEX}`);
+      content.set(key, at);
+      view.setUint8(at + KEY_SIZE, Math.floor(index / 2 ** 32));
+      view.setUint32(at + KEY_SIZE + 1, index % 2 ** 32);
+      at += RECORD_SIZE;
+    }
+  }
+  return content;
 }
 
 /**
@@ -56,15 +67,6 @@ export function findInBucket(content: Uint8Array, prefix: Uint8Array, logIndex: 
 /** Returns the leaves of the map for the keys of a bucket. */
 export function leavesOf(keys: readonly StoredKey[]): MapLeaf[] {
   return keys.map(({ key, logIndexes }) => ({ key, value: valueOf(logIndexes) }));
-}
-
-function indexBytes(index: number): Uint8Array {
-  if (index > MAX_INDEX) throw malformed(`a log index is above ${MAX_INDEX}`);
-  const bytes = new Uint8Array(INDEX_SIZE);
-  const view = new DataView(bytes.buffer);
-  view.setUint8(0, Math.floor(index / 2 ** 32));
-  view.setUint32(1, index % 2 ** 32);
-  return bytes;
 }
 
 function readIndex(content: Uint8Array, at: number): number {

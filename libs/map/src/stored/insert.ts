@@ -35,7 +35,7 @@ interface Loaded {
  * @throws MapError `malformed` for an invalid key, log index or row
  */
 export async function insertKeys(added: readonly NewKey[], reader: RowReader): Promise<MapChange> {
-  const keys = merge([], added);
+  const keys = sort(added);
   return new Insertion(await load(keys, reader)).run(keys);
 }
 
@@ -127,10 +127,7 @@ class Insertion {
     if ((before.length === 0) !== (region.hash === null)) {
       throw new MapError('malformed', `The map lacks its bucket at bit ${bit} of a key.`);
     }
-    const after = merge(
-      before,
-      keys.flatMap(({ key, logIndexes }) => logIndexes.map((logIndex) => ({ key, logIndex }))),
-    );
+    const after = union(before, keys);
     this.added += after.length - before.length;
     if (after.length > MAX_BUCKET_KEYS && before.length > 0) this.deleted.push(path);
     return this.writeRegion(after, bit, end);
@@ -153,19 +150,40 @@ class Insertion {
   }
 }
 
-/** Returns sorted keys with the new ones, each once. */
-function merge(before: readonly StoredKey[], added: readonly NewKey[]): StoredKey[] {
-  const sorted = [...before];
-  const named = new Map(sorted.map((stored, at) => [nameOf(stored.key), at]));
+/** Returns new keys in ascending order, each once. */
+function sort(added: readonly NewKey[]): StoredKey[] {
+  const byName = new Map<string, StoredKey>();
   for (const { key, logIndex } of added) {
-    const at = named.get(nameOf(requireKey(key)));
-    const logIndexes = at === undefined ? [] : (sorted[at]?.logIndexes ?? []);
-    const stored = { key, logIndexes: [...new Set([...logIndexes, logIndex])].sort((one, other) => one - other) };
-    requireIndexes(stored.logIndexes, Number.MAX_SAFE_INTEGER);
-    if (at === undefined) named.set(nameOf(key), sorted.push(stored) - 1);
-    else sorted[at] = stored;
+    const name = nameOf(requireKey(key));
+    const logIndexes = joined(byName.get(name)?.logIndexes ?? [], [logIndex]);
+    byName.set(name, { key, logIndexes });
   }
-  return sorted.sort((one, other) => compareKeys(one.key, other.key));
+  return [...byName.values()].sort((one, other) => compareKeys(one.key, other.key));
+}
+
+/** Returns the keys of two ascending lists in ascending order, each once. */
+function union(before: readonly StoredKey[], added: readonly StoredKey[]): StoredKey[] {
+  const all: StoredKey[] = [];
+  let place = 0;
+  for (const next of added) {
+    for (let old = before[place]; old !== undefined && compareKeys(old.key, next.key) < 0; old = before[place]) {
+      all.push(old);
+      place++;
+    }
+    const same = before[place];
+    const isSame = same !== undefined && compareKeys(same.key, next.key) === 0;
+    all.push(isSame ? { key: same.key, logIndexes: joined(same.logIndexes, next.logIndexes) } : next);
+    if (isSame) place++;
+  }
+  all.push(...before.slice(place));
+  return all;
+}
+
+/** Returns log indexes in ascending order, each once. */
+function joined(before: readonly number[], added: readonly number[]): number[] {
+  const logIndexes = [...new Set([...before, ...added])].sort((one, other) => one - other);
+  requireIndexes(logIndexes, Number.MAX_SAFE_INTEGER);
+  return logIndexes;
 }
 
 /** Separates sorted keys by a bit. */

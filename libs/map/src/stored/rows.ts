@@ -22,7 +22,9 @@ export function pathOf(key: Uint8Array, bits: number): Uint8Array {
 
 /** Returns a path as the name of a row in memory. */
 export function nameOf(path: Uint8Array): string {
-  return String.fromCharCode(...path);
+  let name = '';
+  for (let at = 0; at < path.length; at++) name += String.fromCharCode(path[at] ?? 0);
+  return name;
 }
 
 /** Returns each path once. */

@@ -25,11 +25,17 @@ const TILE = 3;
 
 /** Writes a tile: its regions in preorder, each a byte for its kind and the hash, if it has one. */
 export function formatTile(region: Region): Uint8Array {
-  if (region.kind === 'split') {
-    return concatBytes(Uint8Array.of(SPLIT), formatTile(region.zero), formatTile(region.one));
-  }
-  if (region.hash === null) return Uint8Array.of(EMPTY);
-  return concatBytes(Uint8Array.of(region.kind === 'bucket' ? BUCKET : TILE), region.hash);
+  const parts: (number | Uint8Array)[] = [];
+  const add = (part: Region): void => {
+    if (part.kind === 'split') {
+      parts.push(SPLIT);
+      add(part.zero);
+      add(part.one);
+    } else if (part.hash === null) parts.push(EMPTY);
+    else parts.push(part.kind === 'bucket' ? BUCKET : TILE, part.hash);
+  };
+  add(region);
+  return concatBytes(...parts.map((part) => (typeof part === 'number' ? Uint8Array.of(part) : part)));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { concatBytes, leafHash, rootOfLeaves, sha256 } from '@iss/tlog';
+import { rootOfLeaves, sha256 } from '@iss/tlog';
 import { MapError } from '../errors';
 import { KEY_SIZE } from '../limits';
 
@@ -8,28 +8,42 @@ export interface MapLeaf {
   readonly value: Uint8Array;
 }
 
+// Messages, each shared by all calls: a call hashes its message before it ends.
+const indexMessage = new Uint8Array(9);
+const indexView = new DataView(indexMessage.buffer);
+const leafMessage = new Uint8Array(64);
+const innerMessage = new Uint8Array(65);
+
 /**
  * Returns the value of a key: the RFC 6962 root of the list of log indexes that carry it, ascending. Each leaf's data is
  * an index as a big-endian uint64.
  */
 export function valueOf(logIndexes: readonly number[]): Uint8Array {
-  return rootOfLeaves(
-    logIndexes.map((index) => {
-      const bytes = new Uint8Array(8);
-      new DataView(bytes.buffer).setBigUint64(0, BigInt(index));
-      return leafHash(bytes);
-    }),
-  );
+  const [first, ...others] = logIndexes;
+  if (first !== undefined && others.length === 0) return indexHash(first);
+  return rootOfLeaves(logIndexes.map(indexHash));
+}
+
+/** Returns the RFC 6962 leaf hash of a log index. */
+function indexHash(index: number): Uint8Array {
+  indexView.setUint32(1, Math.floor(index / 2 ** 32));
+  indexView.setUint32(5, index % 2 ** 32);
+  return sha256(indexMessage);
 }
 
 /** Returns SHA-256(key ‖ value). */
 export function mapLeafHash({ key, value }: MapLeaf): Uint8Array {
-  return sha256(concatBytes(requireKey(key), value));
+  leafMessage.set(requireKey(key));
+  leafMessage.set(value, KEY_SIZE);
+  return sha256(leafMessage);
 }
 
 /** Returns SHA-256(left ‖ right ‖ bit), where the children differ first at this bit of their keys. */
 export function innerHash(left: Uint8Array, right: Uint8Array, bit: number): Uint8Array {
-  return sha256(concatBytes(left, right, Uint8Array.of(bit)));
+  innerMessage.set(left);
+  innerMessage.set(right, 32);
+  innerMessage[64] = bit;
+  return sha256(innerMessage);
 }
 
 /** Returns the root of the empty map: SHA-256 of the empty string. */
