@@ -53,7 +53,7 @@ export async function proveNewest(
   const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint', now);
   if (maxAgeMs !== undefined) requireFresh(verified, policy, maxAgeMs, now);
   const { checkpoint } = verified;
-  const publicKey = mapJudged('The VRF key', () => parseVrfPublicKey(vrfKey));
+  const publicKey = publicKeyOf(vrfKey);
   const { origin } = checkpoint;
   return mapJudged(`The map of ${checkpoint.size} entries`, () => {
     const trust = { group: nobleGroup, publicKey, origin, tree: checkpoint };
@@ -63,6 +63,14 @@ export async function proveNewest(
     const output = vrfVerify(nobleGroup, publicKey, vrfInput(origin, stream, number), lookUp.vrfProof);
     return { verified, number, head: { logIndex, key: encodeBase64Url(keyOfOutput(output)) } };
   });
+}
+
+/** The last key. The same bytes are returned for it, because a table of multiples belongs to them. */
+let lastKey: { readonly text: string; readonly bytes: Uint8Array } | undefined;
+
+function publicKeyOf(text: string): Uint8Array {
+  if (lastKey?.text !== text) lastKey = { text, bytes: mapJudged('The VRF key', () => parseVrfPublicKey(text)) };
+  return lastKey.bytes;
 }
 
 const FAILURES: Readonly<Record<MapErrorCode, VerificationFailure | null>> = {
