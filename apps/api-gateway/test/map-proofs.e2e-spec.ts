@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Members } from '@iss/proof';
 import { verifyMapAnswer } from '@iss/proof/complete';
 import { parsePolicy, type Policy } from '@iss/tlog';
-import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../../../tools/testing/vrf-key';
+import { Client } from 'pg';
+import { TEST_VRF_KEY, TEST_VRF_SECRET, vrfSecretOf } from '../../../tools/testing/vrf-key';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 import { publishLog } from './publish-log';
 
@@ -10,6 +12,7 @@ const TENANT = '/v1/tenants/acme';
 const KIND = 'organization';
 
 let gateway: TestGateway;
+let sql: Client;
 let policy: Policy;
 let subjectId: string;
 
@@ -23,9 +26,16 @@ beforeAll(async () => {
   gateway = await startGateway({ LOG_VRF_KEY: TEST_VRF_SECRET });
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
   await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'bank', name: 'Bank' }).expect(201);
+  sql = new Client({ connectionString: gateway.databaseUrl });
+  await sql.connect();
+  // A test takes back what triggers keep.
+  await sql.query('SET session_replication_role = replica');
   await publish();
 }, 60_000);
-afterAll(() => gateway?.close());
+afterAll(async () => {
+  await sql?.end();
+  await gateway?.close();
+});
 beforeEach(() => {
   subjectId = `subject-${randomUUID()}`;
 });
@@ -92,4 +102,104 @@ it('proves which streams of a subject and a tenant have ended', async () => {
   const revoked = (await get(state.replace('acme', 'bank'), 'bob').expect(200)).body;
   expect(revoked).toMatchObject({ state: 'revoked', number: 2 });
   expect(await verify(revoked)).toMatchObject({ kind: 'grant_state', state: 'revoked' });
+});
+
+it('proves the published map while newer rows are written', async () => {
+  await write(1);
+  const size = await publish();
+  const lines = Array.from({ length: 150 }, () => `${JSON.stringify(envelope())}\n`).join('');
+  const batch = gateway.as('alice', 'post', `${TENANT}/entity-states/batch`);
+  await batch.type('application/x-ndjson').send(lines).expect(200);
+  await publish();
+  await write(2);
+  await publish();
+  await sql.query('DELETE FROM log_checkpoints WHERE size > $1', [size]);
+  await waitFor(async () => (await get('/log/checkpoint')).text.split('\n')[1] === String(size));
+  const { body } = await get(`${subject()}/latest-proof?as_of_size=${size}`).expect(200);
+  expect(body).toMatchObject({ snapshot_version: 1, map: { map_root: { log_index: size - 1 } } });
+  expect(await verify(body)).toMatchObject({ snapshot_version: 1 });
+  const { body: none } = await get(`${subject()}/absence-proof?stream=v`).expect(200);
+  expect(none.number).toBe(2);
+  expect(await verify(none)).toMatchObject({ number: 2 });
+  expect((await get(`${subject()}/latest-proof`).expect(404)).body.error.code).toBe('not_logged_yet');
+  await publish();
+  await waitFor(async () => (await get(`${subject()}/latest-proof`)).body.snapshot_version === 2);
+});
+
+it('refuses a size without the versions in their order, and waits until earlier ones are logged', async () => {
+  for (let version = 1; version <= 3; version++) await write(version);
+  // An import may log a version before its previous one.
+  const waiting = `FROM log_waiting WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`;
+  await sql.query(`CREATE TEMP TABLE early AS SELECT * FROM log_waiting LIMIT 0`);
+  await sql.query(`INSERT INTO early SELECT * ${waiting} AND snapshot_version < 3`, [subjectId]);
+  await sql.query(`DELETE ${waiting} AND snapshot_version < 3`, [subjectId]);
+  const middle = await publish();
+  const { body: early } = await get(`${subject()}/latest-proof`).expect(404);
+  expect(early.error.code).toBe('not_logged_yet');
+  await sql.query('INSERT INTO log_waiting OVERRIDING SYSTEM VALUE SELECT * FROM early');
+  const size = await publish();
+  const { body } = await get(`${subject()}/latest-proof`).expect(200);
+  expect(await verify(body)).toMatchObject({ snapshot_version: 3, as_of_size: size });
+  const refused = async (as: number, message: string): Promise<void> => {
+    const { error } = (await get(`${subject()}/latest-proof?as_of_size=${as}`).expect(400)).body;
+    expect(error).toMatchObject({
+      code: 'validation_error',
+      details: [{ path: '/query/as_of_size', code: 'out_of_range' }],
+    });
+    expect(error.message).toContain(message);
+  };
+  await refused(middle, 'the first size that has a version');
+  await refused(1, 'the first size that has a version');
+  await refused(size - 1, 'in another order');
+  await refused(size + 1, `at most ${size}`);
+});
+
+it('tells those who may not read a subject nothing of it', async () => {
+  await write(1);
+  await publish();
+  const known = subject('/v1/tenants/bank');
+  const unknown = known.replace(subjectId, `subject-${randomUUID()}`);
+  const answer = async (path: string): Promise<unknown> => {
+    const { status, body } = await get(path, 'bob');
+    return [status, body.error?.message, body.number, body.map?.look_ups.length];
+  };
+  for (const path of ['latest-proof', 'absence-proof?stream=p', 'absence-proof?stream=a', 'absence-proof?stream=r']) {
+    expect(await answer(`${known}/${path}`)).toEqual(await answer(`${unknown}/${path}`));
+  }
+  expect(await answer(`${known}/absence-proof?stream=v`)).toEqual([403, expect.any(String), undefined, undefined]);
+  await get(`${subject()}/absence-proof?stream=p`, 'bob').expect(403);
+
+  const { body: grant } = await gateway
+    .as('alice', 'post', `${TENANT}/grants`)
+    .send({ grantee_tenant_id: 'bank', subject_type: KIND, subject_id: subjectId, scopes: ['read_latest'] })
+    .expect(201);
+  await sql.query(`UPDATE memberships SET allow_counterparty_access = true WHERE tenant_id = 'bank'`);
+  await get(`${known}/latest-proof`, 'bob').expect(200);
+  const { body: read } = await get(`${subject()}/disclosures`).expect(200);
+  expect(read.items).toMatchObject([{ via: 'proof', from_version: 1, to_version: 1, grantee_tenant_id: 'bank' }]);
+  await gateway.as('alice', 'post', `${TENANT}/grants/${grant.grant_id}/revoke`).expect(200);
+  await get(`${known}/latest-proof`, 'bob').expect(403);
+});
+
+it('answers for a log without a map, and refuses with another key', async () => {
+  const without = await startGateway({ LOG_VRF_KEY: TEST_VRF_SECRET });
+  try {
+    await without.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+    await publishLog(without.databaseUrl);
+    const { body } = await without.as('alice', 'get', `${TENANT}/absence-proof?stream=o`).expect(404);
+    expect(body.error).toMatchObject({ code: 'not_found', message: expect.stringContaining('This log has no map') });
+  } finally {
+    await without.close();
+  }
+  const other = await startGateway({ LOG_VRF_KEY: vrfSecretOf(2) }, gateway);
+  try {
+    await other.as('alice', 'get', `${TENANT}/absence-proof?stream=o`).expect(503);
+    const { body } = await other.as(null, 'get', '/v1/ops/readiness');
+    expect(body.checks.map).toMatchObject({
+      status: 'degraded',
+      detail: expect.stringContaining('another LOG_VRF_KEY'),
+    });
+  } finally {
+    await other.close();
+  }
 });

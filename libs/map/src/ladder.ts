@@ -43,8 +43,8 @@ export function newestOfLadder(rungs: readonly Rung[]): number {
 }
 
 /**
- * Yields the numbers to look up, until two adjacent ones are known, the lower present, the upper absent. Returns the lower. It is
- * told of each number whether it is present.
+ * Yields the numbers to look up, and takes whether each is present. Returns the lower of two adjacent ones of which only the lower is
+ * present.
  *
  * @throws MapError `ladder_refused` if a number is above the largest one
  */

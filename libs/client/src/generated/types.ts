@@ -1572,6 +1572,8 @@ export type Readiness = {
     outbox: Check;
     /** Facts reach the published transparency log in time. */
     log: Check;
+    /** The log has a map that this gateway cannot use. Absent if it can, or without a map. */
+    map?: Check;
     /** Log entries reach the change feeds in time. */
     feed: Check;
     /** PostgreSQL has enough connections for all processes at their maximum. Absent if the maximums are not configured. */

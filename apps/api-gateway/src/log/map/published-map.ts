@@ -46,7 +46,7 @@ export interface ProvedNumber {
   readonly text: string;
 }
 
-/** What is proved: the newest number of a stream among the first `asOfSize` entries. `guess` saves look-ups if it is right. */
+/** Asks for the newest number of a stream among the first `asOfSize` entries. A right `guess` saves look-ups. */
 export interface Question {
   readonly stream: string;
   readonly guess: number;
@@ -56,12 +56,10 @@ export interface Question {
 const STATES = {
   no_key: {
     status: 'degraded',
-    reason: 'no_vrf_key',
     detail: 'no map proofs are made: the log has a map, so set LOG_VRF_KEY (docs/operations/log.md, "The map")',
   },
   other_key: {
     status: 'degraded',
-    reason: 'unknown_vrf_key',
     detail: 'no map proofs are made: the map was made with another LOG_VRF_KEY (docs/operations/log.md, "The map")',
   },
 } as const satisfies Record<string, Check>;
