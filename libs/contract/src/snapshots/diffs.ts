@@ -6,7 +6,7 @@ import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } f
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, reads } from '../describe/operation';
 import { query, type SentOf } from '../describe/shape';
-import { MOMENT, VerifyQuery } from './queries';
+import { DiffVerifyQuery, MOMENT } from './queries';
 
 const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });
 const FROM_SIDE = 'The "before" state.';
@@ -144,7 +144,7 @@ const INCLUDE = new RegExp(`^${ROOT}(?:,${ROOT})*$`);
 
 /** Query of a diff between two snapshot ids (specification, "Diff", query parameters). */
 export const DiffQuery = query({
-  ...VerifyQuery.fields,
+  ...DiffVerifyQuery.fields,
   format: oneOf(['rfc6902']).optional().byDefault('rfc6902').described('RFC 6902 operations.'),
   include: matching(INCLUDE, `must be comma-separated roots from ${DIFF_ROOTS.join(', ')}`)
     .optional()

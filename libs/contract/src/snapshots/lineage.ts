@@ -65,7 +65,7 @@ function historyOf(form: 'tenant' | 'global', page: PageLimits) {
     query: form === 'tenant' ? TenantHistoryQuery : HistoryQuery,
     page,
     answers: { 200: pageAnswer('The snapshots.', Snapshot, [item], page, ORDERS) },
-    errors: ['not_found', 'damaged'] as const,
+    errors: ['not_found', 'not_logged_yet', 'damaged'] as const,
   };
 }
 
@@ -161,7 +161,8 @@ export const EXPORTS = reads('Snapshot reads', {
     description:
       'With `proofs=log`, the response is a bundle. Its first line has a checkpoint and keys; each further line ' +
       'has a version, its entry in the transparency log, and the proof against that checkpoint. `iss verify` ' +
-      'checks a bundle offline. The request waits up to ten seconds until the newest version is published. A ' +
+      'checks a bundle offline. If the log has a map, each line also has the keys of its entry, and a last line proves ' +
+      'that no newer version was in the log. The request waits up to ten seconds until the newest version is published. A ' +
       'bundle needs that `Accept` (406 otherwise).',
     answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
     errors: ['not_found', 'not_logged_yet', 'damaged'],

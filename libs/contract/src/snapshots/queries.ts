@@ -1,4 +1,4 @@
-import { TIME_BASES, VERIFY_MODES } from '@iss/domain';
+import { CHAIN_VERIFY_MODES, TIME_BASES, VERIFY_MODES } from '@iss/domain';
 import { dayOrInstant, oneOf, PAGE, positiveOr } from '../describe/fields';
 import { query, type SentOf } from '../describe/shape';
 
@@ -12,7 +12,10 @@ const verify = {
   verify: oneOf(VERIFY_MODES)
     .optional()
     .byDefault('none')
-    .described('`hash` recomputes the envelope hash; `chain` also checks `depth` parents.'),
+    .described(
+      '`hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the ' +
+        'transparency log whether the version is the newest one; 404 `not_found` if the log has no map.',
+    ),
   depth: positiveOr(ALL_PARENTS, 1)
     .optional()
     .described(
@@ -63,6 +66,15 @@ export const AS_OF = {
 /** The parameters of every read that verifies (specification, "Snapshot reads"). */
 export const VerifyQuery = query({ ...verify, view: idle.view });
 export type VerifyQuery = SentOf<typeof VerifyQuery>;
+
+/** The same parameters for a diff. */
+export const DiffVerifyQuery = query({
+  ...VerifyQuery.fields,
+  verify: oneOf(CHAIN_VERIFY_MODES)
+    .optional()
+    .byDefault('none')
+    .described('`hash` recomputes both envelope hashes; `chain` also checks `depth` parents.'),
+});
 
 export const SummaryQuery = query({ ...VerifyQuery.fields, ...AS_OF });
 export type SummaryQuery = SentOf<typeof SummaryQuery>;

@@ -65,12 +65,28 @@ export const CHAIN_VERDICT = {
     .described('The erased versions among those checked. Only their links are verified. Absent if there is none.'),
 };
 
+const COMPLETE_VERDICT = {
+  is_newest: verdict.described(
+    'True if no newer version is in the published log. Null if the version itself is not there yet.',
+  ),
+  newest_version: count.described('The newest version in the published log; 0 if there is none.'),
+  as_of_size: count.described('The size of the published log.'),
+  log_index: count.nullable().described('The log index of the newest version; null if there is none.'),
+};
+
 const Verification = view('Verification', {
   ...VERIFIED,
+  mode: oneOf(['hash', 'chain', 'complete']).described('The kind of verification.'),
   hash: part({ alg: text.described('The algorithm of the hash.'), ...VERDICT_OF_HASH }).described(
     'The verification of the envelope hash.',
   ),
   chain: part(CHAIN_VERDICT).described('The verification of the parents.'),
+  complete: part(COMPLETE_VERDICT)
+    .optional()
+    .described(
+      'Only with `verify=complete`: the newest version by the map of the log. It is the service’s own check; ' +
+        '`…/latest-proof` proves it.',
+    ),
 });
 
 export const VERIFICATION = 'The result of the verification. Absent with `verify=none`.';
@@ -149,7 +165,7 @@ function readOf(shown: keyof typeof READS): Responses {
   return {
     answers: { 200: READS[shown] },
     etag,
-    errors: shown === 'proof' ? ['not_found'] : ['not_found', 'erased', 'damaged'],
+    errors: shown === 'proof' ? ['not_found'] : ['not_found', 'not_logged_yet', 'erased', 'damaged'],
   };
 }
 

@@ -15,17 +15,34 @@ export interface StoredSnapshot {
   prevHash: string | null;
 }
 
-export const VERIFY_MODES = ['none', 'hash', 'chain'] as const;
+/** The modes that need nothing but snapshots. */
+export const CHAIN_VERIFY_MODES = ['none', 'hash', 'chain'] as const;
+export const VERIFY_MODES = [...CHAIN_VERIFY_MODES, 'complete'] as const;
 export type VerifyMode = (typeof VERIFY_MODES)[number];
 
 /** Contract row `verification`. `valid` is null if the mode does not check it or nothing is stored to compare with. */
 export interface Verification {
-  mode: 'hash' | 'chain';
+  mode: 'hash' | 'chain' | 'complete';
   /** False if an import did not hash the snapshot: no chain can lead through it yet. */
   chain_supported: boolean;
   hash: HashVerification & { alg: typeof HASH_ALGORITHM };
   /** `depth` is the number of links that were followed. `complete` says whether they reach version 1. */
   chain: ChainVerification;
+  /** Only in the mode `complete`. */
+  complete?: CompleteVerification;
+}
+/** The newest version of a subject by the map of the published log. */
+export interface NewestLogged {
+  /** 0 if the log has no version of the subject. */
+  newest_version: number;
+  /** The entries of the log that the map covers. */
+  as_of_size: number;
+  /** The log index of the newest version. */
+  log_index: number | null;
+}
+export interface CompleteVerification extends NewestLogged {
+  /** Null if the version is not in the published log yet. */
+  is_newest: boolean | null;
 }
 export interface ChainVerification {
   prev_hash: string | null;
@@ -100,6 +117,12 @@ export function verifyChecked(
   };
 }
 
+/** Adds to the verification of a version whether it is the newest one by the map of the log. */
+export function verifyComplete(verification: Verification, version: number, newest: NewestLogged): Verification {
+  const isNewest = version > newest.newest_version ? null : version === newest.newest_version;
+  return { ...verification, mode: 'complete', complete: { is_newest: isNewest, ...newest } };
+}
+
 /** Checks a snapshot's own text and hash in full. */
 export function checkSnapshot(snapshot: StoredSnapshot): CheckedSnapshot {
   const hash = verifyHash(snapshot);
@@ -170,7 +193,7 @@ export function allValid(verdicts: readonly (boolean | null)[]): boolean | null 
  */
 export function verificationOfDiff(from: Verification, to: Verification): DiffVerification {
   return {
-    mode: to.mode,
+    mode: to.mode === 'chain' ? 'chain' : 'hash',
     chain_supported: from.chain_supported && to.chain_supported,
     hash: { alg: HASH_ALGORITHM, from: figures(from.hash), to: figures(to.hash) },
     chain: {

@@ -16,6 +16,7 @@ import { ProvenanceController } from './provenance/provenance.controller';
 import { ProvenanceService } from './provenance/provenance.service';
 import { RecentAnswers } from './read/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
+import { NewestVersions } from './snapshot/newest-versions';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
 import { VersionTimeService } from './snapshot/version-time.service';
 import { SnapshotsController } from './read/snapshots.controller';
@@ -47,6 +48,7 @@ import { UpdatesController } from './updates/updates.controller';
     OriginsService,
     ProvenanceService,
     SnapshotVerifier,
+    NewestVersions,
   ],
 })
 export class IdentityStateModule {

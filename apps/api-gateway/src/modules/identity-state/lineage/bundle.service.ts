@@ -1,9 +1,26 @@
-import { type DomainError, logEntryText, type Reader, type SubjectRef } from '@iss/domain';
-import { type LogEntry, LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
+import {
+  type DomainError,
+  KEYED_ENTRY_VERSION,
+  LOG_ENTRY_VERSION,
+  logEntryText,
+  type Reader,
+  type SubjectRef,
+} from '@iss/domain';
+import { versionStream } from '@iss/map';
+import {
+  type LogCheckpoint,
+  type LogEntry,
+  LogEntryStore,
+  type LogKey,
+  MapReadStore,
+  type SnapshotRecord,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../runtime/asker';
+import { EntryKeys } from '../../../log/entry-keys';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
+import { PublishedMap } from '../../../log/map/published-map';
 import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';
 
 /** The index of an entry in the log, and its inclusion proof. */
@@ -13,10 +30,14 @@ export interface Place {
   inclusion: string;
 }
 
-/** The entry of an erasure, with the proof that it is in the log. */
-interface ProvedErasure extends Place {
+/** An entry, and its keys in the map if its leaf contains them. In a log without a map, `keys` is undefined. */
+export interface KeyedEntry {
   entry: LogEntry;
+  keys: readonly Uint8Array[] | null | undefined;
 }
+
+/** The entry of an erasure, with the proof that it is in the log. */
+interface ProvedErasure extends Place, KeyedEntry {}
 
 /**
  * A snapshot with the proof that it is in the log. For an erased one: its leaf hash, and the proof of the erasure, or
@@ -24,7 +45,7 @@ interface ProvedErasure extends Place {
  */
 export interface ProvedSnapshot extends Place {
   snapshot: SnapshotRecord;
-  logged: { entry: LogEntry } | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
+  logged: KeyedEntry | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
 }
 
 /** A subject's whole lineage. Each version is proved against one checkpoint. */
@@ -34,6 +55,8 @@ export interface Bundle {
   /** The signed note. */
   checkpoint: string;
   headVersion: number;
+  /** The proof by the map that the last version is the newest, as JSON. Null if the checkpoint has no map. */
+  complete: string | null;
   /** Ascending. Batches are read when they are taken. */
   batches: AsyncIterable<readonly ProvedSnapshot[]>;
 }
@@ -53,6 +76,9 @@ export class BundleService {
     private readonly waiting: LogWaiting,
     private readonly tree: LogTreeService,
     private readonly entries: LogEntryStore,
+    private readonly keys: EntryKeys,
+    private readonly mapRows: MapReadStore,
+    private readonly map: PublishedMap,
   ) {}
 
   /** Throws like reading the lineage does, and `not_logged_yet` if the newest version is not published in time. */
@@ -63,11 +89,31 @@ export class BundleService {
       const { checkpoint } = await this.waiting.published(reader, () => this.newest(subject, head), WAIT_SECONDS);
       const { headVersion, batches } = await this.lists.export(reader, subject, null, 'bundle');
       if (headVersion !== head) continue;
+      const hasMap = (await this.mapRows.state()) !== null;
+      const complete = hasMap ? await this.complete(reader, subject, headVersion, checkpoint) : null;
+      if (complete === undefined) continue;
       const { origin, note, size } = checkpoint;
-      const proved = this.prove(reader, subject, batches, headVersion, size);
-      return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, batches: proved };
+      const proved = this.prove(reader, subject, batches, { headVersion, size, hasMap });
+      return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, complete, batches: proved };
     }
     throw notLoggedYet('The subject kept changing while its newest version was being published. Try again.');
+  }
+
+  /**
+   * Proves that this version is the newest one. Returns null while old entries have no keys, so that the checkpoint has no
+   * map. Returns undefined if the map says otherwise.
+   */
+  private async complete(
+    reader: Asker,
+    { subjectType, subjectId }: SubjectRef,
+    headVersion: number,
+    checkpoint: LogCheckpoint,
+  ): Promise<string | null | undefined> {
+    if ((await this.mapRows.rootAt(checkpoint.size - 1)) === null) return null;
+    await this.map.require();
+    const stream = versionStream(subjectType, subjectId);
+    const { number, text } = await this.map.newest(reader, checkpoint, { stream, guess: headVersion });
+    return number === headVersion ? text : undefined;
   }
 
   /**
@@ -85,10 +131,9 @@ export class BundleService {
     asker: Asker,
     subject: SubjectRef,
     batches: SnapshotBatches,
-    headVersion: number,
-    size: number,
+    { headVersion, size, hasMap }: { headVersion: number; size: number; hasMap: boolean },
   ): AsyncGenerator<readonly ProvedSnapshot[], void> {
-    let entries: LogEntry[] = [];
+    let entries: KeyedEntry[] = [];
     let inclusions: string[] = [];
     const erasures = new Map<string, { logIndex: number }>();
     for await (const batch of batches) {
@@ -96,13 +141,16 @@ export class BundleService {
       for (const snapshot of batch) {
         const version = snapshot.snapshotVersion;
         if (entries.length === 0) {
-          entries = await this.entries.ofVersions(subject, version, Math.min(version + BATCH - 1, headVersion));
-          const indexes = entries.map(({ logIndex }) => logIndex);
+          const read = await this.entries.ofVersions(subject, version, Math.min(version + BATCH - 1, headVersion));
+          entries = await this.withKeys(read, hasMap);
+          const indexes = read.map(({ logIndex }) => logIndex);
           inclusions = await this.tree.inclusions(asker, indexes, size);
         }
-        const entry = entries.shift();
+        const keyed = entries.shift();
         const inclusion = inclusions.shift();
+        const entry = keyed?.entry;
         if (
+          keyed === undefined ||
           entry?.fact.type !== 'snapshot.created' ||
           entry.fact.snapshotVersion !== version ||
           inclusion === undefined
@@ -112,11 +160,11 @@ export class BundleService {
         const { logIndex } = entry;
         const { erasure } = snapshot;
         if (erasure === null) {
-          proved.push({ snapshot, logIndex, inclusion, logged: { entry } });
+          proved.push({ snapshot, logIndex, inclusion, logged: keyed });
           continue;
         }
         const { erasureId } = erasure;
-        const erased = erasures.get(erasureId) ?? (await this.erasure(asker, erasureId, size));
+        const erased = erasures.get(erasureId) ?? (await this.erasure(asker, erasureId, size, hasMap));
         erasures.set(erasureId, { logIndex: erased.logIndex });
         const leaf = await this.tree.leaf(logIndex, size);
         proved.push({ snapshot, logIndex, inclusion, logged: { leaf, erased } });
@@ -125,19 +173,25 @@ export class BundleService {
     }
   }
 
-  private async erasure(asker: Asker, erasureId: string, size: number): Promise<ProvedErasure> {
+  private async erasure(asker: Asker, erasureId: string, size: number, hasMap: boolean): Promise<ProvedErasure> {
     const entry = await this.entries.ofErasure(erasureId);
     if (entry === null || entry.logIndex >= size) throw erasedMeanwhile();
     const { logIndex } = entry;
     const [inclusion = ''] = await this.tree.inclusions(asker, [logIndex], size);
-    return { logIndex, entry, inclusion };
+    const [keyed = { entry, keys: undefined }] = await this.withKeys([entry], hasMap);
+    return { logIndex, inclusion, ...keyed };
+  }
+
+  private async withKeys(entries: readonly LogEntry[], hasMap: boolean): Promise<KeyedEntry[]> {
+    const keys = hasMap ? await this.keys.keysOf(entries.map(({ logIndex }) => logIndex)) : [];
+    return entries.map((entry, place) => ({ entry, keys: keys[place] }));
   }
 }
 
 /** Returns the text of an entry as it was hashed. Throws `not_logged_yet` if its version was erased meanwhile. */
-export function entryText({ fact, salt }: LogEntry): string {
+export function entryText({ entry: { fact, salt }, keys }: KeyedEntry): string {
   if (salt === null) throw erasedMeanwhile();
-  return logEntryText(fact, salt);
+  return logEntryText(fact, salt, keys ? KEYED_ENTRY_VERSION : LOG_ENTRY_VERSION);
 }
 
 /**

@@ -1,15 +1,17 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
-import type { LogEntry, SnapshotRecord } from '@iss/persistence';
+import { encodeBase64url } from '@iss/map';
+import type { SnapshotRecord } from '@iss/persistence';
 import { toHex } from '@iss/tlog';
 import type { ChainProof, PageView, SnapshotView } from '@iss/contract';
 import { jsonStream, textsOf, TextStream } from '../../../http/answer/json-text';
-import { type Bundle, entryText, type Place, type ProvedSnapshot } from './bundle.service';
+import { type Bundle, entryText, type KeyedEntry, type Place, type ProvedSnapshot } from './bundle.service';
 import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import { snapshotText } from '../snapshot/snapshot.views';
 
-/** The format of a bundle. A later format has another name. */
+/** The formats of a bundle without and with a last line that proves that it ends with the newest version. */
 const BUNDLE_FORMAT = 'iss_bundle_v1';
+const MAPPED_BUNDLE_FORMAT = 'iss_bundle_v2';
 
 /** Yields the items of a history as JSON texts. */
 export async function* historyTexts(
@@ -47,11 +49,11 @@ export function exportLines({ batches }: WholeLineage): TextStream {
 
 /**
  * Returns a bundle as NDJSON. The first line describes the bundle and its checkpoint. Each further line is a version
- * with its proof.
+ * with its proof. With a map, the last line proves that the last version is the newest.
  */
 export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bundle): TextStream {
   const head = {
-    bundle: BUNDLE_FORMAT,
+    bundle: bundle.complete === null ? BUNDLE_FORMAT : MAPPED_BUNDLE_FORMAT,
     subject: { subject_type: subjectType, subject_id: subjectId },
     log_origin: bundle.origin,
     vkeys: bundle.keys.map(({ vkey }) => vkey),
@@ -59,12 +61,16 @@ export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bund
     versions: bundle.headVersion,
     head_version: bundle.headVersion,
   };
-  return new TextStream('application/x-ndjson', bundleTexts(JSON.stringify(head), bundle.batches));
+  return new TextStream('application/x-ndjson', bundleTexts(JSON.stringify(head), bundle));
 }
 
-async function* bundleTexts(head: string, batches: Bundle['batches']): AsyncGenerator<Iterable<string>, void> {
+async function* bundleTexts(
+  head: string,
+  { batches, complete, headVersion }: Bundle,
+): AsyncGenerator<Iterable<string>, void> {
   yield [`${head}\n`];
   for await (const batch of batches) yield textsOf(batch, bundleLine);
+  if (complete !== null) yield [`{"complete":{"snapshot_version":${headVersion},"map":${complete}}}\n`];
 }
 
 /**
@@ -72,15 +78,17 @@ async function* bundleTexts(head: string, batches: Bundle['batches']): AsyncGene
  */
 function bundleLine({ snapshot, logged, ...place }: ProvedSnapshot): string {
   const line = `{"snapshot":${snapshotText(snapshot, 'full')}`;
-  if ('entry' in logged) return `${line},${entryMember(logged.entry)},${placeMembers(place)}}\n`;
+  if ('entry' in logged) return `${line},${entryMembers(logged)},${placeMembers(place)}}\n`;
   const { leaf, erased } = logged;
   const erasure =
-    'entry' in erased ? `{${entryMember(erased.entry)},${placeMembers(erased)}}` : `{"log_index":${erased.logIndex}}`;
+    'entry' in erased ? `{${entryMembers(erased)},${placeMembers(erased)}}` : `{"log_index":${erased.logIndex}}`;
   return `${line},${placeMembers(place)},"leaf_hash":"${toHex(leaf)}","erased":${erasure}}\n`;
 }
 
-function entryMember(entry: LogEntry): string {
-  return `"entry":${JSON.stringify(entryText(entry))}`;
+function entryMembers(keyed: KeyedEntry): string {
+  const { keys } = keyed;
+  const entry = `"entry":${JSON.stringify(entryText(keyed))}`;
+  return keys === undefined ? entry : `${entry},"keys":${JSON.stringify(keys?.map(encodeBase64url) ?? null)}`;
 }
 
 function placeMembers({ logIndex, inclusion }: Place): string {

@@ -40,7 +40,8 @@ function verifierOf(read: () => void, verifyDeadlineMs = 60_000): SnapshotVerifi
     },
   };
   const work = new Work(settings, { charge: () => undefined }, new Registry());
-  return new SnapshotVerifier(Object.assign(Object.create(null), lineage), work, settings);
+  const stub = (members: object = {}) => Object.assign(Object.create(null), members);
+  return new SnapshotVerifier(stub(lineage), work, stub(), settings);
 }
 
 describe('a walk of a chain', () => {

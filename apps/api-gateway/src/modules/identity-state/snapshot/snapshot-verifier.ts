@@ -7,6 +7,7 @@ import {
   type SubjectRef,
   type Verification,
   verifyChecked,
+  verifyComplete,
   type VerifyMode,
 } from '@iss/domain';
 import { opened, openedBesideVerdict, SnapshotListStore, type SnapshotRecord, unchecked } from '@iss/persistence';
@@ -14,6 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker, Charged } from '../../../runtime/asker';
 import { isLarge, Work } from '../../../runtime/work';
+import { NewestVersions } from './newest-versions';
 
 export interface VerifyOptions {
   verify: VerifyMode;
@@ -48,6 +50,7 @@ export class SnapshotVerifier {
   constructor(
     private readonly lineage: SnapshotListStore,
     private readonly work: Work,
+    private readonly newest: NewestVersions,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -70,13 +73,15 @@ export class SnapshotVerifier {
     const isChain = verify === 'chain';
     const count = range.newest - range.oldest + depth;
     const links = isChain ? await this.links(asker, subject, range.newest, count) : [];
+    const newest = verify === 'complete' ? await this.newest.of(asker, subject, Math.max(0, range.newest)) : null;
     const yielder = new ThreadYielder();
     return async (snapshot) => {
       const stored = toStored(snapshot);
       await yielder.afterProcessing(stored.envelopeText?.length ?? 0);
       const checked: CheckedSnapshot = await asker.measured(() => this.work.run(asker, 'check_snapshot', stored));
       const parents = links.filter(({ snapshotVersion }) => snapshotVersion < snapshot.snapshotVersion);
-      return verifyChecked(verify, checked, parents, depth);
+      const verified = verifyChecked(isChain ? 'chain' : 'hash', checked, parents, depth);
+      return newest === null ? verified : verifyComplete(verified, snapshot.snapshotVersion, newest);
     };
   }
 
