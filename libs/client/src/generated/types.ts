@@ -2309,7 +2309,7 @@ export type Usage = {
 
 export type Verification = {
   /** The kind of verification. */
-  mode: 'hash' | 'chain';
+  mode: 'hash' | 'chain' | 'complete';
   /** True if chains can be verified. */
   chain_supported: boolean;
   /** The verification of the envelope hash. */
@@ -2335,6 +2335,17 @@ export type Verification = {
     complete: boolean | null;
     /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
     erased?: Array<number>;
+  };
+  /** Only with `verify=complete`: the newest version by the map of the log. It is the service’s own check; `…/latest-proof` proves it. */
+  complete?: {
+    /** True if no newer version is in the published log. Null if the version itself is not there yet. */
+    is_newest: boolean | null;
+    /** The newest version in the published log; 0 if there is none. */
+    newest_version: number;
+    /** The size of the published log. */
+    as_of_size: number;
+    /** The log index of the newest version; null if there is none. */
+    log_index: number | null;
   };
 };
 
@@ -2406,7 +2417,7 @@ export type DiffVersionsQuery = DiffSnapshotsQuery & {
 };
 
 export type DiffSnapshotsQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
+  /** `hash` recomputes both envelope hashes; `chain` also checks `depth` parents. */
   verify?: 'none' | 'hash' | 'chain';
   /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
@@ -2426,8 +2437,8 @@ export type ListUpdatesQuery = PageQuery & {
 };
 
 export type GetSubjectQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
-  verify?: 'none' | 'hash' | 'chain';
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** Accepted by every snapshot read; has no effect here. */
@@ -2439,8 +2450,8 @@ export type GetSubjectQuery = {
 };
 
 export type GetLatestSnapshotQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
-  verify?: 'none' | 'hash' | 'chain';
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** `header` omits the envelope. */
@@ -2452,8 +2463,8 @@ export type GetLatestSnapshotQuery = {
 };
 
 export type GetSnapshotVersionQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
-  verify?: 'none' | 'hash' | 'chain';
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** `header` omits the envelope. */
@@ -2464,7 +2475,7 @@ export type GetSnapshotProofQuery = {
   /** Accepted by every snapshot read; has no effect here. */
   view?: 'full' | 'header';
   /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain';
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** Accepted by every snapshot read; has no effect here. */
   depth?: string;
 };
@@ -2474,8 +2485,8 @@ export type ListSnapshotsQuery = PageQuery & {
   order?: 'asc' | 'desc';
   /** `header` omits the envelope. */
   view?: 'full' | 'header';
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. */
-  verify?: 'none' | 'hash' | 'chain';
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
   depth?: string;
   /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
@@ -2492,7 +2503,7 @@ export type GetChainProofQuery = PageQuery & {
   /** Accepted by every snapshot read; has no effect here. */
   view?: 'full' | 'header';
   /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain';
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** Accepted by every snapshot read; has no effect here. */
   depth?: string;
 };
@@ -2506,7 +2517,7 @@ export type ExportSnapshotLinesQuery = {
   /** Accepted by every snapshot read; has no effect here. */
   view?: 'full' | 'header';
   /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain';
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
   /** Accepted by every snapshot read; has no effect here. */
   depth?: string;
   /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
