@@ -3,12 +3,14 @@ import {
   LogCheckpointStore,
   LogIntegrationStore,
   LogTileStore,
+  MapBackfillStore,
   openDatabase,
 } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { CheckpointPublisher } from '../../apps/webhook-worker/dist/log/checkpoint-publisher.js';
 import { growTree, growTreeAndMap } from '../../apps/webhook-worker/dist/log/grow-tree.js';
 import { openLogIdentity } from '../../apps/webhook-worker/dist/log/log-identity.js';
+import { MapBackfill } from '../../apps/webhook-worker/dist/log/map-backfill.js';
 import { openMapKeys } from '../../apps/webhook-worker/dist/log/map-keys.js';
 
 /** All logs of the process use one key, since a database accepts no other key later. */
@@ -17,6 +19,7 @@ const KEYS = generateKeys(ORIGIN, 'ed25519');
 
 /** More than any test writes. */
 const ALL = 100_000;
+const BACKFILL_MS = 60_000;
 
 /**
  * Integrates all waiting facts into the log of a database and into the feeds, and publishes a checkpoint, as a worker does.
@@ -38,6 +41,8 @@ export async function publishLog(
     };
     const mapKeys = await openMapKeys(ORIGIN, vrfSecret);
     const grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
+    // Gives keys to entries from before the map.
+    await new MapBackfill(new MapBackfillStore(sql), mapKeys).work(BACKFILL_MS, () => false);
     const round = await stores.integration.integrate(ALL, grow, mapKeys);
     await mapKeys?.close();
     if (round === null) throw new Error('Another process integrates the log.');

@@ -50,8 +50,8 @@ const addFacts = (count: number) =>
     [count],
   );
 
-const file = async (path: string): Promise<Buffer> => {
-  const { body } = await request(gateway.url).get(`/log/${path}`).responseType('blob').expect(200);
+const file = async (path: string, { url }: { url: string } = gateway): Promise<Buffer> => {
+  const { body } = await request(url).get(`/log/${path}`).responseType('blob').expect(200);
   return body;
 };
 const refused = (path: string) => request(gateway.url).get(`/log/${path}`).expect(404);
@@ -95,10 +95,11 @@ const name = (number: number): string => (number < 1_000 ? String(number).padSta
 
 /**
  * Rebuilds the log and its map from public files alone: each leaf, the root of the checkpoint, and each root of the map. Returns
- * the entries.
+ * the public entries.
  */
-async function rebuild(): Promise<Record<string, unknown>[]> {
-  const note = (await file('checkpoint')).toString();
+async function rebuild(served = gateway): Promise<Record<string, unknown>[]> {
+  const { body: keys } = await request(served.url).get('/log/keys').expect(200);
+  const note = (await file('checkpoint', served)).toString();
   const { size, root } = parseCheckpoint((await openNote(note, [createVerifier(vkey)])).text);
   const hashes: Buffer[] = [];
   const entries: Record<string, unknown>[] = [];
@@ -112,15 +113,23 @@ async function rebuild(): Promise<Record<string, unknown>[]> {
       });
       return [Buffer.from(key, 'base64url'), treeRoot(values)];
     });
-  const add = (keys: unknown, index: number): void => {
-    for (const key of Array.isArray(keys) ? keys : []) indexes.set(key, [...(indexes.get(key) ?? []), index]);
+  const add = (ofEntry: unknown, index: number): void => {
+    for (const key of Array.isArray(ofEntry) ? ofEntry : []) indexes.set(key, [...(indexes.get(key) ?? []), index]);
+  };
+  const addAll = (ofEntries: unknown, from: unknown): void => {
+    for (const [place, ofEntry] of (Array.isArray(ofEntries) ? ofEntries : []).entries())
+      add(ofEntry, Number(from) + place);
   };
   for (let first = 0; first < size; first += 256) {
     const width = Math.min(256, size - first);
     const path = `${name(first / 256)}${width === 256 ? '' : `.p/${width}`}`;
-    const texts = entriesIn(await file(`tile/entries/${path}`));
+    const tile = await file(`tile/0/${path}`, served);
+    if (first < keys.map_starts_at) {
+      for (let place = 0; place < width; place++) hashes.push(tile.subarray(32 * place, 32 * (place + 1)));
+      continue;
+    }
+    const texts = entriesIn(await file(`tile/entries/${path}`, served));
     expect(texts).toHaveLength(width);
-    const tile = await file(`tile/0/${path}`);
     for (const [place, text] of texts.entries()) {
       const leaf = sha256(Buffer.of(0), Buffer.from(text));
       expect(leaf).toEqual(tile.subarray(32 * place, 32 * (place + 1)));
@@ -129,7 +138,8 @@ async function rebuild(): Promise<Record<string, unknown>[]> {
       entries.push(entry);
       if (entry['type'] === 'map.root') {
         expect(entry).toMatchObject({ covers: first + place, map_root: mapRoot(leaves()).toString('base64url') });
-      } else add(entry['keys'], first + place);
+      } else if (entry['type'] === 'map.backfill') addAll(entry['entries'], entry['from']);
+      else add(entry['keys'], first + place);
     }
   }
   expect(treeRoot(hashes)).toEqual(Buffer.from(root));
@@ -231,4 +241,24 @@ it('serves no bundle that the log does not have, and none that does not match th
   await request(gateway.url)
     .get(`/log/tile/entries/${name(index)}.p/${width}`)
     .expect(500);
+});
+
+it('serves the entries of an older log from its map on', async () => {
+  const older = await startGateway();
+  try {
+    const before = await older.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' });
+    expect(before.status).toBe(201);
+    const { size } = await publishLog(older.databaseUrl);
+    const { text: without } = await request(older.url).get(`/log/tile/entries/000.p/${size}`).expect(404);
+    expect(without).toMatch(/^Entries are not public\./);
+    await publishLog(older.databaseUrl, TEST_VRF_SECRET);
+    const { body } = await request(older.url).get('/log/keys').expect(200);
+    expect(body).toMatchObject({ vrf_key: TEST_VRF_KEY, map_starts_at: 256 });
+    const { text } = await request(older.url).get('/log/tile/entries/000').expect(404);
+    expect(text).toMatch(/^Entries are public from bundle 1 on, which begins at log index 256\./);
+    const types = (await rebuild(older)).map(({ type }) => type);
+    expect(types).toEqual(['map.backfill', 'map.root']);
+  } finally {
+    await older.close();
+  }
 });
