@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { generateKeys, parsePolicy, verifyCheckpoint } from '@iss/tlog';
+import { repositoryRoot } from '../root.ts';
 import { type Product, startProduct } from '../testing/product.ts';
+import { TestTenant, textAt } from '../testing/tenant.ts';
 import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../testing/vrf-key.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { type AuditorProcess, prepareWitness } from '../testing/witness-process.ts';
@@ -79,6 +83,37 @@ const isPublished = () =>
     deadlineMs: 60_000,
   });
 
+/** Runs `iss monitor --subject` as the owner, and returns what it proved. */
+async function proved(subjectId: string): Promise<unknown> {
+  const env = {
+    ...process.env,
+    ISS_BASE_URL: product.gateways[0]?.url,
+    ISS_TOKEN: await product.token('acme-owner'),
+    ISS_TENANT: 'acme',
+  };
+  const files = ['--policy', join(folder, 'policy'), '--state', join(folder, 'subject')];
+  const words = ['monitor', '--subject', `organization/${subjectId}`, ...files, '--json'];
+  const command = join(repositoryRoot, 'apps/cli/dist/main.js');
+  const { stdout } = await promisify(execFile)(process.execPath, [command, ...words], { env });
+  return JSON.parse(stdout);
+}
+
+it('proves the newest version of a subject to its owner, again and again', async () => {
+  const tenant = await TestTenant.open(product, 'acme');
+  expect((await tenant.create(tenant.owner, 'acme-corp')).status).toBe(201);
+  expect(await proved('acme-corp')).toMatchObject({
+    consistent_with: null,
+    streams: { v: { number: 1 }, a: { number: 0, log_index: null }, p: { number: 0, log_index: null } },
+  });
+  const { body } = await tenant.propose(tenant.owner, 'acme-corp', 1);
+  expect((await tenant.apply(tenant.owner, 'acme-corp', textAt(body, 'update_id'))).status).toBe(200);
+  await isPublished();
+  expect(await proved('acme-corp')).toMatchObject({
+    consistent_with: { tree_size: expect.any(Number) },
+    streams: { v: { number: 2 } },
+  });
+});
+
 it('follows a real log and cosigns it, until a superuser falsifies the map', async () => {
   await addFacts(300);
   await isPublished();
@@ -98,7 +133,7 @@ it('follows a real log and cosigns it, until a superuser falsifies the map', asy
     BEGIN
       SELECT path, content INTO one FROM map_buckets ORDER BY path DESC LIMIT 1;
       -- The largest key, in the first entry.
-      UPDATE map_buckets SET content = one.content || decode(repeat('ff', 32) || '00', 'hex') WHERE path = one.path;
+      UPDATE map_buckets SET content = one.content || decode(repeat('ff', 32) || repeat('00', 5), 'hex') WHERE path = one.path;
     END $$`);
   await addFacts(200);
   const workerLog = (): string => readFileSync(product.workers[0]?.logFile ?? '', 'utf8');

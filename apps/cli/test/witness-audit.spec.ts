@@ -51,10 +51,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(): Promise<void> {
+async function start(answerWithinMs?: number): Promise<void> {
   const state = WitnessState.open(file('state'));
   const logs = await readLogs(file('logs'));
-  const audits = new MapAudits(file('maps'), logs, logger);
+  const audits = new MapAudits(file('maps'), logs, logger, answerWithinMs);
   const keys = logs.map(({ key }) => key);
   const witness = new Witness(await readWitnessKeys(file('key')), keys, state, Date.now, audits.audit);
   auditor = await serveWitness(witness, logger, { host: '127.0.0.1', port: 0 });
@@ -122,6 +122,17 @@ it('says that it cannot read the log, and does not cosign', async () => {
   const response = await fetch(`${auditor.url}/add-checkpoint`, { method: 'POST', body });
   expect(response.status).toBe(503);
   expect(await response.text()).toMatch(/tile\/entries\/000.p\/2 answers 404/);
+});
+
+it('answers 503 while a long audit runs, which it breaks off when it ends', async () => {
+  await close();
+  await start(0);
+  operator.add({}, [[STREAM, 1]]);
+  const published = await publishOn(operator);
+  expect(await ask(published, 0)).toEqual({ status: 503, text: expect.stringMatching(/still running/) });
+  await close();
+  await start();
+  expect((await ask(published, 0)).status).toBe(200);
 });
 
 it('needs the URL of each log', async () => {

@@ -27,6 +27,7 @@ export class MapAudits {
     folder: string,
     logs: readonly WitnessedLog[],
     private readonly logger: Logger,
+    private readonly answerWithinMs = ANSWER_WITHIN_MS,
   ) {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -41,7 +42,7 @@ export class MapAudits {
   readonly audit: Audit = async (checkpoint: Checkpoint) => {
     const one = this.byOrigin.get(checkpoint.origin);
     try {
-      await one?.within(ANSWER_WITHIN_MS, checkpoint);
+      await one?.within(this.answerWithinMs, checkpoint);
       return null;
     } catch (error) {
       if (error instanceof AuditRefusal) return { status: 403, message: error.message };
