@@ -1,3 +1,4 @@
+import type { LogKeys } from '@iss/contract';
 import { insertKeys } from '@iss/map';
 import { MapReadStore, openDatabase } from '@iss/persistence';
 import { Members } from '@iss/proof';
@@ -188,6 +189,8 @@ async function reads(bench: Bench): Promise<{ lines: Line[]; costs: Cost[] }> {
   const get = { kind: 'get', expect: 200, headers } as const;
   const entries = rows.map(({ snapshot_id: id }) => `/v1/tenants/${OWNER}/snapshots/${id}/log-proof`);
   const newest = rows.map(({ subject_id: id }) => latestProofPath(id));
+  // Makes the VRF proofs, which the gateway keeps. Many at once would exceed one caller's share of heavy work.
+  const verified = await verification(bench, newest);
   const samples = await alternate(effort, {
     entry: () => sample(bench, gateway, { ...get, paths: entries }),
     newest: () => sample(bench, gateway, { ...get, paths: newest }),
@@ -202,7 +205,7 @@ async function reads(bench: Bench): Promise<{ lines: Line[]; costs: Cost[] }> {
         against: { what: 'log proof', figure: rateOf(samples.entry) },
         target: { least: 0.4 },
       },
-      await verification(bench, newest),
+      verified,
       ...(await growth(bench)),
     ],
     costs: [costOf('map-latest-proof', 'Proof of the newest version', samples.newest)],
@@ -220,8 +223,9 @@ async function textOf({ gateway, owner: headers }: Bench, path: string): Promise
 
 /** Measures the verification of proofs in this process. */
 async function verification(bench: Bench, paths: readonly string[]): Promise<Line> {
-  const keys = JSON.parse(await textOf(bench, '/log/keys')) as { policy: string; vrf_key: string };
-  const trust = { policy: parsePolicy(keys.policy), vrfKey: keys.vrf_key };
+  const keys: LogKeys = JSON.parse(await textOf(bench, '/log/keys'));
+  const policy = parsePolicy([...keys.keys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n'));
+  const trust = { policy, vrfKey: keys.vrf_key ?? '' };
   const times: number[] = [];
   for (const path of paths) {
     const text = Buffer.from(await textOf(bench, path));
