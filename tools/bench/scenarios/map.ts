@@ -224,7 +224,7 @@ async function textOf({ gateway, owner: headers }: Bench, path: string): Promise
 /** Measures the verification of proofs in this process. */
 async function verification(bench: Bench, paths: readonly string[]): Promise<Line> {
   const keys: LogKeys = JSON.parse(await textOf(bench, '/log/keys'));
-  const policy = parsePolicy([...keys.keys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n'));
+  const policy = parsePolicy([...keys.vkeys.map(({ vkey }) => `log ${vkey}`), 'quorum none', ''].join('\n'));
   const trust = { policy, vrfKey: keys.vrf_key ?? '' };
   const times: number[] = [];
   for (const path of paths) {
