@@ -34,14 +34,14 @@ function indexHash(index: number): Uint8Array {
 /** Returns SHA-256(key ‖ value). */
 export function mapLeafHash({ key, value }: MapLeaf): Uint8Array {
   leafMessage.set(requireKey(key));
-  leafMessage.set(value, KEY_SIZE);
+  leafMessage.set(requireHash(value), KEY_SIZE);
   return sha256(leafMessage);
 }
 
 /** Returns SHA-256(left ‖ right ‖ bit), where the children differ first at this bit of their keys. */
 export function innerHash(left: Uint8Array, right: Uint8Array, bit: number): Uint8Array {
-  innerMessage.set(left);
-  innerMessage.set(right, 32);
+  innerMessage.set(requireHash(left));
+  innerMessage.set(requireHash(right), 32);
   innerMessage[64] = bit;
   return sha256(innerMessage);
 }
@@ -69,6 +69,12 @@ export function firstDifference(one: Uint8Array, other: Uint8Array): number {
 export function compareKeys(one: Uint8Array, other: Uint8Array): number {
   const bit = firstDifference(one, other);
   return bit === 8 * KEY_SIZE ? 0 : bitOf(one, bit) - bitOf(other, bit);
+}
+
+/** The working memory would otherwise add bytes of an earlier hash. */
+function requireHash(hash: Uint8Array): Uint8Array {
+  if (hash.length === KEY_SIZE) return hash;
+  throw new MapError('malformed', `A hash of the map has ${KEY_SIZE} bytes, not ${hash.length}.`);
 }
 
 /** @throws MapError `malformed` */
