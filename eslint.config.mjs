@@ -90,7 +90,7 @@ export default tseslint.config(
     // Each parses text whose keys have no escapes, checks syntax alone, or compares the value with the text.
     files: [
       'libs/domain/src/json/parse.ts',
-      'libs/persistence/src/stores/snapshots/opened-text.ts',
+      'libs/persistence/src/stores/snapshots/open-snapshot.ts',
       'libs/client/src/node.ts',
       'apps/cli/src/audit/{facts/canonical,log/entries,log/records}.ts',
     ],

@@ -1,5 +1,5 @@
 import { changesBetween } from '../src/service/changes';
-import { edited, removalOf, settingOf } from '../src/service/edits';
+import { applyEdits, removalOf, settingOf } from '../src/service/edits';
 import { coveringRefs } from '../src/service/evidence';
 import { leavesOf } from '../src/service/leaves';
 
@@ -17,7 +17,7 @@ const envelope = {
   },
   audit: { created_by: 'a', created_at: '2025-03-01T09:00:00Z', source: 's' },
 };
-const attributesAfter = (...changes: Parameters<typeof edited>[1]) => edited(envelope, changes).attributes;
+const attributesAfter = (...changes: Parameters<typeof applyEdits>[1]) => applyEdits(envelope, changes).attributes;
 
 it.each([
   ['/attributes/legal/legal_name="plc"', { legal: { legal_name: 'plc' } }],
@@ -30,7 +30,7 @@ it.each([
 });
 
 it('--set makes an own member of every name', () => {
-  const draft: unknown = edited(envelope, [settingOf('/attributes/__proto__={"is_admin":true}')]).attributes;
+  const draft: unknown = applyEdits(envelope, [settingOf('/attributes/__proto__={"is_admin":true}')]).attributes;
   expect(Object.keys(Object(draft))).toContain('__proto__');
   expect(Object.prototype).not.toHaveProperty('is_admin');
 });
@@ -52,7 +52,7 @@ it.each([
 });
 
 it('what changed stands with its values, an array as a whole', () => {
-  const draft = edited(envelope, [
+  const draft = applyEdits(envelope, [
     settingOf('/attributes/officers/-="eve"'),
     settingOf('/attributes/legal/legal_name="plc"'),
     removalOf('/attributes/officers/0'),

@@ -75,6 +75,6 @@ export class Rounds {
 }
 
 /** Adds or subtracts up to a quarter, so that several workers do not run in step. */
-export function jittered(pauseMs: number): number {
+export function addJitter(pauseMs: number): number {
   return pauseMs * (0.75 + 0.5 * Math.random());
 }

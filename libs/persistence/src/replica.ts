@@ -37,7 +37,7 @@ const LOOK_MS = 1_000;
 /** The number of remembered positions of the primary, one per check. A longer lag is reported as the age of the oldest one. */
 const MAX_POSITIONS = 600;
 
-/** Reads the role and the position in the write-ahead log, in bytes. The position is null if the server is no standby. */
+/** Reads the role and the position in the write-ahead log, in bytes. The position is null if the server is not a standby. */
 const LOOK = {
   name: 'replica_look',
   text: `SELECT current_user::text AS "actsAs", pg_is_in_recovery() AS "isStandby",
@@ -175,7 +175,7 @@ export class Replica {
     return this.urls[this.used] ?? '';
   }
 
-  /** Asks the current host, and the others if it is no standby or does not answer. */
+  /** Asks the current host, and the others if it is not a standby or does not answer. */
   private async lookAt(): Promise<void> {
     await this.notePosition();
     const places = [this.used, ...[...this.urls.keys()].filter((place) => place !== this.used)];

@@ -3,7 +3,7 @@ const RESERVED = 1 / 2;
 
 /**
  * Divides places among holders. A holder with fewer than `own` places can take any free place. It can take more only
- * while it holds fewer places than are free in excess of half of all. So a single busy holder gets a quarter of the
+ * while the free places beyond the reserved half outnumber the places that it holds. So a single busy holder gets a quarter of the
  * places (or `own`), and each of several busy ones gets less. A newcomer finds a place unless the others have used up
  * their own numbers.
  */

@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { opened, type SnapshotRecord, type SnapshotRow } from '@iss/persistence';
+import { openSnapshot, type SnapshotRecord, type SnapshotRow } from '@iss/persistence';
 
 /** Returned instead of an erased version, to a caller that could have read the version. */
 export interface Erased {
@@ -43,7 +43,7 @@ export class ErasedError extends DomainError {
  * Opens a snapshot. Call it after the reader's right is decided. Throws `erased` if the content was erased, and
  * `damaged` if it differs from what was written.
  */
-export function requireContent(snapshot: SnapshotRow, open = opened): SnapshotRecord {
+export function requireContent(snapshot: SnapshotRow, open = openSnapshot): SnapshotRecord {
   requireNotErased(snapshot);
   return open(snapshot);
 }

@@ -3,7 +3,7 @@ import { Failure, UsageError } from '../command';
 import { shortValue } from '../service/leaves';
 import type { Caller } from '../service/caller';
 import { defineCall, defineList, listing } from '../service/define';
-import { edited, removalOf, settingOf } from '../service/edits';
+import { applyEdits, removalOf, settingOf } from '../service/edits';
 import { evidenceText, isAttribution, readEvidence } from '../service/evidence';
 import { OPTIONAL_SUBJECT, SUBJECT } from '../service/subject-name';
 import { visible } from '../visible';
@@ -40,7 +40,7 @@ export const propose = defineCall({
   async call({ tenant }, { subject: { type, id }, set, remove, evidence }) {
     const subject = tenant.subject(type, id);
     const base = await subject.latest();
-    const patch = patchOf(base.envelope, edited(base.envelope, [...remove, ...set]), evidence.flat());
+    const patch = patchOf(base.envelope, applyEdits(base.envelope, [...remove, ...set]), evidence.flat());
     if (patch.length > 0) return subject.propose({ base_snapshot_version: base.snapshot_version, patch_ops: patch });
     const version = visible(String(base.snapshot_version));
     throw new Failure(`Nothing would change: version ${version} already has these values.`);

@@ -47,7 +47,7 @@ export async function askForTokens(
 }
 
 /** Refreshes an access token. @throws Failure if the refresh token is no longer valid */
-export async function refreshed(
+export async function refreshToken(
   refresh: NonNullable<Profile['refresh']>,
 ): Promise<Pick<Profile, 'accessToken' | 'refresh'>> {
   const { token, tokenEndpoint, clientId, resource } = refresh;

@@ -7,7 +7,7 @@ import { readWhole } from '../files';
 import { baseUrlOf } from '../identity/base-url';
 import { failureOf } from './failure';
 import { DEFAULT_PROFILE, type Profile, Profiles } from '../identity/profiles';
-import { refreshed } from '../identity/tokens';
+import { refreshToken } from '../identity/tokens';
 
 /** In bytes. */
 const MAX_POLICY = 65_536;
@@ -141,7 +141,7 @@ function identityOf(options: Options, context: CommandContext): Identity {
         // Another process may have refreshed it meanwhile.
         current = profiles.read(name) ?? current;
         if (current.accessToken === accessToken) {
-          current = { ...current, ...(await refreshed(current.refresh ?? refresh)) };
+          current = { ...current, ...(await refreshToken(current.refresh ?? refresh)) };
           profiles.write(name, current);
         }
         return current.accessToken;

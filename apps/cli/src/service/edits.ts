@@ -39,7 +39,7 @@ export function removalOf(path: string): Edit {
 }
 
 /** Returns the envelope with the edits. Missing objects on the path of a new value are created. @throws UsageError for an unknown place */
-export function edited(envelope: Envelope, changes: readonly Edit[]): Envelope {
+export function applyEdits(envelope: Envelope, changes: readonly Edit[]): Envelope {
   const draft = parseStoredJson(JSON.stringify(envelope));
   for (const change of changes) make(draft, change);
   if (!isEnvelope(draft))

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type api, ErasedError, type ErasureReceipt } from '@identity-state/client';
 import { useSubject } from '../app/address.ts';
 import { useFeed } from '../app/live.ts';
-import { CONTENT, PROVENANCE, VERSIONS } from '../app/kept.ts';
+import { CONTENT, PROVENANCE, VERSIONS } from '../app/query-keys.ts';
 
 /** Returns the receipt of the erasure in a header; null if the version has its content. */
 export function receiptIn(header: api.SnapshotHeader | undefined): ErasureReceipt | null {

@@ -10,7 +10,7 @@ import { Badge } from '../ui/state.tsx';
 import { useTenantId } from '../app/address.ts';
 import { useInvitations, useTenants } from '../app/api.ts';
 import { useSession, useSessionState } from '../app/context.tsx';
-import { keepFocus } from './kept-focus.ts';
+import { keepFocus } from './keep-focus.ts';
 import { rememberTenant } from './last-tenant.ts';
 import { useFeed, useLiveChanges } from '../app/live.ts';
 import { OPEN_VIEWS } from '../app/settings.ts';

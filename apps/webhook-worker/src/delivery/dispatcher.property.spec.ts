@@ -95,7 +95,7 @@ class Simulation {
     expect(proven + unproven + failing).toBe(this.running.length);
     expect(most(this.running.map(({ delivery }) => delivery.subscriptionId))).toBeLessThanOrEqual(32);
     expect(most(this.running.map(({ delivery }) => delivery.targetHost))).toBeLessThanOrEqual(32 + 8 + 2);
-    // No founder ever has more than a quarter of a room.
+    // No founder ever has more than a quarter of a pool.
     expect(most(this.running.map(({ delivery }) => delivery.founderId))).toBeLessThanOrEqual(6 + 8 + 2);
   }
 }

@@ -263,7 +263,7 @@ describe('Dispatcher', () => {
       expect(deliveries.of('p')).toHaveLength(1);
     });
 
-    it('keeps many waiting, few of a subscription that fails, and leaves room for those of others', async () => {
+    it('keeps many waiting, few of a subscription that fails, and leaves places for those of others', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 3);
       await deliveries.show(dispatcher, 'b', 'dead', FAILING);

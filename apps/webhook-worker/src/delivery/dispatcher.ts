@@ -1,7 +1,7 @@
 import type { OverdueDelivery, PendingDelivery } from '@iss/persistence';
 import { Shares } from '@iss/platform';
 import { Lane, type Outcome, type Trust } from './lane';
-import { Room } from './room';
+import { SlotPool } from './slot-pool';
 
 /** Limits of deliveries that wait in memory: in total, guaranteed per founder, and per failing subscription. */
 const MAX_WAITING = 100_000;
@@ -13,14 +13,14 @@ const MAX_REMEMBERED = 10_000;
 const MAX_NAMED = 10;
 
 /** The part of all slots that each kind of endpoint may hold, and the most slots for one host. */
-const ROOMS = {
+const POOLS = {
   unproven: { part: 1 / 2, perHost: 8 },
   failing: { part: 1 / 8, perHost: 2 },
   proven: { part: 3 / 8, perHost: 32 },
 } as const satisfies Record<Trust, { part: number; perHost: number }>;
 const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trust[];
 
-/** The least number of slots with which each room has one. */
+/** The least number of slots with which each pool has one. */
 export const MIN_CONCURRENCY = KINDS.length;
 
 /** A receiver whose deliveries wait for its own attempts to end. */
@@ -31,17 +31,17 @@ export interface HeldReceiver {
   dueForMs: number;
 }
 
-/** The room and host in which a lane waits for its turn. */
+/** The pool and host in which a lane waits for its turn. */
 interface Place {
-  room: Room;
+  pool: SlotPool;
   targetHost: string;
 }
 
 /**
- * Decides which delivery is sent next. A fixed number of attempts runs at once, in three rooms: for endpoints that
+ * Decides which delivery is sent next. A fixed number of attempts runs at once, in three pools: for endpoints that
  * answer quickly, for those that are slow or unknown, and for those that keep failing. So no kind waits for another,
- * and however many endpoints hang, those that answer have their own slots. In each room, founders take turns, and none
- * holds more than its share. A delivery without room in memory is dropped here. It stays due in PostgreSQL, and the
+ * and however many endpoints hang, those that answer have their own slots. In each pool, founders take turns, and none
+ * holds more than its share. A delivery without a place in memory is dropped here. It stays due in PostgreSQL, and the
  * sweep offers it again.
  */
 export class Dispatcher {
@@ -52,7 +52,7 @@ export class Dispatcher {
   /** When each delivery became due, by id. */
   private readonly known = new Map<string, number>();
   private readonly memory = new Shares(MAX_WAITING, OWN_WAITING);
-  private readonly rooms: Record<Trust, Room>;
+  private readonly pools: Record<Trust, SlotPool>;
   private running = 0;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
@@ -63,16 +63,16 @@ export class Dispatcher {
     concurrency: number,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
-    const sizeOf = (kind: 'unproven' | 'failing'): number => Math.max(1, Math.floor(concurrency * ROOMS[kind].part));
+    const sizeOf = (kind: 'unproven' | 'failing'): number => Math.max(1, Math.floor(concurrency * POOLS[kind].part));
     const [unproven, failing] = [sizeOf('unproven'), sizeOf('failing')];
-    this.rooms = {
-      proven: new Room(concurrency - unproven - failing, ROOMS.proven.perHost, true),
-      unproven: new Room(unproven, ROOMS.unproven.perHost, false),
-      failing: new Room(failing, ROOMS.failing.perHost, false),
+    this.pools = {
+      proven: new SlotPool(concurrency - unproven - failing, POOLS.proven.perHost, true),
+      unproven: new SlotPool(unproven, POOLS.unproven.perHost, false),
+      failing: new SlotPool(failing, POOLS.failing.perHost, false),
     };
   }
 
-  /** Starts deliveries as soon as there is room for them. Skips deliveries that it already holds. */
+  /** Starts deliveries as soon as there are slots for them. Skips deliveries that it already holds. */
   offer(deliveries: readonly (PendingDelivery & Partial<OverdueDelivery>)[]): void {
     const nowMs = this.nowMs();
     for (const { dueForMs = 0, ...delivery } of deliveries) {
@@ -115,13 +115,13 @@ export class Dispatcher {
 
   /** Returns the number of slots in use, by kind of endpoint. */
   slotsHeld(): Record<Trust, number> {
-    const { proven, unproven, failing } = this.rooms;
+    const { proven, unproven, failing } = this.pools;
     return { proven: proven.running, unproven: unproven.running, failing: failing.running };
   }
 
   /** Returns how many turns were skipped because a founder held its share of the slots. */
   skippedTurns(): Record<Trust, number> {
-    const { proven, unproven, failing } = this.rooms;
+    const { proven, unproven, failing } = this.pools;
     return { proven: proven.skipped, unproven: unproven.skipped, failing: failing.skipped };
   }
 
@@ -135,7 +135,7 @@ export class Dispatcher {
     const nowMs = this.nowMs();
     return [...this.lanes.values()].flatMap((lane) => {
       const dueSinceMs = this.known.get(lane.waiting.first?.deliveryId ?? '');
-      if (dueSinceMs === undefined || (this.places.get(lane)?.room.lacksSlot(lane) === true) !== lacksSlot) return [];
+      if (dueSinceMs === undefined || (this.places.get(lane)?.pool.lacksSlot(lane) === true) !== lacksSlot) return [];
       const { tenantId, targetHost } = lane;
       return { tenantId, targetHost, dueForMs: nowMs - dueSinceMs };
     });
@@ -144,8 +144,8 @@ export class Dispatcher {
   private startSome(): void {
     if (this.isClosed) return;
     for (const kind of KINDS) {
-      const room = this.rooms[kind];
-      for (let lane = room.next(); lane !== undefined; lane = room.next()) this.run(lane);
+      const pool = this.pools[kind];
+      for (let lane = pool.next(); lane !== undefined; lane = pool.next()) this.run(lane);
     }
   }
 
@@ -161,7 +161,7 @@ export class Dispatcher {
       lane.running -= 1;
       this.running -= 1;
       this.known.delete(delivery.deliveryId);
-      place.room.end(lane, place.targetHost);
+      place.pool.end(lane, place.targetHost);
       lane.learn(outcome);
       this.settle(lane);
       this.startSome();
@@ -171,18 +171,18 @@ export class Dispatcher {
     this.deliver(delivery).then(end, () => end({ kind: 'failed', latencyMs: 0, targetHost: place.targetHost }));
   }
 
-  /** Moves a lane to the room of its kind if it could start a delivery, and out of any room otherwise. */
+  /** Moves a lane to the pool of its kind if it could start a delivery, and out of any pool otherwise. */
   private settle(lane: Lane): void {
     const place = this.places.get(lane);
-    const room = lane.isEager ? this.rooms[lane.trust] : undefined;
+    const pool = lane.isEager ? this.pools[lane.trust] : undefined;
     const { targetHost } = lane;
-    if (place !== undefined && (place.room !== room || place.targetHost !== targetHost)) {
-      place.room.leave(lane, place.targetHost);
+    if (place !== undefined && (place.pool !== pool || place.targetHost !== targetHost)) {
+      place.pool.leave(lane, place.targetHost);
       this.places.delete(lane);
     }
-    if (room !== undefined && !this.places.has(lane)) {
-      room.enter(lane);
-      this.places.set(lane, { room, targetHost });
+    if (pool !== undefined && !this.places.has(lane)) {
+      pool.enter(lane);
+      this.places.set(lane, { pool, targetHost });
     }
     this.remember(lane);
   }

@@ -1,7 +1,7 @@
 import type { FactStep } from '@iss/persistence';
 import type { Logger } from '@iss/platform';
 import type { EventQueue } from '@iss/queue';
-import { jittered, Rounds } from '../rounds';
+import { addJitter, Rounds } from '../rounds';
 
 /** Facts per transaction. */
 const BATCH = 500;
@@ -25,7 +25,7 @@ export class Recorder {
         return isMore;
       };
       const work = (rounds: Rounds): Promise<void> => rounds.repeat(record);
-      return new Rounds({ work, pauseMs: jittered(intervalMs), failure, logger });
+      return new Rounds({ work, pauseMs: addJitter(intervalMs), failure, logger });
     });
   }
 

@@ -2,7 +2,7 @@ import { IdempotencyStore, type PagePosition, RetentionStore } from '@iss/persis
 import { LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
-import { jittered, Rounds } from '../rounds';
+import { addJitter, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
 /** Short statements release their locks immediately, and leave the disk to others in between. */
@@ -21,7 +21,7 @@ export class RetentionService {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {
-    const pauseMs = jittered(INTERVAL_MS);
+    const pauseMs = addJitter(INTERVAL_MS);
     const work = (): Promise<void> => this.deleteAll();
     this.rounds = new Rounds({ work, pauseMs, failure: 'Old rows could not be deleted; retrying', logger });
   }

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
 import { FanoutService } from '../fanout/fanout.service';
 import { WorkerMetrics } from '../health/worker-metrics';
-import { jittered, Rounds } from '../rounds';
+import { addJitter, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
 /**
@@ -36,7 +36,7 @@ export class SweepService {
     @Inject(SETTINGS) { sweepIntervalMs }: Pick<WorkerSettings, 'sweepIntervalMs'>,
     @Inject(WorkerMetrics) private readonly metrics: Pick<WorkerMetrics, 'sweepEnded'>,
   ) {
-    const pauseMs = jittered(sweepIntervalMs);
+    const pauseMs = addJitter(sweepIntervalMs);
     const work = async (): Promise<number> => ((await this.sweep()) ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs);
     this.rounds = new Rounds({ work, pauseMs, failure: 'The sweep failed; retrying', logger });
   }

@@ -136,7 +136,7 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 /** The tags of these examples. */
 const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
 const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
-const CHANGED = 'The difference. Applying `ops` in order to the included roots of `from` gives those of `to`.';
+const CHANGED = 'The difference. To get the included roots of `to`, apply `ops` in order to those of `from`.';
 
 export const DEFAULT_INCLUDE = '/subject,/attributes';
 const ROOT = `(?:${DIFF_ROOTS.join('|')})`;

@@ -187,7 +187,7 @@ export const TENANTS = operations('Tenants, members, principals', '/v1/tenants',
     description:
       'Send at least one field. `tenant_id` never changes. Only a human can change a confirmation (422 ' +
       'otherwise). A request to switch one off is first listed in `pending_changes`. It takes effect after a ' +
-      'day, or when another human, at least `tenant_admin`, sends the same request. `required` withdraws it.',
+      'day, or when another human with at least the role `tenant_admin` sends the same request. `required` withdraws it.',
     answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict', 'human_principal_required'],
   },

@@ -168,7 +168,7 @@ class Differ {
   }
 }
 
-/** Computes the cost of changes in bytes, as defined at {@link diff}. `at` is the size of the pointer of the place. */
+/** Computes the cost of changes in bytes, as defined in {@link diff}. `at` is the size of the pointer of the place. */
 class Prices {
   readonly #sizes = new Map<JsonValue, number>();
 

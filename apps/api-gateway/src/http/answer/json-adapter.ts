@@ -1,7 +1,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
-import { charged } from '../limits/charged';
+import { chargeWork } from '../limits/charge-work';
 import { EndedRequests } from '../server/ended-requests';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from '../server/gateway-server';
 import { EventStream, JsonText, LiveStream, type TextBatches, TextStream } from './json-text';
@@ -111,7 +111,7 @@ export class JsonAdapter extends ExpressAdapter {
       if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
       end(
         response,
-        charged(response.req, () => JSON.stringify(body)),
+        chargeWork(response.req, () => JSON.stringify(body)),
       );
     }
     return response;
@@ -137,7 +137,7 @@ export function sendWhole(response: Response, body: JsonText): void {
  * becomes an error response.
  */
 async function send(response: Response, { contentType, batches }: TextStream, streams: Streams): Promise<void> {
-  const pieces = inPieces(batches, (work) => charged(response.req, work));
+  const pieces = inPieces(batches, (work) => chargeWork(response.req, work));
   const first = await pieces.next();
   const second = await pieces.next();
   if (second.done) {
@@ -146,7 +146,7 @@ async function send(response: Response, { contentType, batches }: TextStream, st
   }
   streams.begin(response, response.req.principal?.principalId ?? '');
   response.setHeader('Content-Type', contentType);
-  const write = (piece: string): Promise<void> => charged(response.req, () => writePiece(streams, response, piece));
+  const write = (piece: string): Promise<void> => chargeWork(response.req, () => writePiece(streams, response, piece));
   await write(first.value ?? '');
   await write(second.value);
   for await (const piece of pieces) {

@@ -10,7 +10,7 @@ type Listener = (request: Request, response: Response) => void;
  * Serves each request as a span, from its head to the end of its response, except probes. The span contains the route
  * and never the path, because subject ids in the path may identify a person.
  */
-export function traced(serve: Listener, tracer: Tracer): Listener {
+export function traceRequests(serve: Listener, tracer: Tracer): Listener {
   return (request, response) => {
     const { method, url, httpVersion } = request;
     if (PROBES.includes(url)) return serve(request, response);

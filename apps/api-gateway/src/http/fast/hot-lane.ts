@@ -9,7 +9,7 @@ import { AccessLog } from '../answer/access-log';
 import { sendWhole } from '../answer/json-adapter';
 import { JsonText } from '../answer/json-text';
 import { inTurn } from '../server/in-turn';
-import { traced } from '../answer/request-spans';
+import { traceRequests } from '../answer/request-spans';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
 import { requiringHost } from '../errors/malformed-requests';
 import type { RouteTable } from '../errors/route-table';
@@ -60,7 +60,7 @@ export class HotLane implements OnApplicationBootstrap {
       if (!this.take(request, response)) express(request, response);
     };
     const { tracer } = telemetry;
-    const listener = inBatches(tracer === null ? serve : traced(serve, tracer));
+    const listener = inBatches(tracer === null ? serve : traceRequests(serve, tracer));
     server.on('request', inTurn(requiringHost(listener, ERRORS_PATH)));
   }
 

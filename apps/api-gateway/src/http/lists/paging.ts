@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { PAGE, pageBounds, type PageLimits, type PageView } from '@iss/contract';
 import { jsonStream, JsonText, type TextBatches, type TextStream } from '../answer/json-text';
-import { charged } from '../limits/charged';
+import { chargeWork } from '../limits/charge-work';
 import { sentQuery } from './query';
 import { operationOf } from '../describe/operation.decorator';
 
@@ -52,7 +52,7 @@ export class Paging<Query extends object = object> {
     page: { items: readonly Item[]; next: PagePosition | null },
     view: (item: Item) => View,
   ): { items: View[] } & PageView {
-    const items = charged(this.request, () => page.items.map(view));
+    const items = chargeWork(this.request, () => page.items.map(view));
     return { items, ...this.members(page.next) };
   }
 
@@ -62,7 +62,7 @@ export class Paging<Query extends object = object> {
     text: (item: Item) => string,
   ): JsonText {
     const members = JSON.stringify(this.members(page.next));
-    const items = charged(this.request, () => page.items.map(text).join(','));
+    const items = chargeWork(this.request, () => page.items.map(text).join(','));
     return new JsonText(`{"items":[${items}],${members.slice(1)}`);
   }
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import type { Asker } from '../../runtime/asker';
-import { charged } from '../limits/charged';
+import { chargeWork } from '../limits/charge-work';
 
 /** The caller of a request. */
 export class RequestAsker implements Asker {
@@ -23,6 +23,6 @@ export class RequestAsker implements Asker {
   }
 
   measured<T>(work: () => T): T {
-    return charged(this.#request, work);
+    return chargeWork(this.#request, work);
   }
 }

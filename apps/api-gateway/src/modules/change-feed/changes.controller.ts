@@ -5,7 +5,7 @@ import { CHANGE_FEED, ChangesQuery, LAST_EVENT_ID, LIST_LIMITS } from '@iss/cont
 import { AuthGuard } from '../../auth/auth.guard';
 import { EVENT_STREAM } from '../../http/answer/json-adapter';
 import { EventStream, JsonText } from '../../http/answer/json-text';
-import { charged } from '../../http/limits/charged';
+import { chargeWork } from '../../http/limits/charge-work';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { subjectSent } from '../../http/request/subject-filter';
@@ -43,11 +43,11 @@ export class ChangesController {
     if (request.accepts('application/json', EVENT_STREAM) === EVENT_STREAM) {
       const from = { ...asked, after: lastEventOf(request) ?? asked.after };
       const batches = this.feed.stream(actor, from, async () => this.auth.identify(request), closed);
-      return new EventStream(eventsIn(batches, (work) => charged(request, work)));
+      return new EventStream(eventsIn(batches, (work) => chargeWork(request, work)));
     }
     const changes = await this.feed.readWaiting(actor, asked, Number(wait) * 1000, closed);
     const nextAfter = changes.next === BEFORE_ALL ? null : this.places.seal(actor.tenantId, changes.next);
-    return charged(request, () => changePage(changes, nextAfter));
+    return chargeWork(request, () => changePage(changes, nextAfter));
   }
 }
 

@@ -1,5 +1,5 @@
 import { DomainError, type VersionAsked } from '@iss/domain';
-import { type LaterVersion, LaterVersionStore, openedIfWhole, type RefreshRequestRecord } from '@iss/persistence';
+import { type LaterVersion, LaterVersionStore, openIfIntact, type RefreshRequestRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../runtime/asker';
 import { Work } from '../../runtime/work';
@@ -72,7 +72,7 @@ export class SuggestionsService {
     const asked: { version: VersionAsked; by: LaterVersion[] }[] = [];
     for (const row of texts) {
       const { snapshotId, origins } = row;
-      const envelope = openedIfWhole(row)?.envelope ?? null;
+      const envelope = openIfIntact(row)?.envelope ?? null;
       // Versions without stored origins, erased versions and damaged ones yield no result.
       if (envelope === null || origins === null) continue;
       const by = later.filter((one) => one.snapshotId === snapshotId);

@@ -181,7 +181,7 @@ function Growth({ tenantId, size }: { tenantId: string; size: number | null }) {
             <summary>{TEXT.growthTable}</summary>
             <Table
               caption={TEXT.growthTitle}
-              items={thinned(points, ROWS)}
+              items={samplesOf(points, ROWS)}
               keyOf={({ at, size: entries }) => `${at} ${entries}`}
               columns={[
                 { title: TEXT.time, isHeader: true, at: ({ at }) => new Date(at).toISOString() },
@@ -212,7 +212,7 @@ export function pointsOf(changes: api.ChangePage['items']): Point[] {
 }
 
 /** Returns `count` items at equal distances, including the last one. */
-export function thinned<T>(items: readonly T[], count: number): T[] {
+export function samplesOf<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
   const step = (items.length - 1) / (count - 1);
   return Array.from({ length: count }, (_, index) => items[Math.round(index * step)]).filter(

@@ -3,7 +3,7 @@ import '../../testing/dom.ts';
 import type { api } from '@identity-state/client';
 import { policyTextOf } from '../../entities/trusted-keys.ts';
 import { TEXT } from './words.ts';
-import { pointsOf, thinned } from './log-view.tsx';
+import { pointsOf, samplesOf } from './log-view.tsx';
 
 const entry = (index: number, at: string): api.ChangePage['items'][number] => ({
   log_index: index,
@@ -28,7 +28,7 @@ it.each([
   [[1, 2, 3, 4, 5], 3, [1, 3, 5]],
   [[1, 2, 3, 4], 2, [1, 4]],
 ])('%j are thinned to %i', (items, count, expected) => {
-  expect(thinned(items, count)).toEqual(expected);
+  expect(samplesOf(items, count)).toEqual(expected);
 });
 
 it.each([

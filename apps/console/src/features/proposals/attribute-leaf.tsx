@@ -5,7 +5,7 @@ import { Badge } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
 import { coverOf, fitOf, textOf, withValueAt } from './draft/backing.ts';
 import { FitBadge } from './changes.tsx';
-import { isAtOrBelow, isSame, type JsonValue, valueAt, without } from './draft/content.ts';
+import { isAtOrBelow, isSame, type JsonValue, valueAt, removePlace } from './draft/content.ts';
 import { EMPTY, type Kind, KINDS, type PlaceProps, useForm } from './form-context.ts';
 import styles from './proposals.module.css';
 import { TEXT } from './words.ts';
@@ -205,7 +205,7 @@ export function RemoveButton({ pointer, name, isNamed = false }: { pointer: stri
           ([path]) => !isAtOrBelow(path, Array.isArray(valueAt(draft.content, parent)) ? parent : pointer),
         ),
       );
-      return { ...draft, content: without(draft.content, tokens), unread };
+      return { ...draft, content: removePlace(draft.content, tokens), unread };
     });
   return (
     <Button kind="plain" small onClick={remove} aria-label={TEXT.removeName(name)}>

@@ -24,7 +24,7 @@ import {
   carriedOver,
   contentFrom,
   contentOf,
-  followed,
+  moveAttribution,
   type JsonObject,
   type LeftOver,
   patchOf,
@@ -275,7 +275,7 @@ function withText(draft: Draft, typed: string): Draft {
   try {
     return {
       ...draft,
-      content: followed(draft.baseContent, contentFrom(typed)),
+      content: moveAttribution(draft.baseContent, contentFrom(typed)),
       unread: {},
       text: { typed, fault: null, isPending: false },
     };

@@ -26,7 +26,7 @@ import {
   isOfItsOwn,
   type JsonObject,
   operationsOf,
-  patched,
+  applyOperations,
   patchOf,
 } from './draft/content.ts';
 import { draftOn, drafts } from './draft/draft.ts';
@@ -242,7 +242,7 @@ function Pending({ update, from, head, operations }: DiffProps & { head: Snapsho
 function resultOf(from: Snapshot, operations: readonly api.PatchOperation[]): JsonObject | Error {
   try {
     // Operations can read members that they must not change, so they apply to the whole envelope.
-    return isJsonObject(from.envelope) ? contentOf(patched(from.envelope, operationsOf(operations))) : {};
+    return isJsonObject(from.envelope) ? contentOf(applyOperations(from.envelope, operationsOf(operations))) : {};
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { type Snapshot, VerificationError } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
-import { CONTENT } from '../../app/kept.ts';
+import { CONTENT } from '../../app/query-keys.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 
 /** The version to read. */

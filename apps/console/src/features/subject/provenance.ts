@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
-import { PROVENANCE } from '../../app/kept.ts';
+import { PROVENANCE } from '../../app/query-keys.ts';
 import type { Tone } from '../../ui/state.tsx';
 
 /** The tones of the statuses of evidence. */

@@ -15,7 +15,7 @@ import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
-import { Aside } from './aside.tsx';
+import { RecentChanges } from './recent-changes.tsx';
 import { grantedColumns, ownColumns } from './columns.tsx';
 import { firstVersionCall } from './first-version.ts';
 import styles from './styles.module.css';
@@ -61,7 +61,7 @@ export function SubjectsView() {
             <Own />
           )}
         </div>
-        <Aside />
+        <RecentChanges />
       </div>
     </Page>
   );

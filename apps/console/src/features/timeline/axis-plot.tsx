@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { TEXT } from './words.ts';
 import { momentText } from '../../ui/time.tsx';
-import { moved, type Range, ticksOf, zoomed } from './axis.ts';
+import { moveRange, type Range, ticksOf, zoomRange } from './axis.ts';
 import { type Bar, barsOf, BIN, type Bin, binsOf, MOST_ROWS } from './bins.ts';
 import type { Happening, Kind } from './happenings.ts';
 import styles from './timeline.module.css';
@@ -47,7 +47,9 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
     const delta = isSideways ? event.deltaX || event.deltaY : event.deltaY;
     const box = place.current?.getBoundingClientRect();
     const about = box === undefined ? ZOOM : Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-    const next = isSideways ? moved(range, delta / scale, whole) : zoomed(range, Math.exp(delta * WHEEL), about, whole);
+    const next = isSideways
+      ? moveRange(range, delta / scale, whole)
+      : zoomRange(range, Math.exp(delta * WHEEL), about, whole);
     // If the range does not change, the wheel scrolls the page.
     if (next.from === range.from && next.to === range.to) return;
     event.preventDefault();
@@ -63,11 +65,11 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
   const press = (event: React.KeyboardEvent): void => {
     const span = range.to - range.from;
     const next: Readonly<Record<string, () => Range>> = {
-      ArrowLeft: () => moved(range, -span * STEP, whole),
-      ArrowRight: () => moved(range, span * STEP, whole),
-      '+': () => zoomed(range, ZOOM, 0.5, whole),
-      '=': () => zoomed(range, ZOOM, 0.5, whole),
-      '-': () => zoomed(range, 1 / ZOOM, 0.5, whole),
+      ArrowLeft: () => moveRange(range, -span * STEP, whole),
+      ArrowRight: () => moveRange(range, span * STEP, whole),
+      '+': () => zoomRange(range, ZOOM, 0.5, whole),
+      '=': () => zoomRange(range, ZOOM, 0.5, whole),
+      '-': () => zoomRange(range, 1 / ZOOM, 0.5, whole),
       '0': () => whole,
     };
     const change = next[event.key];
@@ -86,7 +88,7 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
     if (!now_.isMoved && Math.abs(by) < CLICK) return;
     if (!now_.isMoved) event.currentTarget.setPointerCapture(event.pointerId);
     now_.isMoved = true;
-    onRange(moved(now_.at, -by / scale, whole));
+    onRange(moveRange(now_.at, -by / scale, whole));
   };
   const up = (): void => {
     // The click at the end of a drag must not open an item.

@@ -1,4 +1,4 @@
-import { moved, ticksOf, wholeRange, zoomed } from './axis.ts';
+import { moveRange, ticksOf, wholeRange, zoomRange } from './axis.ts';
 
 const WHOLE = { from: 0, to: 100_000 };
 const HOUR = 3_600_000;
@@ -21,7 +21,7 @@ it.each([
   ['further, but not behind the end', { from: 89_000, to: 99_000 }, 2, 0.5, { from: 80_000, to: 100_000 }],
   ['further than everything', { from: 20_000, to: 90_000 }, 2, 0.5, WHOLE],
 ])('zooms %s', (_what, range, factor, about, expected) => {
-  expect(zoomed(range, factor, about, WHOLE)).toEqual(expected);
+  expect(zoomRange(range, factor, about, WHOLE)).toEqual(expected);
 });
 
 it.each([
@@ -30,7 +30,7 @@ it.each([
   [-30_000, { from: 0, to: 20_000 }],
   [90_000, { from: 80_000, to: 100_000 }],
 ])('moves by %i and stays within the whole', (by, expected) => {
-  expect(moved({ from: 20_000, to: 40_000 }, by, WHOLE)).toEqual(expected);
+  expect(moveRange({ from: 20_000, to: 40_000 }, by, WHOLE)).toEqual(expected);
 });
 
 describe('ticks', () => {

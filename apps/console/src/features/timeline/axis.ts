@@ -20,13 +20,13 @@ export function wholeRange(first: number, last: number): Range {
 }
 
 /** Zooms a range around a place, given as a share of it from 0 to 1. A factor below 1 zooms in. The result is within `whole`. */
-export function zoomed({ from, to }: Range, factor: number, about: number, whole: Range): Range {
+export function zoomRange({ from, to }: Range, factor: number, about: number, whole: Range): Range {
   const wanted = Math.max((to - from) * factor, MIN_SPAN);
   const still = from + (to - from) * about;
   return within({ from: still - wanted * about, to: still + wanted * (1 - about) }, whole);
 }
 
-export function moved({ from, to }: Range, byMs: number, whole: Range): Range {
+export function moveRange({ from, to }: Range, byMs: number, whole: Range): Range {
   return within({ from: from + byMs, to: to + byMs }, whole);
 }
 

@@ -13,7 +13,7 @@ import { RowLink } from '../../ui/table/row-link.tsx';
 import { Answer, Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
-import { moved, type Range, wholeRange, zoomed } from './axis.ts';
+import { moveRange, type Range, wholeRange, zoomRange } from './axis.ts';
 import { AxisPlot, type Lane } from './axis-plot.tsx';
 import { inSight } from './bins.ts';
 import { type Happening, KINDS, MOST, useOthers, versionsAsHappenings } from './happenings.ts';
@@ -157,10 +157,10 @@ function useRange(whole: Range): [range: Range, setRange: (range: Range) => void
 function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRange: (range: Range) => void }) {
   const span = range.to - range.from;
   const actions = [
-    [TEXT.earlier, '←', () => moved(range, -span / 2, whole)],
-    [TEXT.later, '→', () => moved(range, span / 2, whole)],
-    [TEXT.zoomIn, '+', () => zoomed(range, 0.5, 0.5, whole)],
-    [TEXT.zoomOut, '−', () => zoomed(range, 2, 0.5, whole)],
+    [TEXT.earlier, '←', () => moveRange(range, -span / 2, whole)],
+    [TEXT.later, '→', () => moveRange(range, span / 2, whole)],
+    [TEXT.zoomIn, '+', () => zoomRange(range, 0.5, 0.5, whole)],
+    [TEXT.zoomOut, '−', () => zoomRange(range, 2, 0.5, whole)],
   ] as const;
   return (
     <div className={styles.controls}>

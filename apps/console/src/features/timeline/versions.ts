@@ -3,7 +3,7 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import type { SnapshotHeader } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
-import { VERSIONS } from '../../app/kept.ts';
+import { VERSIONS } from '../../app/query-keys.ts';
 import { useFeed } from '../../app/live.ts';
 
 /** Newest first. */

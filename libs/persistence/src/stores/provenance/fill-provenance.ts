@@ -2,7 +2,7 @@ import { authorOf, isEvidenceMissing, parseStoredJson, traceTexts } from '@iss/d
 import { asOwner } from '../../owner';
 import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { damageOf } from '../snapshots/opened-text';
+import { damageOf } from '../snapshots/open-snapshot';
 
 export interface FilledProvenance {
   /** The number of versions whose provenance was added. */

@@ -2,7 +2,7 @@ import type { SubjectRef } from '@iss/domain';
 
 /**
  * A stored snapshot. `envelope` is the canonical text that was hashed. It is null if only the header was requested, and after an
- * erasure, which `erasure` identifies. Stores return a {@link SnapshotRow}, and `opened` converts it to this.
+ * erasure, which `erasure` identifies. Stores return a {@link SnapshotRow}, and `openSnapshot` converts it to this.
  */
 export interface SnapshotRecord extends SubjectRef {
   snapshotId: string;
@@ -20,7 +20,7 @@ export interface SnapshotRecord extends SubjectRef {
 
 declare const unopened: unique symbol;
 
-/** A text from a row. `opened` (opened-text.ts) compares it with its hash before anybody may use it. */
+/** A text from a row. `openSnapshot` (open-snapshot.ts) compares it with its hash before anybody may use it. */
 export interface UnopenedText {
   readonly [unopened]: never;
 }

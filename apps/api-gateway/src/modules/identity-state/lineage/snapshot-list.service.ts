@@ -13,7 +13,7 @@ import {
   type LineageOrder,
   type LineageRange,
   type LineageRead,
-  opened,
+  openSnapshot,
   type Page,
   type PageRequest,
   type PagePosition,
@@ -89,7 +89,7 @@ interface SnapshotPage extends Page<SnapshotRecord> {
 interface Showing {
   withEnvelopes: boolean;
   via: DisclosureWay;
-  open: typeof opened;
+  open: typeof openSnapshot;
 }
 
 /** Snapshots per statement. All their headers are read, even if only few envelopes fit. */
@@ -121,7 +121,7 @@ export class SnapshotListService {
 
   /** Recomputes the links, as `verify=chain` with a depth of 1 does for each item. */
   async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
-    const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof', open: opened });
+    const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof', open: openSnapshot });
     const { newest, oldest } = rangeOf(page.items);
     const links = await this.verifier.links(reader, subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
@@ -151,8 +151,8 @@ export class SnapshotListService {
     const headVersion = Math.min(newest, last);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
     await this.disclosures.record(reader, disclosure, { from: 1, to: headVersion }, via);
-    const first = reader.measured(() => snapshots.map(opened));
-    return { headVersion, batches: walk(first, this.moreTo(reader, subject, 'asc', headVersion, opened)) };
+    const first = reader.measured(() => snapshots.map(openSnapshot));
+    return { headVersion, batches: walk(first, this.moreTo(reader, subject, 'asc', headVersion, openSnapshot)) };
   }
 
   /** Exports up to the version that was the newest at a moment; null: up to the newest version. */
@@ -244,7 +244,7 @@ export class SnapshotListService {
     subject: SubjectRef,
     order: LineageOrder,
     last: number,
-    open: typeof opened,
+    open: typeof openSnapshot,
   ): More {
     return async (after) => {
       const limit = Math.min(Math.abs(last - after), BATCH_ROWS);

@@ -1,5 +1,5 @@
 import type { KnownOrigins, SubjectRef } from '@iss/domain';
-import { opened, ProvenanceStore, SnapshotListStore } from '@iss/persistence';
+import { openSnapshot, ProvenanceStore, SnapshotListStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../../runtime/asker';
 import { Work } from '../../../runtime/work';
@@ -57,7 +57,7 @@ export class OriginsService {
     for (let after = first - 1; after < last;) {
       const batch = await this.lists.above(subject, after, Math.min(BATCH, last - after));
       if (batch.length === 0) throw new Error('the chain ends before the version');
-      for (const { snapshotVersion: version, envelope } of batch.map(opened)) {
+      for (const { snapshotVersion: version, envelope } of batch.map(openSnapshot)) {
         const text = envelope ?? '{}';
         if (base !== null) {
           const traced = await this.work.run(asker, 'trace_version', { base, baseOrigins: origins, text, version });

@@ -10,7 +10,7 @@ import {
   verifyComplete,
   type VerifyMode,
 } from '@iss/domain';
-import { opened, openedBesideVerdict, SnapshotListStore, type SnapshotRecord, unchecked } from '@iss/persistence';
+import { openSnapshot, openForVerdict, SnapshotListStore, type SnapshotRecord, readUnchecked } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker, Charged } from '../../../runtime/asker';
@@ -35,9 +35,9 @@ export type Verify = (snapshot: SnapshotRecord) => Promise<Verification | undefi
  * Returns the function that opens a snapshot. If the response contains a verification, that reports whether the text
  * matches its hash, so opening only requires valid JSON.
  */
-export function openingFor({ verify }: Pick<VerifyOptions, 'verify'>, isShown: boolean): typeof opened {
-  if (verify === 'none') return opened;
-  return isShown ? openedBesideVerdict : unchecked;
+export function openingFor({ verify }: Pick<VerifyOptions, 'verify'>, isShown: boolean): typeof openSnapshot {
+  if (verify === 'none') return openSnapshot;
+  return isShown ? openForVerdict : readUnchecked;
 }
 
 /**
@@ -103,7 +103,7 @@ export class SnapshotVerifier {
         ...(await this.work.run(
           asker,
           'check_links',
-          batch.map((row) => toStored(unchecked(row))),
+          batch.map((row) => toStored(readUnchecked(row))),
         )),
       );
       version = batch.at(-1)?.snapshotVersion ?? 1;

@@ -10,7 +10,7 @@ import {
   type TracedVersion,
 } from '@iss/domain';
 import {
-  opened,
+  openSnapshot,
   ProvenanceStore,
   type RefusedSnapshot,
   type SnapshotRecord,
@@ -96,7 +96,7 @@ export class EntityStateService {
   private async find(actor: Actor, { header: { snapshotId }, hash }: SentEnvelope): Promise<SnapshotRecord | null> {
     const { facts, snapshot } = await this.reads.read(actor, { kind: 'id', snapshotId }, { envelope: false });
     const isTheSame = snapshot?.envelopeHash === hash && decideAccess(facts, RULES.submitLaterState).allowed;
-    return isTheSame ? opened(snapshot) : null;
+    return isTheSame ? openSnapshot(snapshot) : null;
   }
 
   private async store(
@@ -149,7 +149,7 @@ export class EntityStateService {
     const { facts, snapshot, origins, evidencePolicy } = await this.provenance.parent(actor, subjectOf(header));
     requireAccess(facts, RULES.submitLaterState);
     if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
-    const { snapshotVersion, envelopeHash, envelope, erasure } = opened(snapshot);
+    const { snapshotVersion, envelopeHash, envelope, erasure } = openSnapshot(snapshot);
     if (erasure !== null) return { snapshotVersion, envelopeHash, evidencePolicy, ...NOTHING_LEFT };
     return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy };
   }

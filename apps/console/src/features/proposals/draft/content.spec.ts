@@ -2,12 +2,12 @@ import { fitOf, withItem, withMended, withRole, withSupport, withValueAt } from 
 import {
   carriedOver,
   contentFrom,
-  followed,
+  moveAttribution,
   type JsonObject,
   patchOf,
   pathsOf,
   stepsOf,
-  without,
+  removePlace,
   withValue,
 } from './content.ts';
 
@@ -42,7 +42,7 @@ describe('the content of a draft', () => {
   });
 
   it('lets go of what was named for a place that is taken out, and moves up what comes after it in a list', () => {
-    expect(without(BASE, ['attributes', 'list', '1'])).toEqual({
+    expect(removePlace(BASE, ['attributes', 'list', '1'])).toEqual({
       ...BASE,
       attributes: { name: 'Old Ltd', list: ['a', 'c'], group: { x: 1 } },
       attribute_paths: {
@@ -143,7 +143,7 @@ describe('the content of a draft', () => {
 
   it('takes the evidence of an element along in typed content', () => {
     const typed = { ...BASE, attributes: { ...(BASE['attributes'] as JsonObject), list: ['b', 'c'] } };
-    expect(followed(BASE, typed)['attribute_paths']).toEqual({
+    expect(moveAttribution(BASE, typed)['attribute_paths']).toEqual({
       [NAME]: [reference('old')],
       '/attributes/list/0': [reference('old')],
       '/attributes/list/1': [reference('old')],
@@ -153,13 +153,13 @@ describe('the content of a draft', () => {
 
   it('adds evidence of a removal to a group, and drops none of what the group has left', () => {
     const group = '/attributes/group';
-    const draft = { ...without(BASE, ['attributes', 'group', 'x']), evidence: [item('old'), item('new')] };
+    const draft = { ...removePlace(BASE, ['attributes', 'group', 'x']), evidence: [item('old'), item('new')] };
     const supported = withSupport(BASE, draft, item('new'), { pointer: group, isOn: true });
     expect(pathsOf(supported)[group]).toEqual([reference('old'), primary('new')]);
   });
 
   it('shows each step with what was there when it is taken', () => {
-    const to = without(without(BASE, ['attributes', 'list', '0']), ['attributes', 'list', '0']);
+    const to = removePlace(removePlace(BASE, ['attributes', 'list', '0']), ['attributes', 'list', '0']);
     const removed = stepsOf(BASE, to, 10).steps.filter(({ path }) => path.startsWith('/attributes/list'));
     expect(removed.map(({ op, before }) => [op, before]).sort()).toEqual([
       ['remove', 'a'],

@@ -42,7 +42,7 @@ export function contentFrom(text: string): JsonObject {
 }
 
 /** Returns a typed draft whose attribution follows moved list elements. */
-export function followed(base: JsonObject, content: JsonObject): JsonObject {
+export function moveAttribution(base: JsonObject, content: JsonObject): JsonObject {
   return followAttribution(base, content, new Classes()).draft;
 }
 
@@ -53,7 +53,7 @@ export function operationsOf(operations: unknown): PatchOperation[] {
 }
 
 /** @throws Error if an operation does not fit */
-export function patched(content: JsonObject, operations: readonly PatchOperation[]): JsonObject {
+export function applyOperations(content: JsonObject, operations: readonly PatchOperation[]): JsonObject {
   const result = applyPatch(content, operations);
   if (isJsonObject(result)) return result;
   throw new Error('The patch replaces the whole content.');
@@ -68,7 +68,7 @@ export function withValue(root: JsonObject, tokens: Tokens, value: JsonValue): J
 }
 
 /** Returns a copy without a place and its attribution. Later elements of a list move up. */
-export function without(root: JsonObject, tokens: Tokens): JsonObject {
+export function removePlace(root: JsonObject, tokens: Tokens): JsonObject {
   let isElement = false;
   const copy = copied(root, tokens, (parent, last) => {
     isElement = Array.isArray(parent);
@@ -238,7 +238,7 @@ export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObjec
       continue;
     }
     try {
-      content = patched(content, [operation]);
+      content = applyOperations(content, [operation]);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       const appended = appendedTo(content, operation);
@@ -264,5 +264,5 @@ function isAtEnd(content: JsonObject, path: string): boolean {
 function appendedTo(content: JsonObject, operation: ReturnType<typeof diff>[number]): JsonObject | null {
   const parent = operation.path.slice(0, operation.path.lastIndexOf('/'));
   if (operation.op !== 'add' || !Array.isArray(valueAt(content, parent))) return null;
-  return patched(content, [{ ...operation, path: `${parent}/-` }]);
+  return applyOperations(content, [{ ...operation, path: `${parent}/-` }]);
 }

@@ -1,5 +1,5 @@
 import { serve } from '../../../app/worker-side.ts';
-import { contentFrom, followed, type JsonObject, patchOf } from './content.ts';
+import { contentFrom, moveAttribution, type JsonObject, patchOf } from './content.ts';
 
 /** A typed text, and the content that it changes. */
 export interface ReadJob {
@@ -14,7 +14,7 @@ export type Reading =
 
 serve<ReadJob, never, Reading>(async ({ base, typed }) => {
   try {
-    const content = followed(base, contentFrom(typed));
+    const content = moveAttribution(base, contentFrom(typed));
     return { is: 'read', content, patch: patchOf(base, content) };
   } catch (error) {
     return { is: 'fault', fault: error instanceof Error ? error.message : String(error) };

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { RateLimiter } from './rate-limiter';
-import { charged } from './charged';
+import { chargeWork } from './charge-work';
 
 /** Returns a request of alice and the list of its charges. */
 function requestOf(limit: number): { request: Request; charges: number[] } {
@@ -23,9 +23,9 @@ function spin(milliseconds: number): void {
 
 it('charges what the work took of the processor, also where it fails', () => {
   const { request, charges } = requestOf(600);
-  expect(charged(request, () => (spin(20), 'done'))).toBe('done');
+  expect(chargeWork(request, () => (spin(20), 'done'))).toBe('done');
   expect(() =>
-    charged(request, () => {
+    chargeWork(request, () => {
       spin(20);
       throw new Error('failed');
     }),
@@ -41,18 +41,18 @@ it('charges what the work took of the processor, also where it fails', () => {
 
 it('charges many short pieces of one request as one long one', () => {
   const { request, charges } = requestOf(600);
-  for (let piece = 0; piece < 100; piece += 1) charged(request, () => spin(0.2));
+  for (let piece = 0; piece < 100; piece += 1) chargeWork(request, () => spin(0.2));
   expect(charges.reduce((sum, charge) => sum + charge, 0)).toBeGreaterThanOrEqual(19);
 });
 
 it('charges nothing for what is quick', () => {
   const { request, charges } = requestOf(600);
-  charged(request, () => 1);
+  chargeWork(request, () => 1);
   expect(charges).toEqual([0]);
 });
 
 it('measures nothing where there is no limit', () => {
   const { request, charges } = requestOf(0);
-  expect(charged(request, () => 'done')).toBe('done');
+  expect(chargeWork(request, () => 'done')).toBe('done');
   expect(charges).toEqual([]);
 });

@@ -17,7 +17,7 @@ const RECENT = 8;
 const LACKING = 5;
 
 /** Shows recent changes, and subjects that lack evidence. */
-export function Aside() {
+export function RecentChanges() {
   return (
     <div className={styles.aside}>
       <Recent />

@@ -11,7 +11,7 @@ const measured = new WeakMap<Request, number>();
  * it only for work that may be large, such as the text of a page: the measurement itself takes longer than most
  * requests' own work.
  */
-export function charged<T>(request: Request, work: () => T): T {
+export function chargeWork<T>(request: Request, work: () => T): T {
   const { principal } = request;
   if (principal === undefined) return work();
   const { limiter } = request.settings;

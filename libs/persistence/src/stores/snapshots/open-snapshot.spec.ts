@@ -1,5 +1,5 @@
 import { hashText } from '@iss/domain';
-import { DAMAGED_TEXTS, DamagedText, opened, openedBesideVerdict, openedIfWhole, unchecked } from './opened-text';
+import { DAMAGED_TEXTS, DamagedText, openSnapshot, openForVerdict, openIfIntact, readUnchecked } from './open-snapshot';
 import type { SnapshotRow, UnopenedText } from './snapshot-record';
 
 const TEXT = '{"attributes":{"name":"Zürich"}}';
@@ -37,7 +37,7 @@ it.each([
   ['has no hash yet', row('{"later":1}', null)],
   ['was not asked for', row(null)],
 ])('opens a row whose text %s', (_, given) => {
-  expect(opened(given)).toEqual(given);
+  expect(openSnapshot(given)).toEqual(given);
   expect(told).toEqual([]);
 });
 
@@ -46,8 +46,8 @@ it.each([
   ['emptied', row(''), 'hash'],
   ['broken before it got a hash', row('{"later":', null), 'syntax'],
 ])('refuses a text that was %s, names its version, and publishes it', (_, given, damage) => {
-  expect(() => opened(given)).toThrow(/^Version 2 of company\/acme /);
-  expect(openedIfWhole(given)).toBeNull();
+  expect(() => openSnapshot(given)).toThrow(/^Version 2 of company\/acme /);
+  expect(openIfIntact(given)).toBeNull();
   expect(told).toHaveLength(2);
   const [first] = told;
   expect(first instanceof DamagedText && first.damage).toBe(damage);
@@ -56,7 +56,7 @@ it.each([
 
 it('accepts any JSON text beside its verification', () => {
   const changed = row(TEXT.replace('ü', 'u'));
-  expect(openedBesideVerdict(changed)).toEqual(changed);
-  expect(() => openedBesideVerdict(row('{'))).toThrow(/is damaged/);
-  expect(unchecked(row('{')).envelope).toBe('{');
+  expect(openForVerdict(changed)).toEqual(changed);
+  expect(() => openForVerdict(row('{'))).toThrow(/is damaged/);
+  expect(readUnchecked(row('{')).envelope).toBe('{');
 });

@@ -31,8 +31,8 @@ export class DamagedError extends DomainError {
 }
 
 /** Returns the record of a row, for a reader with the right to it. Throws {@link DamagedError} if the text is damaged. */
-export function opened(row: SnapshotRow): SnapshotRecord {
-  const snapshot = unchecked(row);
+export function openSnapshot(row: SnapshotRow): SnapshotRecord {
+  const snapshot = readUnchecked(row);
   const { envelope, envelopeHash } = snapshot;
   const damage = envelope === null ? null : damageOf(envelope, envelopeHash);
   if (damage !== null) throw damaged(row, damage);
@@ -46,9 +46,9 @@ export function damageOf(text: string, envelopeHash: string | null): Damage | nu
 }
 
 /** Returns the record of a row, or null if the text is damaged. For callers that can do without it. */
-export function openedIfWhole(row: SnapshotRow): SnapshotRecord | null {
+export function openIfIntact(row: SnapshotRow): SnapshotRecord | null {
   try {
-    return opened(row);
+    return openSnapshot(row);
   } catch (error) {
     if (error instanceof DamagedError) return null;
     throw error;
@@ -59,14 +59,14 @@ export function openedIfWhole(row: SnapshotRow): SnapshotRecord | null {
  * Returns the record of a row for an answer that reports the verification of its text. Throws {@link DamagedError} if it is no
  * JSON.
  */
-export function openedBesideVerdict(row: SnapshotRow): SnapshotRecord {
-  const snapshot = unchecked(row);
+export function openForVerdict(row: SnapshotRow): SnapshotRecord {
+  const snapshot = readUnchecked(row);
   if (snapshot.envelope !== null && !isJson(snapshot.envelope)) throw damaged(row, 'syntax');
   return snapshot;
 }
 
 /** Returns the record of a row without a check, for verification only. No answer may show its text. */
-export function unchecked(row: SnapshotRow): SnapshotRecord {
+export function readUnchecked(row: SnapshotRow): SnapshotRecord {
   const envelope: unknown = row.envelope;
   return { ...row, envelope: typeof envelope === 'string' ? envelope : null };
 }

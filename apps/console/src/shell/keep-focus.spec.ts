@@ -1,6 +1,6 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../testing/dom.ts';
-import { keepFocus } from './kept-focus.ts';
+import { keepFocus } from './keep-focus.ts';
 
 const ROW = (name: string): string => `<tr id="${name}"><th>${name}</th><td><button>Revoke ${name}</button></td></tr>`;
 const PAGE = `<a href="#other">Other</a><main tabindex="-1"><h1>Sharing</h1><button>Share</button>

@@ -15,7 +15,7 @@ const everyone = (): boolean => true;
  * The slots for endpoints of one kind. A lane first takes a place at its host, and then waits for its turn to get a
  * slot. So neither a host nor a founder exceeds its part, whatever else waits.
  */
-export class Room {
+export class SlotPool {
   private readonly row = new Turns<Lane>();
   private readonly hosts = new Map<string, Host>();
   private readonly slots: Shares;
