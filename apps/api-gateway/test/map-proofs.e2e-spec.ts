@@ -203,3 +203,19 @@ it('answers for a log without a map, and refuses with another key', async () => 
     await other.close();
   }
 });
+
+it('says that the newest version is erased, and still proves how many there are', async () => {
+  await write(1);
+  await write(2);
+  await publish();
+  await get(`${subject()}/latest-proof`).expect(200);
+  await sql.query(`UPDATE tenants SET erasure_confirmation = 'off' WHERE tenant_id = 'acme'`);
+  const asked = { versions: 'all', reason: 'Asked for.' };
+  await gateway.as('alice', 'post', `${subject()}/erasure`).send(asked).expect(201);
+  await publish();
+  const { body } = await get(`${subject()}/latest-proof`).expect(410);
+  expect(body.error).toMatchObject({ code: 'erased', erased: { snapshot_version: 2 } });
+  const { body: none } = await get(`${subject()}/absence-proof?stream=v`).expect(200);
+  expect(none.number).toBe(3);
+  expect(await verify(none)).toMatchObject({ kind: 'absence', number: 3 });
+});

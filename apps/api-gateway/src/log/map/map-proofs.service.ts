@@ -19,7 +19,15 @@ import {
   versionStream,
 } from '@iss/map';
 import type { AbsenceStream, TenantAbsenceStream } from '@iss/contract';
-import { type LogCheckpoint, LogEntryStore, type LoggedHead, MapProofStore, MapReadStore } from '@iss/persistence';
+import {
+  type LogCheckpoint,
+  type LogEntry,
+  LogEntryStore,
+  type LoggedHead,
+  MapProofStore,
+  MapReadStore,
+} from '@iss/persistence';
+import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../access/disclosures';
 import { erasedView, ErasedError } from '../../access/erased';
@@ -75,9 +83,14 @@ const TENANT_STREAMS: Readonly<Record<TenantAbsenceStream, { nameOf: (id: string
   w: { nameOf: grantorStream, rule: RULES.confirmGrants },
 };
 
+/** Characters of remembered entries. */
+const CACHE_CHARACTERS = 1024 * 1024;
+
 /** Proves what is newest, and what does not exist, by the map of the published log. */
 @Injectable()
 export class MapProofsService {
+  private readonly hashed = new RecentMap<string, LoggedEntry>(CACHE_CHARACTERS, ({ text }) => text.length);
+
   constructor(
     private readonly map: PublishedMap,
     private readonly tree: LogTreeService,
@@ -127,7 +140,7 @@ export class MapProofsService {
       throw notLoggedYet('Earlier versions of this subject are not in the published log yet.');
     await this.disclosures.record(caller, head.disclosure, { from: version, to: version }, 'proof');
     if (head.erasure !== null) throw new ErasedError(erasedView({ ...snapshot.fact, erasure: head.erasure }));
-    return { ...(await this.headOf(await this.proofs.asHashed(snapshot), size, proved)), asOfSize: asOfSize ?? size };
+    return { ...(await this.headOf(await this.entryOf(snapshot), size, proved)), asOfSize: asOfSize ?? size };
   }
 
   /** Proves that a stream of a subject has no further number. Throws `forbidden`, `not_found` without a map and `not_logged_yet`. */
@@ -171,7 +184,7 @@ export class MapProofsService {
     const guess = await this.streams.lastNumber(stream);
     const proved = await this.map.newest(caller, found.checkpoint, { stream, guess });
     if (proved.logIndex !== found.logIndex) throw notLoggedYet('The grant changed during this request.');
-    const entry = await this.proofs.asHashed(found.entry);
+    const entry = await this.entryOf(found.entry);
     return { ...(await this.headOf(entry, found.checkpoint.size, proved)), fact: found.fact };
   }
 
@@ -193,6 +206,16 @@ export class MapProofsService {
     const find = () => Promise.resolve({ logIndex: startsAt });
     const { checkpoint } = await this.waiting.published(caller, find, waitSeconds);
     return this.map.newest(caller, checkpoint, { stream, guess: guess ?? (await this.streams.lastNumber(stream)) });
+  }
+
+  /** Returns an entry as it was hashed. Equal salts mean the same entry. */
+  private async entryOf(entry: LogEntry): Promise<LoggedEntry> {
+    const name = entry.salt?.toString('base64') ?? '';
+    const known = this.hashed.get(name);
+    if (known !== undefined) return known;
+    const made = await this.proofs.asHashed(entry);
+    this.hashed.set(name, made);
+    return made;
   }
 
   private async headOf(entry: LoggedEntry, size: number, proved: ProvedNumber): Promise<ProvedHead> {

@@ -28,6 +28,9 @@ import { VrfProofs } from './vrf-proofs';
 /** Characters of remembered proofs. */
 const CACHE_CHARACTERS = 4 * 1024 * 1024;
 
+/** Origin and key of the map only change where the log is restarted. */
+const STATE_MS = 1_000;
+
 /** The root of the map in a published tree. */
 interface PublishedRoot extends Pick<MapProof, 'mapRoot'> {
   readonly root: Uint8Array;
@@ -68,6 +71,7 @@ const STATES = {
 @Injectable()
 export class PublishedMap {
   private proofs: Promise<VrfProofs> | undefined;
+  private asked: { atMs: number; state: Promise<MapState | null> } | undefined;
   private root: { note: string; published: Promise<PublishedRoot> } | undefined;
   private readonly recent = new RecentMap<string, ProvedNumber & { note: string }>(
     CACHE_CHARACTERS,
@@ -90,7 +94,7 @@ export class PublishedMap {
 
   /** Returns the first log index with keys. Throws `not_found` without a map, and `unavailable` without its key. */
   async require(): Promise<Pick<MapState, 'startsAt'>> {
-    const state = await this.map.state();
+    const state = await this.state();
     if (state === null)
       throw new DomainError(
         'not_found',
@@ -187,6 +191,18 @@ export class PublishedMap {
     const inclusion = await this.tree.inclusion(covers, size);
     const rows = equalBytes(root, emptyMapRoot()) ? NO_ROWS : this.map.at(size);
     return { root, rows, mapRoot: { logIndex: covers, entry: formatMapRootEntry({ covers, root }), inclusion } };
+  }
+
+  /** Returns the map as it was switched on. Concurrent callers share one read. */
+  private state(): Promise<MapState | null> {
+    const nowMs = performance.now();
+    if (this.asked !== undefined && nowMs - this.asked.atMs < STATE_MS) return this.asked.state;
+    const asked = { atMs: nowMs, state: this.map.state() };
+    this.asked = asked;
+    asked.state.catch(() => {
+      if (this.asked === asked) this.asked = undefined;
+    });
+    return asked.state;
   }
 
   private open(): Promise<VrfProofs> {
