@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -86,6 +86,16 @@ it('is installed where nothing else is, and its page is type-checked there in st
   );
   const tsc = join(repositoryRoot, 'node_modules/typescript/bin/tsc');
   expect(await run(process.execPath, [tsc, '-p', '.'], projectOf())).toBe('');
+});
+
+it('has the files that its main file loads later', async () => {
+  const installed = join(projectOf(), 'node_modules/@identity-state/client');
+  const names = [...readFileSync(join(installed, 'index.js'), 'utf8').matchAll(/import\("\.\/(\w+\.js)"\)/g)];
+  expect(names.map(([, name]) => name).sort()).toEqual(['map.js', 'policy.js']);
+  for (const [, name = ''] of names) {
+    const code = `console.log(Object.keys(await import(${JSON.stringify(join(installed, name))})).length)`;
+    expect(await run(process.execPath, ['--input-type=module', '--eval', code], projectOf())).toBe('1\n');
+  }
 });
 
 it('its page does what it says in Node', async () => {
