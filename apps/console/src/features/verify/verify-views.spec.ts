@@ -4,6 +4,7 @@ import { versionStream } from '@iss/map';
 import { decodeHash, formatCheckpoint, formatLogProof, generateKeys, leafHash, signNote, toHex } from '@iss/tlog';
 import { bundleText, lineageBundle } from '../../../../../tools/testing/lineage-bundle.ts';
 import { mapOperator } from '../../../../../tools/testing/map-operator.ts';
+import { mappedBundle } from '../../../../../tools/testing/mapped-bundle.ts';
 import { signedLog, witness } from '../../../../../tools/testing/signed-log.ts';
 import {
   address,
@@ -301,6 +302,27 @@ describe('a file that is verified without a service', () => {
     await see('acme.latest-proof.json is proved by the keys', '1, the newest among the first 2 entries, cosigned by');
     await choose('hidden.json', JSON.stringify({ ...answer, map: await operator.proof(published, stream, 0) }));
     await see('hidden.json failed the verification');
+  });
+
+  it('that is a bundle is complete up to its end, by the key of the map', async () => {
+    const operator = await mapOperator();
+    const { linesOf } = await mappedBundle(operator, 3);
+    const published = await operator.publish();
+    const { first, lines, last } = await linesOf(published);
+    const shortened = await linesOf(published, 2);
+    await open('/verify');
+    await trust(`${operator.policyOf(published)}vrf ${operator.vrfKey}\n`);
+    await choose('acme.ndjson', bundleText(first, [...lines, last]));
+    await see(
+      'acme.ndjson is proved by the keys',
+      'version 3 among the first 4 entries, cosigned by witness.example/w',
+    );
+    expect(rows('Lines')).toHaveLength(3);
+    await choose('shortened.ndjson', bundleText(shortened.first, [...shortened.lines, shortened.last]));
+    await see('shortened.ndjson failed the verification');
+    await trust(operator.policyOf(published), 'Change');
+    await choose('acme.ndjson', bundleText(first, [...lines, last]));
+    await see('acme.ndjson is proved by the keys', 'That the last version is the newest.');
   });
 
   it('that was pasted is told from one that is none', async () => {
