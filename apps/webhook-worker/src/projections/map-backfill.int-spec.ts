@@ -171,14 +171,14 @@ const breakOff = async (): Promise<boolean> => {
 };
 
 it('continues beside writers, with several workers, whose steps break off', async () => {
-  await addOwners(3_000, 'old');
+  await addOwners(1_500, 'old');
   await writeOldLog();
   let isOver = false;
   const writing = (async () => {
     for (let count = 0; !isOver; count++) await addOwners(1 + (count % 3));
   })();
   await Promise.all([start(), start()]);
-  for (let left = 3; left > 0; left--) {
+  for (let left = 2; left > 0; left--) {
     await waitFor(breakOff, { deadlineMs: 20_000, what: 'a step' });
     await (await start()).stop();
   }
