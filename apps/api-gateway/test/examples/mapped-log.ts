@@ -12,6 +12,7 @@ import {
   vrfInput,
 } from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
+import { KEY_PREFIX_BYTES } from '@iss/persistence';
 import { leafHash } from '@iss/tlog';
 import { MemoryRows } from '../../../../libs/map/src/testing/memory-rows';
 import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
@@ -21,7 +22,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** The rows of a log with a map, by table, and the leaves of its entries. */
 interface MappedLog {
   readonly leaves: readonly Uint8Array[];
-  /** The first 8 bytes of the keys of each entry. */
+  /** The first bytes of the keys of each entry. */
   readonly prefixes: readonly Buffer[];
   readonly rows: readonly (readonly [table: string, row: Row])[];
 }
@@ -47,7 +48,7 @@ export async function mapOf(origin: string, facts: readonly LogFact[], salts: re
   const state = { origin, vrf_key: TEST_VRF_KEY, starts_at: 0, key_count: added.length };
   return {
     leaves: texts.map((text) => leafHash(text)),
-    prefixes: keys.map((ofFact) => Buffer.concat(ofFact.map((key) => key.subarray(0, 8)))),
+    prefixes: keys.map((ofFact) => Buffer.concat(ofFact.map((key) => key.subarray(0, KEY_PREFIX_BYTES)))),
     rows: [
       ['map_state', { ...state, root: bytes(root), root_size: texts.length }],
       ['log_entries', { log_index: facts.length, entry_type: 9, map_root: bytes(root) }],
