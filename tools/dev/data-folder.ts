@@ -126,6 +126,19 @@ export async function openLogKey(folder: string): Promise<LogKey> {
   return key;
 }
 
+/** Reads the secret VRF key of the map, or creates it once, because another key cannot continue the map. Needs the built library. */
+export async function openVrfKey(folder: string): Promise<string> {
+  const file = join(folder, 'vrf-key.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+  const [{ formatVrfSecretKey, vrfKeysFromRandom }, { nobleGroup }] = await Promise.all([
+    import('@iss/map'),
+    import('@iss/map/noble'),
+  ]);
+  const secret = formatVrfSecretKey(vrfKeysFromRandom(nobleGroup, randomBytes(64)).secretKey);
+  writeWhole(file, secret);
+  return secret;
+}
+
 /** Replaces a file atomically. */
 function writeWhole(file: string, content: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

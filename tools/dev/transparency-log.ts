@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '../testing/wait-for.ts';
 import { type App, startApp } from './app-process.ts';
-import { type LogKey, openLogKey } from './data-folder.ts';
+import { type LogKey, openLogKey, openVrfKey } from './data-folder.ts';
 import type { StartSettings } from './settings.ts';
 
 const START_DEADLINE_MS = 30_000;
@@ -11,6 +11,7 @@ const START_DEADLINE_MS = 30_000;
 /** The files of the log and of its witness in the data folder, which `npm run reset` deletes. */
 export const LOG_FILES = [
   'log-key.json',
+  'vrf-key.json',
   'log-checkpoint',
   'log-checkpoint.new',
   'log-policy',
@@ -21,7 +22,7 @@ export const LOG_FILES = [
 
 /** The log of this machine, its witness and its policy. Texts are empty if there is none. */
 export interface DevelopmentLog {
-  /** The environment of the worker. */
+  /** The environment of both apps. */
   env: NodeJS.ProcessEnv;
   vkey: string;
   /** Absent if variables name other witnesses, or none. */
@@ -34,6 +35,8 @@ export interface DevelopmentLog {
  */
 export async function openDevelopmentLog(folder: string, settings: StartSettings): Promise<DevelopmentLog> {
   const { createSigner } = await import('@iss/tlog');
+  const { formatVrfPublicKey, parseVrfSecretKey } = await import('@iss/map');
+  const { nobleGroup } = await import('@iss/map/noble');
   const own = settings.local ? await openLogKey(folder) : undefined;
   const signingKeys = given('LOG_SIGNING_KEY')?.split(',') ?? (own === undefined ? [] : [own.signing_key]);
   const all = [...signingKeys, ...(given('LOG_PQ_SIGNING_KEY')?.split(',') ?? [])];
@@ -43,8 +46,10 @@ export async function openDevelopmentLog(folder: string, settings: StartSettings
   );
   const vkey = vkeys[0] ?? '';
   const policyFile = given('LOG_POLICY_FILE');
-  if (own === undefined || policyFile !== undefined)
-    return { env: ownKey(own, folder), vkey, policyFile: policyFile ?? '' };
+  if (own === undefined) return { env: {}, vkey, policyFile: policyFile ?? '' };
+  const vrfSecret = await openVrfKey(folder);
+  const env = { ...ownKey(own, folder), LOG_VRF_KEY: vrfSecret };
+  if (policyFile !== undefined) return { env, vkey, policyFile };
 
   const witness = await openWitness(folder, settings.ports.witness);
   const file = join(folder, 'log-policy');
@@ -55,13 +60,14 @@ export async function openDevelopmentLog(folder: string, settings: StartSettings
       '# The key and the witness of the log on this machine (C2SP tlog-policy).',
       '# This local witness is a demonstration. A real witness belongs to an independent party.',
       ...vkeys.map((key) => `log ${key} ${logUrl}`),
+      `vrf ${formatVrfPublicKey(parseVrfSecretKey(nobleGroup, vrfSecret).publicKey)}`,
       `witness local ${witness.vkey} ${witness.url}`,
       'quorum local',
       '',
     ].join('\n'),
   );
   return {
-    env: { ...ownKey(own, folder), LOG_POLICY_FILE: file },
+    env: { ...env, LOG_POLICY_FILE: file },
     vkey,
     witness: { ...witness, start: () => startWitness(folder, settings.ports.witness, file) },
     policyFile: file,
@@ -81,8 +87,7 @@ function given(variable: string): string | undefined {
   return process.env[variable] || undefined;
 }
 
-function ownKey(key: LogKey | undefined, folder: string): NodeJS.ProcessEnv {
-  if (key === undefined) return {};
+function ownKey(key: LogKey, folder: string): NodeJS.ProcessEnv {
   return {
     LOG_ORIGIN: key.origin,
     LOG_SIGNING_KEY: key.signing_key,
