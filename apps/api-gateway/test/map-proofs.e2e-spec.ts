@@ -89,6 +89,7 @@ it('proves which streams of a subject and a tenant have ended', async () => {
   expect(await ends(`${subject()}/absence-proof?stream=r`)).toEqual(['r', 1]);
   expect(await ends(`${TENANT}/absence-proof?stream=o`)).toEqual(['o', 2]);
   expect(await ends(`${TENANT}/absence-proof?stream=w`)).toEqual(['w', 1]);
+  expect(await ends(`${TENANT}/absence-proof?stream=p`)).toEqual(['p', 1]);
   expect((await ends(`${TENANT}/absence-proof?stream=d`))[0]).toBe('d');
 
   const { grant_id: grantId } = grant;

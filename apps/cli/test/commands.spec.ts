@@ -26,6 +26,7 @@ describe('iss proof', () => {
     ['--absence versions individual/jane', '/v1/tenants/agency/subjects/individual/jane/absence-proof', '&stream=v'],
     ['--absence grants harbour', `${SUBJECT}/absence-proof`, '&stream=p'],
     ['--absence audit', '/v1/tenants/agency/absence-proof', '&stream=d'],
+    ['--absence received-general-grants', '/v1/tenants/agency/absence-proof', '&stream=p'],
     ['--state g1', '/v1/tenants/agency/grants/g1/state-proof', ''],
   ])('prints the proof: %s', async (words, path, query) => {
     service.answers = { [`GET ${path}`]: { number: 1 } };

@@ -127,12 +127,13 @@ export class Tenant extends Resource {
   }
 
   /**
-   * Proves how many audit records (`d`), changes of the owner (`o`) or of grants on all subjects (`w`) of the tenant the log has. The
-   * result has the first number that it does not have. Needs `trust` with a VRF key.
+   * Proves how many audit records (`d`), changes of the owner (`o`), received grants on all subjects of an owner (`p`), or changes of
+   * own grants on all subjects (`w`) of the tenant the log has. The result has the first number that it does not have. Needs `trust`
+   * with a VRF key.
    *
    * @throws VerificationError
    */
-  async absence(stream: 'd' | 'o' | 'w', options: CallOptions = {}): Promise<ProvedAbsence> {
+  async absence(stream: 'd' | 'o' | 'p' | 'w', options: CallOptions = {}): Promise<ProvedAbsence> {
     return this.verifier.absence(this.path, stream, { tenant_id: this.tenantId }, options);
   }
 

@@ -34,10 +34,10 @@ export interface MapTrust {
   readonly tree: TreeHead;
 }
 
-/** The newest number of a stream and the log index of its entry. The number 0 with null says that the stream is empty. */
+/** The newest number of a stream, its key, and the log index of its entry. The number 0 without a head says that the stream is empty. */
 export interface Newest {
   readonly number: number;
-  readonly logIndex: number | null;
+  readonly head: { readonly key: Uint8Array; readonly logIndex: number } | null;
 }
 
 /**
@@ -88,21 +88,23 @@ export function verifyNewest(trust: MapTrust, stream: string, proof: MapProof, a
     );
   }
   const root = verifyMapRoot(trust.tree, proof);
-  const indexes = new Map<number, number>();
+  const heads = new Map<number, { key: Uint8Array; logIndex: number }>();
   const rungs = proof.lookUps.map((lookUp) => {
-    verifyLookUp(trust, root, stream, lookUp);
+    const key = verifyLookUp(trust, root, stream, lookUp);
     const [first, second] = lookUp.logIndexes;
     if (second !== undefined) {
       throw new MapError('doubled', `Number ${lookUp.number} is in two log entries, ${first} and ${second}.`);
     }
-    if (first !== undefined) indexes.set(lookUp.number, first);
+    if (first !== undefined) heads.set(lookUp.number, { key, logIndex: first });
     return { number: lookUp.number, isPresent: first !== undefined && first < asOfSize };
   });
   // An imported version may be logged before its previous one. That hides nothing at the whole size, but "n was the newest" does
   // not follow for an older one.
-  if (asOfSize < trust.tree.size) requireAscending(indexes);
+  if (asOfSize < trust.tree.size) {
+    requireAscending(new Map([...heads].map(([number, { logIndex }]) => [number, logIndex])));
+  }
   const number = newestOfLadder(rungs);
-  return { number, logIndex: indexes.get(number) ?? null };
+  return { number, head: heads.get(number) ?? null };
 }
 
 /**

@@ -130,9 +130,9 @@ describe('ladders', () => {
 
 describe('a proof of the newest number', () => {
   it('holds, also as of a size', async () => {
-    expect(verifyNewest(trust, STREAM, sound)).toEqual({ number: 5, logIndex: 50 });
+    expect(verifyNewest(trust, STREAM, sound)).toMatchObject({ number: 5, head: { logIndex: 50 } });
     const older = await proofOf(ladderNumbers(3));
-    expect(verifyNewest(trust, STREAM, older, 40)).toEqual({ number: 3, logIndex: 30 });
+    expect(verifyNewest(trust, STREAM, older, 40)).toMatchObject({ number: 3, head: { logIndex: 30 } });
     expect(refusal(() => verifyNewest(trust, STREAM, older, 41))).toBe('ladder_refused');
     expect(refusal(() => verifyNewest(trust, STREAM, older))).toBe('ladder_refused');
     expect(refusal(() => verifyNewest(trust, STREAM, sound, COVERS + 2))).toBe('out_of_range');
@@ -140,14 +140,14 @@ describe('a proof of the newest number', () => {
 
   it('holds for versions that were logged in another order, but not as of an older size', async () => {
     const proof = await proofOf(ladderNumbers(2), IMPORTED);
-    expect(verifyNewest(trust, IMPORTED, proof)).toEqual({ number: 2, logIndex: 10 });
+    expect(verifyNewest(trust, IMPORTED, proof)).toMatchObject({ number: 2, head: { logIndex: 10 } });
     expect(refusal(() => verifyNewest(trust, IMPORTED, proof, COVERS))).toBe('ladder_refused');
   });
 
   it('shows that a stream is empty', async () => {
     const stream = granteeStream('bank', 'company', 'acme');
     const proof = await proofOf([1], stream);
-    expect(verifyNewest(trust, stream, proof)).toEqual({ number: 0, logIndex: null });
+    expect(verifyNewest(trust, stream, proof)).toEqual({ number: 0, head: null });
     expect(() => verifyAbsence(trust, stream, 1, proof)).not.toThrow();
     expect(refusal(() => verifyAbsence(trust, stream, 2, proof))).toBe('ladder_refused');
     expect(refusal(() => verifyAbsence(trust, STREAM, 1, proof))).toBe('vrf_refused');

@@ -157,7 +157,7 @@ it('the tour does what it says, the second time too, and with iss', async () => 
   expect(others).toEqual([]);
   const printed = await followTour(service, iss);
   expect(printed).toMatch(/^- "Tour Ltd"\n\+ "Tour Holding Ltd"$/m);
-  expect(printed).toMatch(/^Verified: .* is entry \d+ of a log of \d+, cosigned by /m);
+  expect(printed).toMatch(/^Verified: .* is entry \d+ of a log of \d+, the newest version in it, cosigned by /m);
 });
 
 it('the guide does what it says', async () => {

@@ -371,6 +371,15 @@ export const TABLE: readonly Row[] = [
   },
   {
     method: 'get',
+    path: `${TENANT}/absence-proof`,
+    when: 'of received grants on all subjects',
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'received_all_grants_stream',
+  },
+  {
+    method: 'get',
     path: `${TENANT}/grants/{grant_id}/state-proof`,
     ok: 200,
     role: 'tenant_reader',

@@ -412,6 +412,7 @@ export const FIXTURES = {
   audit_stream: async () => ({ query: { stream: 'd' } }),
   owners_stream: async () => ({ query: { stream: 'o' } }),
   all_grants_stream: async () => ({ query: { stream: 'w' } }),
+  received_all_grants_stream: async () => ({ query: { stream: 'p' } }),
   log_sizes: async () => ({ query: { from: '1', to: '2' } }),
   new_refresh_request: async (world, caller) => ({
     params: subject(world.subjectId),

@@ -86,8 +86,11 @@ async function verifyFile(file: string, policy: Policy, options: Options): Promi
 
 /** Verifies an answer that uses the map. The code is loaded when a proof needs it. */
 async function verifyMap(answer: Members, policy: Policy, vrfKey: string): Promise<Proved> {
-  const { verifyMapAnswer } = await import('@iss/proof/complete');
-  return verifyMapAnswer(answer, { policy, vrfKey });
+  const [{ verifyMapAnswer }, { loadSodiumGroup }] = await Promise.all([
+    import('@iss/proof/complete'),
+    import('@iss/map/sodium'),
+  ]);
+  return verifyMapAnswer(answer, { policy, vrfKey, group: await loadSodiumGroup() });
 }
 
 function requireWayToSince(options: Options): void {

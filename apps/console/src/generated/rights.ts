@@ -75,6 +75,7 @@ export const RIGHTS = {
   "GET /v1/tenants/{tenant_id}/absence-proof, of audit records": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/absence-proof, of owners": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/absence-proof, of grants on all subjects": 'tenant_admin',
+  "GET /v1/tenants/{tenant_id}/absence-proof, of received grants on all subjects": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/grants/{grant_id}/state-proof": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/disclosures": 'tenant_admin',

@@ -2047,7 +2047,7 @@ export type TenantAbsenceProof = {
   /** The tenant in the path. */
   tenant_id: string;
   /** The letter of the stream. */
-  stream: 'd' | 'o' | 'w';
+  stream: 'd' | 'o' | 'p' | 'w';
   /** The first number that the stream does not have. */
   number: number;
   /** The proof of the newest number of the stream (docs/log.md). */
@@ -2833,8 +2833,8 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/absence-proof': {
       query: {
-        /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `w`: grants on all subjects (tenant_admin). */
-        stream: 'd' | 'o' | 'w';
+        /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner (tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin). */
+        stream: 'd' | 'o' | 'p' | 'w';
         /** Seconds to wait for a fact that is not in the published log yet. */
         wait?: string;
       };

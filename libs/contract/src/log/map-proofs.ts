@@ -13,7 +13,7 @@ export const ABSENCE_STREAMS = ['v', 'a', 'p', 'r'] as const;
 export type AbsenceStream = (typeof ABSENCE_STREAMS)[number];
 
 /** The streams of a tenant whose end can be proved. */
-export const TENANT_ABSENCE_STREAMS = ['d', 'o', 'w'] as const;
+export const TENANT_ABSENCE_STREAMS = ['d', 'o', 'p', 'w'] as const;
 export type TenantAbsenceStream = (typeof TENANT_ABSENCE_STREAMS)[number];
 
 const MapRootView = part({
@@ -127,7 +127,8 @@ export const TenantAbsenceQuery = query({
   stream: oneOf(TENANT_ABSENCE_STREAMS)
     .example('w')
     .described(
-      '`d`: audit records (tenant_admin). `o`: owners (tenant_reader). `w`: grants on all subjects (tenant_admin).',
+      '`d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner ' +
+        '(tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin).',
     ),
   wait,
 });
@@ -138,7 +139,7 @@ export type StateProofQuery = SentOf<typeof StateProofQuery>;
 
 const DESCRIPTION =
   'The map over the log proves what is newest. A fact is published a second or two after it is written; until then, ' +
-  '404 `not_logged_yet` with `Retry-After`. See [/docs/log](/docs/log).';
+  '404 `not_logged_yet` with `Retry-After`. See [/docs/map](/docs/map).';
 const ERRORS = ['not_found', 'not_logged_yet', 'unavailable'] as const;
 
 export const MAP_PROOFS = operations('Transparency log', '/v1/tenants/{tenant_id}', {

@@ -28,11 +28,12 @@ const OF_SUBJECT: Readonly<Record<string, readonly [(type: string, id: string) =
 const OF_TENANT: Readonly<Record<string, readonly [(tenant: string) => string, what: string]>> = {
   d: [auditStream, 'audit record'],
   o: [ownerStream, 'change of owner'],
+  p: [(tenant) => granteeStream(tenant, '*', '*'), 'grant to it on all subjects of an owner'],
   w: [grantorStream, 'change of a grant on all subjects'],
 };
 
 const NOT_BY_GRANTEE = [
-  'That no grant on all subjects of the owner includes this subject. Such grants are in another stream.',
+  'That no grant on all subjects of the owner includes this subject. They are in the stream p of the tenant.',
   'That a counted grant is still live. Request the proof of its state.',
 ];
 

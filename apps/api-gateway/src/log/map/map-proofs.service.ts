@@ -1,6 +1,7 @@
 import {
   type AccessRule,
   type Actor,
+  ALL_SUBJECTS,
   DomainError,
   GRANT_FACTS,
   type GrantFact,
@@ -80,6 +81,10 @@ const SUBJECT_STREAMS: Readonly<Record<AbsenceStream, StreamOfSubject>> = {
 const TENANT_STREAMS: Readonly<Record<TenantAbsenceStream, { nameOf: (id: string) => string; rule: AccessRule }>> = {
   d: { nameOf: auditStream, rule: RULES.readAudit },
   o: { nameOf: ownerStream, rule: RULES.readTenant },
+  p: {
+    nameOf: (tenantId) => granteeStream(tenantId, ALL_SUBJECTS.subjectType, ALL_SUBJECTS.subjectId),
+    rule: RULES.readTenant,
+  },
   w: { nameOf: grantorStream, rule: RULES.confirmGrants },
 };
 

@@ -9,7 +9,12 @@ const WAIT_SECONDS = '10';
 
 /** Streams of a subject and of a tenant, by their names here. */
 const OF_SUBJECT: Readonly<Record<string, string>> = { versions: 'v', access: 'a', grants: 'p', disclosures: 'r' };
-const OF_TENANT: Readonly<Record<string, string>> = { audit: 'd', owners: 'o', 'general-grants': 'w' };
+const OF_TENANT: Readonly<Record<string, string>> = {
+  audit: 'd',
+  owners: 'o',
+  'received-general-grants': 'p',
+  'general-grants': 'w',
+};
 
 /** Excludes two kinds of proofs. */
 const KIND = {};
@@ -24,7 +29,7 @@ export const proof = defineCommand({
     absence: {
       value: 'STREAM',
       about:
-        'Prove how many facts the log has. Of SUBJECT: versions, access (changes of access), grants (to your tenant) or disclosures. Of your tenant: audit, owners or general-grants (on all subjects).',
+        'Prove how many facts the log has: with SUBJECT the versions, access (changes of access), grants (to your tenant) or disclosures; without it, your tenant’s audit, owners, general-grants (on all its subjects) or received-general-grants.',
       choices: [...Object.keys(OF_SUBJECT), ...Object.keys(OF_TENANT)],
       group: KIND,
     },
