@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { request as send } from 'undici';
+import { TEST_VRF_SECRET } from '../../../tools/testing/vrf-key';
 import { envelope, startGateway, type TestGateway } from './gateway';
 import { publishLog } from './publish-log';
 
@@ -12,11 +13,11 @@ const SUBJECT = `/v1/tenants/acme/subjects/organization/${encodeURIComponent(SUB
 const first = envelope({ subject: { subject_type: 'organization', subject_id: SUBJECT_ID } });
 
 beforeAll(async () => {
-  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '100000' });
+  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '100000', LOG_VRF_KEY: TEST_VRF_SECRET });
   token = await gateway.issuer.mint('alice');
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
   await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(first).expect(201);
-  await publishLog(gateway.databaseUrl);
+  await publishLog(gateway.databaseUrl, TEST_VRF_SECRET);
 });
 
 afterAll(() => gateway?.close());
@@ -101,6 +102,7 @@ const OF_SUBJECT = `${TENANT}/subjects/:subject_type/:subject_id`;
 const SUCCESSES: Readonly<Record<string, [number, () => Sent | Promise<Sent>]>> = {
   [`GET ${OF_SUBJECT}/snapshots/latest`]: [200, get(`${SUBJECT}/snapshots/latest`)],
   [`GET ${OF_SUBJECT}/snapshots/:snapshot_version`]: [200, get(`${SUBJECT}/snapshots/1`)],
+  [`GET ${OF_SUBJECT}/latest-proof`]: [200, get(`${SUBJECT}/latest-proof`)],
   [`GET ${TENANT}/snapshots/:snapshot_id`]: [200, get(`/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}`)],
   [`GET ${TENANT}/snapshots/:snapshot_id/log-proof`]: [
     200,

@@ -65,6 +65,30 @@ it('proves the newest version, also as of an older size', async () => {
   expect(await verify(older)).toMatchObject({ kind: 'latest', snapshot_version: 1, as_of_size: before });
 });
 
+it('repeats a proof with one statement, until there is a newer version or checkpoint', async () => {
+  await write(1);
+  await publish();
+  const path = `${subject()}/latest-proof`;
+  const { text } = await get(path).expect(200);
+  gateway.sent.length = 0;
+  expect((await get(path).expect(200)).text).toBe(text);
+  const shared = ['log_checkpoint_newest', 'map_state'];
+  expect(gateway.sent.filter((name) => !shared.includes(name))).toEqual(['map_latest']);
+  await get(path, 'bob').expect(403);
+
+  await write(2);
+  await get(path).expect(404);
+  const size = await publish();
+  const { body } = await get(path).expect(200);
+  expect(await verify(body)).toMatchObject({ snapshot_version: 2, as_of_size: size });
+  // The entry is known, and the checkpoint is newer.
+  await gateway.as('alice', 'post', `${TENANT}/entity-states`).send(envelope()).expect(201);
+  const larger = await publish();
+  const later = (await get(path).expect(200)).body;
+  expect(await verify(later)).toMatchObject({ snapshot_version: 2, as_of_size: larger });
+  expect(larger).toBeGreaterThan(size);
+});
+
 it('proves which streams of a subject and a tenant have ended', async () => {
   await write(1);
   const { body: grant } = await gateway

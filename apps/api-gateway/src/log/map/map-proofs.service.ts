@@ -34,7 +34,7 @@ import { Disclosures } from '../../access/disclosures';
 import { erasedView, ErasedError } from '../../access/erased';
 import { notFound, ReadAccess } from '../../access/read-access';
 import type { Asker } from '../../runtime/asker';
-import { type LoggedEntry, LogProofService } from '../log-proof.service';
+import { type KnownProof, type LoggedEntry, LogProofService } from '../log-proof.service';
 import { LogTreeService, notLoggedYet } from '../log-tree.service';
 import { LogWaiting } from '../log-waiting';
 import { asOfRefused, PublishedMap, type ProvedNumber } from './published-map';
@@ -51,6 +51,13 @@ export interface ProvedHead {
 /** The newest version among the first `asOfSize` entries. */
 export interface LatestProof extends ProvedHead {
   readonly asOfSize: number;
+  readonly checkpoint: string;
+}
+
+interface LatestOptions {
+  readonly asOfSize: number | undefined;
+  /** Seconds to wait for a version that is not in the published map yet. */
+  readonly waitSeconds: number;
 }
 
 /** The newest state of a grant. */
@@ -109,43 +116,57 @@ export class MapProofsService {
   ) {}
 
   /**
-   * Proves the newest version of a subject among the first `asOfSize` entries, by default all. Throws `forbidden`, `not_found`,
-   * `not_logged_yet`, `erased`, and `validation_error` for a size without a version.
+   * Proves the newest version of a subject among the first `asOfSize` entries, by default all. Returns null if the proof equals the
+   * `known` one, which answered the same question. Throws `forbidden`, `not_found`, `not_logged_yet`, `erased`, and `validation_error` for a
+   * size without a version.
    */
-  async latest(
+  async latestUnless(
     caller: Caller,
     subject: SubjectRef,
-    { asOfSize, waitSeconds }: { asOfSize: number | undefined; waitSeconds: number },
-  ): Promise<LatestProof> {
+    { asOfSize, waitSeconds }: LatestOptions,
+    known: KnownProof | undefined,
+  ): Promise<LatestProof | null> {
     let awaited: number | undefined;
     const find = async (): Promise<{ head: LoggedHead; checkpoint: LogCheckpoint; logIndex: number } | null> => {
       const checkpoint = await this.tree.checkpoint();
       const size = checkpoint?.size ?? 0;
-      const head = await this.store.latest(actorOf(caller), subject, Math.min(asOfSize ?? size, size));
+      const head = await this.store.latest(
+        actorOf(caller),
+        subject,
+        Math.min(asOfSize ?? size, size),
+        known?.entry.salt,
+      );
       this.access.require(caller, head.facts, RULES.readLatest);
       await this.map.require();
       if (head.newest === null) throw notFound();
       // A version that was written meanwhile is not awaited, or a subject that changes all the time would never be proved.
       awaited ??= asOfSize === undefined ? head.newest : 0;
-      if (checkpoint === null || (head.snapshot?.fact.snapshotVersion ?? 0) < awaited) return null;
-      return { head, checkpoint, logIndex: head.snapshot?.logIndex ?? 0 };
+      if (checkpoint === null || (head.version ?? 0) < awaited) return null;
+      return { head, checkpoint, logIndex: (head.isKnown ? known?.entry : head.snapshot)?.logIndex ?? 0 };
     };
-    const { head, checkpoint } = (await this.waiting.published(caller, find, waitSeconds)).entry;
-    const { size } = checkpoint;
+    const { head, checkpoint, logIndex } = (await this.waiting.published(caller, find, waitSeconds)).entry;
+    const { size, note } = checkpoint;
     if (asOfSize !== undefined && asOfSize > size) throw asOfRefused(`must be at most ${size}, the published size`);
-    const { snapshot } = head;
-    const version = snapshot?.fact.snapshotVersion ?? 0;
+    const version = head.version ?? 0;
+    const disclose = () => this.disclosures.record(caller, head.disclosure, { from: version, to: version }, 'proof');
+    if (head.isKnown && known?.checkpoint === note) {
+      await disclose();
+      return null;
+    }
     const stream = versionStream(subject.subjectType, subject.subjectId);
     const proved = await this.map.newest(caller, checkpoint, { stream, guess: version, asOfSize });
-    if (snapshot === null) {
+    if (proved.number === 0) {
       if (proved.firstIndex === null) throw notLoggedYet('No version is in the published log yet.');
       throw asOfRefused(`must be from ${proved.firstIndex + 1}, the first size that has a version, to ${size}`);
     }
-    if (proved.number !== version || proved.logIndex !== snapshot.logIndex)
+    if (proved.number !== version || proved.logIndex !== logIndex)
       throw notLoggedYet('Earlier versions of this subject are not in the published log yet.');
-    await this.disclosures.record(caller, head.disclosure, { from: version, to: version }, 'proof');
-    if (head.erasure !== null) throw new ErasedError(erasedView({ ...snapshot.fact, erasure: head.erasure }));
-    return { ...(await this.headOf(await this.entryOf(snapshot), size, proved)), asOfSize: asOfSize ?? size };
+    await disclose();
+    const { snapshot, erasure } = head;
+    if (erasure !== null && snapshot !== null) throw new ErasedError(erasedView({ ...snapshot.fact, erasure }));
+    const entry = snapshot === null ? known?.entry : await this.entryOf(snapshot);
+    if (entry === undefined) throw new Error('the head was proved, but neither read nor known');
+    return { ...(await this.headOf(entry, size, proved)), asOfSize: asOfSize ?? size, checkpoint: note };
   }
 
   /** Proves that a stream of a subject has no further number. Throws `forbidden`, `not_found` without a map and `not_logged_yet`. */

@@ -12,32 +12,42 @@ import {
 } from '@iss/contract';
 import { JsonText } from '../../http/answer/json-text';
 import { Operation } from '../../http/describe/operation.decorator';
+import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
 import { ReaderParam } from '../../http/request/actor.decorator';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
-import { MapProofsService, type ProvedHead } from '../../log/map/map-proofs.service';
+import type { KnownProof } from '../../log/log-proof.service';
+import { type LatestProof, MapProofsService, type ProvedHead } from '../../log/map/map-proofs.service';
 import type { ProvedNumber } from '../../log/map/published-map';
 import type { Asker } from '../../runtime/asker';
+import { RecentProofs } from './recent-proofs';
 
 /** Proves what is newest, and what does not exist, to callers that may know it. */
 @Controller()
 export class MapProofsController {
-  constructor(private readonly proofs: MapProofsService) {}
+  constructor(
+    private readonly proofs: MapProofsService,
+    private readonly recent: RecentProofs,
+  ) {}
 
   @Operation(MAP_PROOFS.getLatestProof)
+  @Hot()
   async getLatestProof(
     @ReaderParam() caller: Actor & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf() { as_of_size: size, wait = '0' }: LatestProofQuery,
   ): Promise<JsonText> {
-    const options = { asOfSize: size === undefined ? undefined : Number(size), waitSeconds: Number(wait) };
-    const proof = await this.proofs.latest(caller, subject, options);
-    return withMap(proof.proved, {
-      ...shown(subject),
-      snapshot_version: proof.proved.number,
-      as_of_size: proof.asOfSize,
-      head: headOf(proof),
-    });
+    const asOfSize = size === undefined ? undefined : Number(size);
+    const read = (known: KnownProof | undefined) =>
+      this.proofs.latestUnless(caller, subject, { asOfSize, waitSeconds: Number(wait) }, known);
+    const answerOf = (proof: LatestProof): JsonText =>
+      withMap(proof.proved, {
+        ...shown(subject),
+        snapshot_version: proof.proved.number,
+        as_of_size: proof.asOfSize,
+        head: headOf(proof),
+      });
+    return this.recent.answer(`${size ?? ''} ${subject.subjectType}/${subject.subjectId}`, read, answerOf);
   }
 
   @Operation(MAP_PROOFS.getAbsenceProof)

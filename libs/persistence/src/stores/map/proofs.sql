@@ -1,19 +1,23 @@
 -- What the map is asked about, with the facts that decide who may ask.
 
+-- fragment: logged_before(subject_key, version, size)
+(SELECT e.log_index FROM log_entries e
+                  WHERE e.subject_key = @subject_key AND e.snapshot_version = @version AND e.entry_type = 1 LIMIT 1)
+                  < @size IS TRUE
+
 -- fragment: version_before(subject_key, newest, size)
--- Joins, as `head`, the newest version among the first `size` entries; 0 if there is none. Versions are logged in their order, so it halves
--- the numbers.
+-- Joins, as `head`, the newest version among the first `size` entries; 0 if there is none. Usually that is the newest one. Versions are
+-- logged in their order, so it halves the other numbers.
 LEFT JOIN LATERAL (
     WITH RECURSIVE search (low, high) AS (
-      SELECT 0, @newest
+      SELECT CASE WHEN n.is_before THEN @newest ELSE 0 END, CASE WHEN n.is_before THEN @newest ELSE @newest - 1 END
+        FROM (SELECT @logged_before(@subject_key, @newest, @size) AS is_before OFFSET 0) n
        UNION ALL
       SELECT CASE WHEN m.is_before THEN m.middle ELSE s.low END, CASE WHEN m.is_before THEN s.high ELSE m.middle - 1 END
         FROM search s
        CROSS JOIN LATERAL (
          SELECT c.middle,
-                (SELECT e.log_index FROM log_entries e
-                  WHERE e.subject_key = @subject_key AND e.snapshot_version = c.middle AND e.entry_type = 1 LIMIT 1)
-                  < @size IS TRUE AS is_before
+                @logged_before(@subject_key, c.middle, @size) AS is_before
            FROM (SELECT (s.low + s.high + 1) / 2 AS middle OFFSET 0) c OFFSET 0) m
        WHERE s.low < s.high
     )
@@ -21,24 +25,29 @@ LEFT JOIN LATERAL (
   ) head ON true
 
 -- statement: map_latest
--- Reads the newest version of a subject among the first `size` entries, and its entry.
+-- Reads the newest version of a subject among the first `size` entries, and its entry. If the caller already knows the salt of that, it
+-- returns no content, because a salt identifies one entry.
 SELECT @facts,
   @disclosed(i.tenant_id), newest.snapshot_version AS newest, head.version AS version,
+  (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   @of_erasure(public_id) AS "erasure?.erasureId",
   @of_erasure(erased_at) AS "erasure?.erasedAt",
   k.log_index::float8 AS "entry?.logIndex",
   k.salt AS "entry?.salt",
   @snapshot_fact
-  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
-               :subjectId::text AS subject_id) i
+  FROM unnest(:inputs.tenantId::text[], :inputs.principalId::text[], :inputs.subjectType::text[], :inputs.subjectId::text[],
+              :inputs.size::bigint[], :inputs.knownSalt::bytea[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, size, known_salt, ord)
   @named_subject
   @tenant_read(readLatest)
   @latest_snapshot(r.subject_key, newest)
-  @version_before(r.subject_key, newest.snapshot_version, :size::bigint)
-  @snapshot_of_version(r.subject_key, head.version, n)
+  @version_before(r.subject_key, newest.snapshot_version, i.size)
   LEFT JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1
-                      LIMIT 1) k ON true
+                      WHERE e.subject_key = r.subject_key AND e.snapshot_version = head.version AND e.entry_type = 1
+                      LIMIT 1) placed ON true
+  LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+  @snapshot_of_version(k.subject_key, k.snapshot_version, n)
+ ORDER BY i.ord
 
 -- statement: map_facts_of_subject
 -- Reads the caller's rights on a subject, and its newest version.
