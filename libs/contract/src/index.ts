@@ -36,6 +36,7 @@ export * from './events/webhook-subscriptions';
 export * from './events/webhooks';
 export * from './log/histories';
 export * from './log/log-proofs';
+export * from './log/map-proof-views';
 export * from './log/map-proofs';
 export * from './log/log';
 export * from './operations';

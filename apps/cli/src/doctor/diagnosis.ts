@@ -2,15 +2,10 @@ import * as persistence from '@iss/persistence';
 import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
 import { createSigner, TlogError } from '@iss/tlog';
+import type { Finding } from './finding';
 import { nameOf } from './log-keys';
 import { checkVrfKey } from './vrf-key';
 import type { Started } from '../settings';
-
-/** The result of a check. If it failed, `detail` says what to do. */
-export interface Finding {
-  is: 'ok' | 'skipped' | 'failed';
-  detail: string;
-}
 
 const ok = (detail: string): Finding => ({ is: 'ok', detail });
 const skipped = (detail: string): Finding => ({ is: 'skipped', detail });

@@ -2,7 +2,7 @@ import { formatVrfPublicKey, MapError, parseVrfSecretKey } from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
 import type { MapReadStore } from '@iss/persistence';
 import { TlogError } from '@iss/tlog';
-import type { Finding } from './diagnosis';
+import type { Finding } from './finding';
 
 /** Checks that LOG_VRF_KEY is the key of the map. */
 export async function checkVrfKey(secret: string | undefined, map: Pick<MapReadStore, 'state'>): Promise<Finding> {

@@ -1,4 +1,4 @@
-import type { AbsenceProofView, GrantStateProofView, LatestProofView, TenantAbsenceProofView } from './map-proofs';
+import type { AbsenceProofView, GrantStateProofView, LatestProofView, TenantAbsenceProofView } from './map-proof-views';
 
 /** Examples that verify with the keys of the examples of the log. */
 const END = {

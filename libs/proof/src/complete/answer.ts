@@ -9,9 +9,6 @@ import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
 import { streamOf } from './streams';
 
-export { type MapTrust, proveNewest } from './newest';
-export { type NewestEvidence, proveNewestVersion } from './newest-step';
-
 /** The members that tell the answers apart, and what verifies each. */
 const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, trust: MapTrust) => Promise<Proved>])[] = [
   ['grant_id', verifyGrantState],

@@ -62,8 +62,9 @@ export class EntryBundles {
   async read(bundle: EntryBundle): Promise<LogFileContent | NoBundle> {
     const { index, width } = bundle;
     const checkpoint = await this.tree.checkpoint();
-    const startsAt = await this.startsAt(checkpoint?.origin);
-    if (startsAt === null) return { refusal: `Entries are not public. ${AT_LOG_PROOF}` };
+    const map = await this.mapOf(checkpoint?.origin);
+    if (map === null) return { refusal: `Entries are not public. ${AT_LOG_PROOF}` };
+    const { startsAt } = map;
     if (index * TILE_WIDTH < startsAt) {
       const first = startsAt / TILE_WIDTH;
       return {
@@ -79,11 +80,11 @@ export class EntryBundles {
     return { bytes: made.bytes.subarray(0, made.ends[width - 1]), isPublished: true };
   }
 
-  /** Returns the log index from which on entries are public, or null. It never changes in one log. */
-  private async startsAt(origin: string | undefined): Promise<number | null> {
+  /** Returns the map of the log of this name, or null. Its key and its start never change in one log. */
+  async mapOf(origin: string | undefined): Promise<MapState | null> {
     if (this.map === null || (origin !== undefined && this.map.origin !== origin))
       this.map = await this.mapState.state();
-    return this.map !== null && this.map.origin === (origin ?? this.map.origin) ? this.map.startsAt : null;
+    return this.map !== null && this.map.origin === (origin ?? this.map.origin) ? this.map : null;
   }
 
   /** Makes a bundle for a witness, which audits it before its checkpoint is published. It may change, so it is not kept. */

@@ -1,5 +1,4 @@
 import { DomainError } from '@iss/domain';
-import { MapReadStore } from '@iss/persistence';
 import { encodeBase64 } from '@iss/tlog';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
@@ -26,7 +25,6 @@ export class LogController {
   constructor(
     private readonly tree: LogTreeService,
     private readonly bundles: EntryBundles,
-    private readonly map: MapReadStore,
   ) {}
 
   @Hot()
@@ -40,13 +38,9 @@ export class LogController {
   @Operation(LOG.getLogKeys)
   async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
     share(response);
-    const [{ origin }, keys, policy, map] = await Promise.all([
-      this.tree.requireCheckpoint(),
-      this.tree.keys(),
-      this.tree.policy(),
-      this.map.state(),
-    ]);
-    return logKeys(origin, keys, policy, map?.origin === origin ? map : null);
+    const { origin } = await this.tree.requireCheckpoint();
+    const [keys, policy, map] = await Promise.all([this.tree.keys(), this.tree.policy(), this.bundles.mapOf(origin)]);
+    return logKeys(origin, keys, policy, map);
   }
 
   @Operation(LOG.getConsistencyProof)
