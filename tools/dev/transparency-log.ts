@@ -47,7 +47,7 @@ export async function openDevelopmentLog(folder: string, settings: StartSettings
   const vkey = vkeys[0] ?? '';
   const policyFile = given('LOG_POLICY_FILE');
   if (own === undefined) return { env: {}, vkey, policyFile: policyFile ?? '' };
-  const vrfSecret = await openVrfKey(folder);
+  const vrfSecret = given('LOG_VRF_KEY') ?? (await openVrfKey(folder));
   const env = { ...ownKey(own, folder), LOG_VRF_KEY: vrfSecret };
   if (policyFile !== undefined) return { env, vkey, policyFile };
 

@@ -7,6 +7,7 @@ import { ExampleWorld, type Stage } from '../../../apps/api-gateway/test/example
 import { repositoryRoot } from '../../root.ts';
 import { BROWSERS, findBrowser } from '../../testing/browser.ts';
 import { type StartedService, startService } from '../../testing/started-service.ts';
+import { TEST_VRF_SECRET } from '../../testing/vrf-key.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 jest.setTimeout(180_000);
@@ -59,6 +60,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'POST /v1/webhook-subscriptions/{subscription_id}/test',
   ]),
   'GET /v1/tenants/{tenant_id}/grants/{grant_id}/log-proof': { world: 'logged' },
+  'GET /v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': { world: 'mapped' },
   'GET /v1/tenants/{tenant_id}/owner-history/{log_index}/log-proof': { world: 'logged' },
   'GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}': { world: 'to be erased' },
   'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasures/{erasure_id}/confirm': {
@@ -143,7 +145,7 @@ withBrowser('at /docs', () => {
 
   beforeAll(async () => {
     // The deliveries of the examples are older than the default retention.
-    service = await startService({ WEBHOOK_RETENTION_DAYS: '36500' });
+    service = await startService({ WEBHOOK_RETENTION_DAYS: '36500', LOG_VRF_KEY: TEST_VRF_SECRET });
     examples = await ExampleWorld.open(service.databaseUrl);
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
     page = await browser.newPage();

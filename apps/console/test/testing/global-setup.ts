@@ -1,5 +1,4 @@
 import startServices from '../../../../tools/testing/global-setup.ts';
-import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key.ts';
 import { type StartedService, startService } from '../../../../tools/testing/started-service.ts';
 
 /** Jest loads setup and teardown as separate modules of one process; only globals pass between them. */
@@ -13,7 +12,6 @@ export default async function globalSetup(): Promise<void> {
   await startServices();
   const product = await startService({
     ...{ SEED: 'true', RATE_LIMIT_PER_MINUTE: '1000000' },
-    LOG_VRF_KEY: TEST_VRF_SECRET,
   });
   started.product = product;
   process.env['CONSOLE_TEST_PRODUCT'] = JSON.stringify({ baseUrl: product.baseUrl, dataFolder: product.dataFolder });
