@@ -37,8 +37,16 @@ const nearlyEnvelope: fc.Arbitrary<JsonValue> = fc
       for (const key of place.slice(0, -1)) holder = memberOf(holder, key);
       const last = place.at(-1) ?? '';
       if (isJsonObject(holder) && value === undefined) Reflect.deleteProperty(holder, last);
-      else if (typeof holder === 'object' && holder !== null)
-        Reflect.set(holder, at % 3 === 0 ? name : last, value ?? null);
+      else if (typeof holder === 'object' && holder !== null) {
+        const key = at % 3 === 0 && isJsonObject(holder) ? name : last;
+        // A parsed `__proto__` is a member like any other, and never the prototype.
+        Object.defineProperty(holder, key, {
+          value: value ?? null,
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
+      }
     }
     return envelope;
   });
