@@ -35,6 +35,8 @@ export * from './chain/verify';
 export * from './chain/snapshot-id';
 export * from './webhooks/events';
 export * from './webhooks/signature';
+export * from './view/paths';
+export * from './view/view';
 export * from './log/entry';
 export * from './log/leaf-text';
 export * from './log/records';
