@@ -75,7 +75,8 @@ const DISCLOSURES_OF_BATCH = `
   SELECT jsonb_agg(jsonb_build_object('subjectType', s.subject_type, 'subjectId', s.subject_id,
            'disclosedOn', to_char(d.disclosed_on, 'YYYY-MM-DD'), 'firstAt', ${timeOf('d.first_at')},
            'granteeTenantId', d.grantee_tenant_id, 'grantId', d.grant_id, 'principalId', d.principal_id, 'via', d.via,
-           'fromVersion', d.from_version, 'toVersion', d.to_version, 'requestId', d.request_id) ORDER BY d.disclosure_id)
+           'fromVersion', d.from_version, 'toVersion', d.to_version, 'requestId', d.request_id,
+           'paths', CASE WHEN e.names_paths THEN d.paths END) ORDER BY d.disclosure_id)
     FROM disclosures d JOIN subjects s USING (subject_key) WHERE b.entry_type = 12 AND d.disclosure_id = ANY (b.record_ids)`;
 
 const ENTRIES = `
@@ -86,6 +87,10 @@ const ENTRIES = `
          (e.names_writer AND n.written_by IS NOT NULL) IS TRUE AS names_writer,
          h.grant_id AS changed_grant_id, h.grantor_tenant_id AS changed_by_tenant, h.scopes AS new_scopes,
          h.expires_at AS new_expires_at, h.changed_at AS grant_changed_at, first.from_scopes, first.from_expires_at,
+         e.names_paths IS TRUE AS names_paths,
+         CASE WHEN e.entry_type = 5 THEN h.paths WHEN first.grant_id IS NULL THEN g.paths ELSE first.from_paths END AS paths,
+         CASE WHEN e.entry_type = 5 THEN h.starts_at WHEN first.grant_id IS NULL THEN g.starts_at ELSE first.from_starts_at END
+           AS starts_at,
          c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at,
          b.tenant_id AS records_of, (${AUDIT_RECORDS_OF_BATCH}) AS audit_records, (${DISCLOSURES_OF_BATCH}) AS disclosures
     FROM log_entries e
@@ -106,6 +111,9 @@ interface EntryRow {
   subject: { subject_type: string; subject_id: string } | null;
   from_scopes: string[] | null;
   from_expires_at: Date | null;
+  names_paths: boolean;
+  paths: string[] | null;
+  starts_at: Date | null;
   changed_grant_id: string;
   changed_by_tenant: string;
   new_scopes: string[];
@@ -158,6 +166,7 @@ export async function requireWholeLog(product: Product, vkey: string): Promise<n
 
 function factOf(row: EntryRow): LogFact | LogRecordsFact {
   const { subject, grant_id: grantId, grantor_tenant_id: grantor } = row;
+  const part = { paths: row.paths, startsAt: row.starts_at, namesPaths: row.names_paths };
   switch (row.entry_type) {
     case 1:
       return {
@@ -184,6 +193,7 @@ function factOf(row: EntryRow): LogFact | LogRecordsFact {
         subjectId: subject?.subject_id ?? '*',
         scopes: row.from_scopes ?? row.scopes,
         expiresAt: row.from_scopes === null ? row.expires_at : row.from_expires_at,
+        ...part,
         createdAt: row.granted_at,
       };
     case 3:
@@ -203,6 +213,7 @@ function factOf(row: EntryRow): LogFact | LogRecordsFact {
         grantId: row.changed_grant_id,
         scopes: row.new_scopes,
         expiresAt: row.new_expires_at,
+        ...part,
         changedAt: row.grant_changed_at,
       };
     case 11:

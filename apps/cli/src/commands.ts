@@ -79,6 +79,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       summary: 'Accept a grant on all subjects of another tenant.',
       example: 'iss accept 0b9f2c1e-6a55-4a3c-9e67-0f8f6cf5a001',
     },
+    amend: {
+      summary: 'Change the scopes, paths, start or end of a grant.',
+      example: 'iss amend 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10 --path /attributes/legal',
+    },
     revoke: { summary: 'Revoke a grant.', example: 'iss revoke 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
   }),
   ...commandsOf('Sharing', () => import('./commands/who.ts'), {

@@ -7,7 +7,8 @@ export type MemberStatus = (typeof MEMBER_STATUSES)[number];
 export const TRANSFER_OFFER_STATUSES = ['pending', 'accepted', 'declined', 'cancelled', 'expired'] as const;
 export type TransferOfferStatus = (typeof TRANSFER_OFFER_STATUSES)[number];
 
-export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
+/** A `scheduled` grant has not started. */
+export const GRANT_STATUSES = ['active', 'scheduled', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
 /** The states of a request for a grant on all subjects that a second human has to confirm. */

@@ -30,17 +30,17 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
 
 -- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;
-GRANT UPDATE (name, display_name) ON subjects TO iss_app, iss_gateway;
-GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app, iss_gateway;
+GRANT UPDATE (name, display_name, name_path) ON subjects TO iss_app, iss_gateway;
+GRANT SELECT, INSERT, UPDATE (value, path), DELETE ON subject_identifiers TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE ON tenants, memberships, claimed_types, updates, refresh_requests, transfer_offers TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE, DELETE ON subject_evidence TO iss_app, iss_gateway;
 GRANT SELECT, INSERT, DELETE ON tenant_blocks TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE ON webhook_subscriptions TO iss_app, iss_gateway;
 GRANT INSERT ON grants TO iss_app, iss_gateway;
-GRANT SELECT, INSERT (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by),
+GRANT SELECT, INSERT (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, paths, starts_at, expires_at, purpose, requested_by),
   UPDATE (confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON pending_grants TO iss_app, iss_gateway;
 GRANT UPDATE ON grants TO iss_app;
-GRANT UPDATE (scopes, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
+GRANT UPDATE (scopes, paths, starts_at, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
 GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
   UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app, iss_gateway;
 GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
@@ -50,7 +50,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys, rate_limits TO iss_app
 -- The worker delivers, deletes expired rows, and writes the log.
 GRANT INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO iss_app, iss_worker;
 GRANT UPDATE ON webhook_subscriptions TO iss_worker;
-GRANT UPDATE (expiring_told_for, expired_told_for, is_feed_due) ON grants TO iss_worker;
+GRANT UPDATE (started_told_for, expiring_told_for, expired_told_for, is_feed_due) ON grants TO iss_worker;
 GRANT INSERT, UPDATE (status, closed_at, overdue_told_at, next_at, next_request_id, series_end_reason) ON refresh_requests
   TO iss_worker;
 -- The worker locks these rows before it deletes them, which needs the privilege to update a column.

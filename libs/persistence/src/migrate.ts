@@ -93,6 +93,7 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
     await patiently(() => lock.query(migrationText('privileges')));
     await patiently(() => backfillLog(lock));
     for (const [name, text] of indexesBesideWriters()) await buildIndex(lock, name, text);
+    await patiently(() => lock.query(migrationText('55-grants-of-paths.after')));
     await patiently(() => markOldRecords(lock));
     await patiently(() => backfillSearch(lock));
     const { damaged } = await backfillProvenance(url);
@@ -113,6 +114,7 @@ const LEFT_BY_STEPS: ReadonlyMap<number, string> = new Map([
   [15, 'npm run tool -- db/fill-provenance'],
   [23, SEARCH_AGAIN],
   [47, SEARCH_AGAIN],
+  [55, SEARCH_AGAIN],
 ]);
 
 /** Returns a sentence for each part that workers, the next run or a command must still fill in. */

@@ -52,6 +52,8 @@ export async function backfillSearch(runner: OwnersConnection, batch = BATCH): P
         identifiers.map(({ value }) => value),
         last.subjectKey,
         found.map(({ terms }) => terms.displayName),
+        found.map(({ terms }) => terms.namePath),
+        identifiers.map(({ path }) => path),
       ]);
       await runner.commitTransaction();
     } catch (error) {

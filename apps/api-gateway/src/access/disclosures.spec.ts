@@ -3,7 +3,7 @@ import type { NewDisclosure } from '@iss/persistence';
 import { Disclosures } from './disclosures';
 
 const READER = { tenantId: 'beta', principalId: 'bob', requestId: 'r-1' };
-const TO_BETA = { subjectKey: 7, granteeTenantId: 'beta', grantId: 'g-1' };
+const TO_BETA = { subjectKey: 7, granteeTenantId: 'beta', grantId: 'g-1', paths: null };
 const FIRST = { from: 1, to: 1 };
 const EVENING = Date.parse('2026-01-15T23:59:59.999Z');
 
@@ -36,6 +36,7 @@ it('records the first of a day, and the next one on the next day', async () => {
     fromVersion: 1,
     toVersion: 1,
     requestId: 'r-1',
+    paths: null,
   };
   expect(stored).toEqual([first]);
   nowMs += 1;
@@ -49,12 +50,21 @@ it.each<[string, Parameters<Disclosures['record']>]>([
   ['another grant', [READER, { ...TO_BETA, grantId: 'g-2' }, FIRST, 'snapshot']],
   ['another subject', [READER, { ...TO_BETA, subjectKey: 8 }, FIRST, 'snapshot']],
   ['another version', [READER, TO_BETA, { from: 2, to: 2 }, 'snapshot']],
+  ['other paths', [READER, { ...TO_BETA, paths: ['/attributes/legal'] }, FIRST, 'snapshot']],
   ['more versions', [READER, TO_BETA, { from: 1, to: 2 }, 'snapshot']],
   ['another way', [READER, TO_BETA, FIRST, 'headers']],
 ])('%s is another disclosure', async (_, other) => {
   await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
   await disclosures.record(...other);
   expect(stored).toHaveLength(2);
+});
+
+it('records the widest paths of all grants, in records that the log can take', async () => {
+  const long = Array.from({ length: 250 }, (_, index) => `/attributes/${String(index).padStart(3, '0')}${'x'.repeat(190)}`);
+  await disclosures.record(READER, { ...TO_BETA, paths: [...long, '/attributes/zz/a', '/attributes/zz'] }, FIRST, 'snapshot');
+  expect(stored.length).toBe(3);
+  expect(stored.flatMap(({ paths }) => paths)).toEqual([...long, '/attributes/zz']);
+  for (const { paths } of stored) expect(JSON.stringify(paths).length).toBeLessThanOrEqual(20_001);
 });
 
 it('records nothing of an owner, nor where nobody’s grant is needed', async () => {

@@ -1,4 +1,5 @@
-import { type DisclosureWay, DomainError, type Reader } from '@iss/domain';
+import { hash } from 'node:crypto';
+import { type DisclosureWay, DomainError, MAX_GRANT_PATHS_BYTES, type Reader, widestPaths } from '@iss/domain';
 import type { DisclosureStore, SubjectDisclosure } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
 import type { Asker } from '../runtime/asker';
@@ -42,26 +43,23 @@ export class Disclosures {
   ): Promise<void> {
     // A read that needs no grant has no grantee tenant.
     if (disclosure === null || disclosure.granteeTenantId === null) return;
-    const { subjectKey, granteeTenantId, grantId } = disclosure;
+    const { subjectKey, granteeTenantId, grantId, paths } = disclosure;
     const { principalId, requestId } = reader;
     const day = Math.floor(this.clock() / DAY_MS);
     if (day !== this.day) this.begin(day);
-    const key = `${subjectKey}/${from}-${to}/${via}/${granteeTenantId}/${grantId}/${principalId}`;
+    const portions = paths === null ? [null] : portionsOf(widestPaths(paths));
+    const shown = paths === null ? '' : hash('sha256', portions.join('\n'));
+    const key = `${subjectKey}/${from}-${to}/${via}/${granteeTenantId}/${grantId}/${principalId}/${shown}`;
     if (this.recorded.get(key) === true) return;
     const { recorded } = this;
-    const disclosedOn = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    const range = { fromVersion: from, toVersion: to };
+    const record = {
+      ...{ subjectKey, granteeTenantId, grantId, principalId, via, requestId },
+      disclosedOn: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      fromVersion: from,
+      toVersion: to,
+    };
     try {
-      await this.store.record({
-        subjectKey,
-        disclosedOn,
-        granteeTenantId,
-        grantId,
-        principalId,
-        via,
-        ...range,
-        requestId,
-      });
+      await Promise.all(portions.map((portion) => this.store.record({ ...record, paths: portion })));
     } catch (error) {
       const refusal = new DomainError(
         'unavailable',
@@ -77,4 +75,20 @@ export class Disclosures {
     this.day = day;
     this.recorded = new RecentMap(REMEMBERED);
   }
+}
+
+/** Divides the paths of many grants, because a record of all of them would be too long for the log. */
+function portionsOf(paths: readonly string[]): string[][] {
+  const portions: string[][] = [];
+  let bytes = Infinity;
+  for (const path of paths) {
+    const size = Buffer.byteLength(JSON.stringify(path)) + 1;
+    bytes += size;
+    if (bytes > MAX_GRANT_PATHS_BYTES) {
+      portions.push([]);
+      bytes = size;
+    }
+    portions.at(-1)?.push(path);
+  }
+  return portions;
 }

@@ -1,4 +1,4 @@
-import { type AccessFacts, type AccessRule, decideAccess, DomainError, type Reader, requireAccess } from '@iss/domain';
+import { type AccessFacts, type AccessRule, decideAccess, DomainError, type Reader, requireAccess, type Visible } from '@iss/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../settings';
 
@@ -8,24 +8,17 @@ export class ReadAccess {
   constructor(@Inject(SETTINGS) private readonly settings: GatewaySettings) {}
 
   /**
-   * Throws unless the reader has access. The tenant-scoped form throws `forbidden`, also for a subject that does not
+   * Returns what the reader is shown. Throws unless it has access. The tenant-scoped form throws `forbidden`, also for a subject that does not
    * exist. The global form throws `not_found` in both cases. So neither reveals whether a subject exists (contract, "No
    * existence oracle" and "Global form").
    */
-  require(reader: Reader, facts: AccessFacts, rule: AccessRule): void {
-    if (reader.tenantId !== null) requireAccess(facts, rule);
-    else if (!this.mayReadGlobally(facts, rule)) throw notFound();
-  }
-
-  private mayReadGlobally(facts: AccessFacts, rule: AccessRule): boolean {
-    switch (this.settings.globalReads) {
-      case 'off':
-        return false;
-      case 'public':
-        return true;
-      case 'authorized':
-        return decideAccess(facts, rule).allowed;
-    }
+  require(reader: Reader, facts: AccessFacts, rule: AccessRule): Visible {
+    if (reader.tenantId !== null) return requireAccess(facts, rule);
+    const { globalReads } = this.settings;
+    if (globalReads === 'public') return null;
+    const verdict = globalReads === 'off' ? null : decideAccess(facts, rule);
+    if (verdict?.allowed !== true) throw notFound();
+    return verdict.visible;
   }
 }
 

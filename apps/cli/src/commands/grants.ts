@@ -9,6 +9,10 @@ import { OPTIONAL_SUBJECT, subjectFilter, type SubjectName, subjectOf } from '..
 const DIRECTION = {};
 const PENDING = { about: 'Grant id, from iss pending.' } as const;
 
+const PATHS_ABOUT = 'JSON Pointer below /attributes: the reader sees these parts only (default: everything).';
+const FROM = { value: 'TIME', about: 'Start of the grant, such as 2026-12-31 or 7d (default: now).', read: momentToCome } as const;
+const UNTIL = { value: 'TIME', about: 'End of the grant, such as 2026-12-31 or 90d (default: none).', read: momentToCome } as const;
+
 export const share = defineCall({
   about:
     'The scopes are latest (the latest version), lineage (every version and the history), snapshot_by_id (single versions) and diff (changes between two versions). Only principals of the reader with allow_counterparty_access can use the grant.',
@@ -26,13 +30,17 @@ export const share = defineCall({
       required: '--scopes is missing: --scopes all, or a list such as latest,lineage.',
       read: scopesOf,
     },
-    until: { value: 'TIME', about: 'End of the grant, such as 2026-12-31 or 90d (default: none).', read: momentToCome },
+    path: { value: 'POINTER', about: PATHS_ABOUT, isRepeated: true },
+    from: FROM,
+    until: UNTIL,
     purpose: { value: 'TEXT', about: 'Purpose. Events and log entries do not contain it.' },
   },
-  async call({ tenant }, { subject, reader, scopes, until, purpose }): Promise<api.CreatedGrant | api.PendingGrant> {
+  async call({ tenant }, { subject, reader, scopes, path, from, until, purpose }): Promise<api.CreatedGrant | api.PendingGrant> {
     const grant = {
       grantee_tenant_id: reader,
       scopes,
+      ...(path.length === 0 ? {} : { paths: [...path] }),
+      ...(from === undefined ? {} : { starts_at: from }),
       ...(until === undefined ? {} : { expires_at: until }),
       ...(purpose === undefined ? {} : { purpose }),
     };
@@ -46,6 +54,33 @@ export const share = defineCall({
           `They can confirm with their own profile: iss pending confirm ${grant.grant_id}`,
         ]
       : [grantText(grant), `To revoke it: iss revoke ${grant.grant_id}`],
+});
+
+export const amend = defineCall({
+  about:
+    'It takes effect immediately. Options that you leave out stay as they are. The log and the access history have the previous values.',
+  arguments: { grant: { about: 'Grant id, from iss share or iss grants.' } },
+  options: {
+    scopes: { value: 'LIST', about: 'all, or a list such as latest,lineage.', read: scopesOf },
+    path: { value: 'POINTER', about: 'JSON Pointer below /attributes: the reader sees these parts only.', isRepeated: true },
+    everything: { about: 'The reader sees everything, instead of parts.' },
+    from: FROM,
+    until: UNTIL,
+    reason: { value: 'TEXT', about: 'Reason, stored with the change.' },
+  },
+  check({ path, everything }) {
+    if (everything && path.length > 0) throw new UsageError('--path and --everything exclude each other. Remove one of them.');
+  },
+  call({ tenant }, { grant, scopes, path, everything, from, until, reason }) {
+    return tenant.grants.change(grant, {
+      ...(scopes === undefined ? {} : { scopes }),
+      ...(everything ? { paths: null } : path.length === 0 ? {} : { paths: [...path] }),
+      ...(from === undefined ? {} : { starts_at: from }),
+      ...(until === undefined ? {} : { expires_at: until }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+  },
+  text: (grant) => grantText(grant),
 });
 
 export const accept = defineCall({
@@ -173,8 +208,10 @@ async function* grantsOf(
   yield* tenant.grants[list]({ ...filter, ...(other === undefined ? {} : { [partner]: other }) });
 }
 
-function endText({ status, expires_at: until, revoked_at: revokedAt }: api.Grant): string | null {
+function endText({ status, starts_at: since, expires_at: until, revoked_at: revokedAt }: api.Grant): string | null {
   switch (status) {
+    case 'scheduled':
+      return `${until ?? 'without end'}, from ${since}`;
     case 'active':
       return until;
     case 'expired':
@@ -186,8 +223,14 @@ function endText({ status, expires_at: until, revoked_at: revokedAt }: api.Grant
 
 /** Describes a grant in one line. */
 function grantText(grant: api.Grant | api.PendingGrant): string {
-  const { grantee_tenant_id: reader, scopes, expires_at: until } = grant;
-  return `${reader} may read ${subjectText(grant)}: ${scopes.join(', ')}, ${until === null ? 'without end' : `until ${until}`}`;
+  const { grantee_tenant_id: reader, scopes, paths, starts_at: since, expires_at: until } = grant;
+  const terms = [
+    ...scopes,
+    ...(paths === null ? [] : [`only ${paths.join(' ')}`]),
+    ...(since === null ? [] : [`from ${since}`]),
+    until === null ? 'without end' : `until ${until}`,
+  ];
+  return `${reader} may read ${subjectText(grant)}: ${terms.join(', ')}`;
 }
 
 /** Names the subject of a grant. */

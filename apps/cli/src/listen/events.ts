@@ -22,7 +22,7 @@ export const FORWARDED_TYPES = [
 ] as const satisfies readonly (keyof EventData)[];
 export type ForwardedType = (typeof FORWARDED_TYPES)[number];
 
-type Grant = Pick<Parameters<typeof grantData>[0], 'scopes' | 'expiresAt'>;
+type Grant = Pick<Parameters<typeof grantData>[0], 'scopes' | 'paths' | 'startsAt' | 'expiresAt'>;
 
 /** Builds events from the feed of a tenant. They equal those of the service, except for ids, which derive from log indexes. */
 export class FeedEvents {
@@ -97,8 +97,9 @@ export class FeedEvents {
   }
 }
 
-function grantIn({ scopes, expires_at: until }: api.GrantCreatedChange | api.GrantChangedChange): Grant {
-  return { scopes, expiresAt: until === null ? null : new Date(until) };
+function grantIn(change: api.GrantCreatedChange | api.GrantChangedChange): Grant {
+  const { scopes, paths, starts_at: since, expires_at: until } = change;
+  return { scopes, paths, startsAt: since === null ? null : new Date(since), expiresAt: until === null ? null : new Date(until) };
 }
 
 function grantOf(

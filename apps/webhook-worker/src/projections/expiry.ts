@@ -19,6 +19,7 @@ export class ExpiryProjection extends Recorder {
     @Inject(SETTINGS) { sweepIntervalMs }: Pick<WorkerSettings, 'sweepIntervalMs'>,
   ) {
     const steps = [
+      (limit: number) => grants.announceStarted(limit),
       (limit: number) => grants.announceExpiring(limit),
       (limit: number) => grants.announceExpired(limit),
       (limit: number) => requests.announceOverdue(limit),

@@ -28,7 +28,9 @@ export type AccessPeriod = {
   subject_id: string;
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
-  /** The start: when the grant was created or changed. */
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The start: when the grant was created or changed, or later by its own start. Equal to `until` if the grant gave no rights in this period. */
   from: string;
   /** The end; null: none. */
   until: string | null;
@@ -64,6 +66,8 @@ export type AccessibleSubject = {
   grant_id: string;
   /** The reads that the grants permit. */
   scopes: Array<Scope>;
+  /** The parts of the latest version that the grants show: JSON Pointers below `/attributes`. Null: everything. If no grant gives `read_latest`, the parts of other versions. */
+  paths: Array<string> | null;
   /** When that grant expires; null: never. */
   expires_at: string | null;
   /** The principal that created the grant; null for grants from before this was recorded. */
@@ -270,6 +274,10 @@ export type ChainProof = {
 export type ChangeGrantBody = {
   /** The reads that the grant permits from now on. */
   scopes?: Array<Scope> | null;
+  /** The parts of each version that the grant shows: 1 to 100 JSON Pointers below `/attributes`. The service sorts them, and removes paths below another one. Null or absent: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths?: Array<string> | null;
+  /** When the grant starts; must be in the future and before `expires_at`. Null or absent: at once. */
+  starts_at?: string | null;
   /** When the grant expires; must be in the future. Null: never. */
   expires_at?: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -338,6 +346,10 @@ export type CreateGrantBody = (
   subject_id?: string | null;
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: 1 to 100 JSON Pointers below `/attributes`. The service sorts them, and removes paths below another one. Null or absent: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths?: Array<string> | null;
+  /** When the grant starts; must be in the future and before `expires_at`. Null or absent: at once. */
+  starts_at?: string | null;
   /** When the grant expires; must be in the future. Null or absent: never. */
   expires_at?: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -639,6 +651,8 @@ export type Disclosure = {
   principal_id: string;
   /** The kind of read. `headers` and `proof` show hashes and times, but no content. `search` reveals that the version has the name or identifier of the search, and `name` shows its name in a list. */
   via: DisclosureVia;
+  /** The parts of the versions that were shown: JSON Pointers below `/attributes`. Null: everything. */
+  paths: Array<string> | null;
   /** When the disclosure was recorded: the first read on that day. */
   first_at: string;
   /** The id of the first request. */
@@ -899,14 +913,18 @@ export type Grant = {
   name?: string;
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** When the grant was created. */
   created_at: string;
   /** When the grant was revoked; null if it was not. */
   revoked_at: string | null;
-  /** `active`, or the reason why the grant is no longer live. */
-  status: 'active' | 'revoked' | 'expired';
+  /** `active`; `scheduled` before the grant starts; or the reason why the grant is no longer live. */
+  status: 'active' | 'scheduled' | 'revoked' | 'expired';
   /** The principal that created the grant; null for grants from before this was recorded. */
   granted_by: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -918,7 +936,7 @@ export type Grant = {
 export type GrantChangedChange = {
   /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
   log_index: number;
-  /** The scopes or the expiry of a grant changed. */
+  /** The terms of a grant changed. */
   type: 'grant.changed';
   /** The grant. */
   grant_id: string;
@@ -939,6 +957,10 @@ export type GrantChangedChange = {
   subject_id: string;
   /** The reads that the grant permits after the change; sorted. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** When the grant changed. */
@@ -981,6 +1003,10 @@ export type GrantCreatedChange = {
   subject_id: string;
   /** The reads that the grant permitted when it was created; sorted. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
   /** When the grant expires, as set at its creation; null: never. */
   expires_at: string | null;
   /** When the grant was created. */
@@ -1010,6 +1036,10 @@ export type GrantData = {
   subject: SubjectRef;
   /** The reads that the grant permits; sorted. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
   /** When the grant expires; null: never. */
   expires_at: string | null;
 };
@@ -1118,6 +1148,18 @@ export type GrantRevokedEvent = {
   id: string;
   /** The type of the event. */
   type: 'grant.revoked';
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+  data: GrantData;
+};
+
+export type GrantStartedEvent = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** The type of the event. */
+  type: 'grant.started';
   /** When it happened. */
   created_at: string;
   /** The tenant of the subscription. */
@@ -1392,6 +1434,10 @@ export type PendingGrant = {
   subject_id: '*';
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
   /** When the grant expires; null: never. */
   expires_at: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
@@ -2661,7 +2707,7 @@ export type Operations = {
         /** `issued`: grants that the tenant issued (the default). `received`: grants that it received. `offered`: grants on all subjects of other tenants that it has neither used nor accepted. */
         direction?: 'issued' | 'received' | 'offered';
         /** Only grants that have this status now. */
-        status?: 'active' | 'revoked' | 'expired';
+        status?: 'active' | 'scheduled' | 'revoked' | 'expired';
         /** Only grants to this tenant. */
         grantee_tenant_id?: string;
         /** Only grants that this tenant issued. */
@@ -3128,6 +3174,7 @@ export type AuditAction =
   | 'grant.created'
   | 'grant.changed'
   | 'grant.revoked'
+  | 'grant.started'
   | 'grant.expired'
   | 'grant.accepted'
   | 'erasure.requested'
@@ -3172,6 +3219,7 @@ export type EventType =
   | 'grant.created'
   | 'grant.changed'
   | 'grant.revoked'
+  | 'grant.started'
   | 'grant.expiring'
   | 'grant.expired';
 
@@ -3192,6 +3240,7 @@ export type DeliveredEventType =
   | 'grant.created'
   | 'grant.changed'
   | 'grant.revoked'
+  | 'grant.started'
   | 'grant.expiring'
   | 'grant.expired'
   | 'webhook.test';

@@ -7,6 +7,7 @@ import { query, type SentOf } from '../describe/shape';
 import { LIST_LIMITS } from '../describe/page-limits';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, type Answer, operations } from '../describe/operation';
+import { paths, startsAt } from '../sharing/grant';
 
 export const LAST_EVENT_ID = 'Last-Event-ID';
 
@@ -24,6 +25,8 @@ const granted = {
   tenant_id: f.tenantId.described('The tenant that gave the grant.'),
   grantee_tenant_id: f.tenantId.described('The tenant that got the grant.'),
 };
+
+const terms = { paths, starts_at: startsAt };
 
 const about = {
   subject: f.SubjectRef.fromRecord(),
@@ -62,15 +65,17 @@ export const CHANGE_VIEWS = {
     scopes: listOf(f.oneOf<string>(SCOPES)).described(
       'The reads that the grant permitted when it was created; sorted.',
     ),
+    ...terms,
     expires_at: f.time.nullable().described('When the grant expires, as set at its creation; null: never.'),
     created_at: f.time.described('When the grant was created.'),
   }),
   'grant.changed': view('GrantChangedChange', {
     ...place,
-    type: constant('grant.changed').described('The scopes or the expiry of a grant changed.'),
+    type: constant('grant.changed').described('The terms of a grant changed.'),
     ...granted,
     ...aboutGranted,
     scopes: listOf(f.oneOf<string>(SCOPES)).described('The reads that the grant permits after the change; sorted.'),
+    ...terms,
     expires_at: f.time.nullable().described('When the grant expires; null: never.'),
     changed_at: f.time.described('When the grant changed.'),
   }),
@@ -200,6 +205,8 @@ const CHANGES_EXAMPLE: ChangePage = {
       ...GRANTED,
       ...ABOUT,
       scopes: ['read_latest'],
+      paths: null,
+      starts_at: null,
       expires_at: null,
       created_at: '2026-01-15T10:00:00.000Z',
     },

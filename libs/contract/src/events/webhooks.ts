@@ -21,6 +21,7 @@ import { type RecordOf, view } from '../describe/view';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
 import { UpdateData } from '../snapshots/updates';
 import { CHECKPOINT_EXAMPLE } from '../log/log';
+import { paths, startsAt } from '../sharing/grant';
 import {
   CANCELLED_REQUEST,
   DECLINED_REQUEST,
@@ -82,6 +83,8 @@ const GrantData = view(
     grantee_tenant_id: f.tenantId.described('The tenant that got the grant.'),
     subject: f.SubjectRef,
     scopes: listOf(f.oneOf<string>(SCOPES)).described('The reads that the grant permits; sorted.'),
+    paths,
+    starts_at: startsAt,
     expires_at: f.time.nullable().described('When the grant expires; null: never.'),
   },
   'The grant at the time of the event.',
@@ -118,6 +121,8 @@ const GRANT = grantData({
   subjectType: subject.subject_type,
   subjectId: subject.subject_id,
   scopes: ['read_latest'],
+  paths: null,
+  startsAt: null,
   expiresAt: new Date('2026-07-01T00:00:00Z'),
 });
 
@@ -214,10 +219,11 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   },
   'grant.created': { when: 'The tenant issued or received a grant.', ...GRANT_EVENT },
   'grant.changed': {
-    when: 'The scopes or the expiry of a grant that the tenant issued or received changed.',
+    when: 'Scopes, paths, start or expiry of a grant that the tenant issued or received changed.',
     ...GRANT_EVENT,
   },
   'grant.revoked': { when: 'A grant that the tenant issued or received was revoked.', ...GRANT_EVENT },
+  'grant.started': { when: 'A grant that the tenant issued or received began to give rights.', ...GRANT_EVENT },
   'grant.expiring': { when: 'A grant that the tenant issued or received expires within seven days.', ...GRANT_EVENT },
   'grant.expired': { when: 'A grant that the tenant issued or received expired.', ...GRANT_EVENT },
   'webhook.test': {

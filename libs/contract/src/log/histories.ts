@@ -5,6 +5,7 @@ import { query, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { operations } from '../describe/operation';
 import { paged } from '../describe/page';
+import { paths } from '../sharing/grant';
 import { logIndex } from './log';
 
 /** A period in which a tenant could read a subject. */
@@ -14,7 +15,11 @@ export const AccessPeriodView = view('AccessPeriod', {
   subject_type: f.grantedType,
   subject_id: f.grantedId,
   scopes: f.scopes,
-  from: f.time.described('The start: when the grant was created or changed.'),
+  paths,
+  from: f.time.described(
+    'The start: when the grant was created or changed, or later by its own start. Equal to `until` if the grant gave no ' +
+      'rights in this period.',
+  ),
   until: f.time.nullable().described('The end; null: none.'),
   ended_by: f
     .oneOf(['revoked', 'expired', 'replaced'])
@@ -64,6 +69,7 @@ const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
   subject_type: 'organization',
   subject_id: 'acme-corp',
   scopes: ['read_latest'],
+  paths: null,
   from: '2026-01-15T10:00:00.000Z',
   until: '2026-02-01T00:00:00.000Z',
   ended_by: 'revoked',

@@ -3,7 +3,7 @@ import { view, type ViewOf } from '../describe/view';
 import * as f from '../describe/fields';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../snapshots/snapshot-header';
 import { query, type SentOf } from '../describe/shape';
-import { ACME_TO_BETA, grantedBy, purpose } from './grant';
+import { ACME_TO_BETA, grantedBy, paths, purpose } from './grant';
 import { operations } from '../describe/operation';
 import { paged, SHORT_PAGES } from '../describe/page';
 import { SPECIFIED_LISTS } from '../describe/page-limits';
@@ -21,6 +21,10 @@ export const AccessibleSubject = view('AccessibleSubject', {
     'The id of the grant. If there is a grant on this subject and one on all subjects, the id of the former.',
   ),
   scopes: f.scopes.described('The reads that the grants permit.'),
+  paths: paths.described(
+    'The parts of the latest version that the grants show: JSON Pointers below `/attributes`. Null: everything. If no grant ' +
+      'gives `read_latest`, the parts of other versions.',
+  ),
   expires_at: f.time.nullable().described('When that grant expires; null: never.'),
   granted_by: grantedBy,
   purpose,
@@ -64,7 +68,7 @@ export const ACCESSIBLE_SUBJECTS = operations('Grants', '/v1/tenants/{tenant_id}
       'The caller needs `allow_counterparty_access`. The list has only subjects with a live grant. Subjects ' +
       'with their own grant come first, then all subjects of each tenant that granted all of them and whose ' +
       'grant was used or accepted. `identifier` and `q` only search subjects on which the tenant holds ' +
-      '`read_latest`. Each hit is recorded as a disclosure to the caller, with `search` as `via`. ' +
+      '`read_latest`, and whose name or identifier the grants show. Each hit is recorded as a disclosure to the caller, with `search` as `via`. ' +
       SHORT_PAGES,
     examples: { tenant_id: 'beta' },
   },

@@ -7,6 +7,7 @@ import { EXAMPLE_IDS } from '../describe/example-ids';
 import { pageAnswer, SHORT_PAGES } from '../describe/page';
 import { operations } from '../describe/operation';
 import { LIST_LIMITS } from '../describe/page-limits';
+import { paths } from './grant';
 
 const WITHOUT_CONTENT = Object.entries(DISCLOSURE_WAYS)
   .filter(([, { showsContent }]) => !showsContent)
@@ -33,6 +34,7 @@ export const Disclosure = view('Disclosure', {
     `The kind of read. ${WITHOUT_CONTENT} show hashes and times, but no content. \`search\` reveals that the ` +
       'version has the name or identifier of the search, and `name` shows its name in a list.',
   ),
+  paths: paths.described('The parts of the versions that were shown: JSON Pointers below `/attributes`. Null: everything.'),
   first_at: f.time.described('When the disclosure was recorded: the first read on that day.'),
   request_id: f.text.described('The id of the first request.'),
 });
@@ -87,6 +89,7 @@ export const DISCLOSURE_EXAMPLE: Disclosure = {
   purpose: null,
   principal_id: 'oidc:dev#bob',
   via: 'snapshot',
+  paths: null,
   first_at: '2026-01-20T08:15:00.000Z',
   request_id: 'beta-review-7',
 };
@@ -94,8 +97,8 @@ export const DISCLOSURE_EXAMPLE: Disclosure = {
 const ANSWERS = { 200: pageAnswer('One page.', Disclosure, [DISCLOSURE_EXAMPLE]) };
 
 const WHAT_IS_RECORDED =
-  'The service records a disclosure when a principal is shown a version, or a range of versions, in one ' +
-  'way. It records each once per UTC day, before it sends the response.';
+  'The service records a disclosure when a principal is shown a version, a range of versions, or a part of them, in ' +
+  'one way. It records each once per UTC day, before it sends the response.';
 
 export const DISCLOSURES = operations('Records', '/v1/tenants/{tenant_id}', {
   listSubjectDisclosures: {

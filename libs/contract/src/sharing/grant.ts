@@ -1,4 +1,5 @@
-import { ALL_SUBJECTS, GRANT_STATUSES } from '@iss/domain';
+import { ALL_SUBJECTS, GRANT_STATUSES, MAX_GRANT_PATHS } from '@iss/domain';
+import { listOf } from '../describe/field';
 import * as f from '../describe/fields';
 import { type RecordOf, view, type ViewOf } from '../describe/view';
 import { EXAMPLE_IDS } from '../describe/example-ids';
@@ -14,7 +15,34 @@ export const purpose = f
 
 export const grantStatus = f
   .oneOf(GRANT_STATUSES)
-  .described('`active`, or the reason why the grant is no longer live.');
+  .described('`active`; `scheduled` before the grant starts; or the reason why the grant is no longer live.');
+
+export const paths = listOf(f.text)
+  .nullable()
+  .described(
+    'The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. ' +
+      'See [/docs/how-to/share-a-part](/docs/how-to/share-a-part).',
+  );
+export const startsAt = f.time.nullable().described('The grant gives no rights before; null: from its creation on.');
+
+/** The paths and the start in a body. */
+export const SENT_TERMS = {
+  paths: f
+    .arrayWith({ type: 'string', pattern: '^/attributes(?:/(?:[^~/]|~[01])*)+$' })
+    .nullable()
+    .optional()
+    .described(
+      `The parts of each version that the grant shows: 1 to ${MAX_GRANT_PATHS} JSON Pointers below \`/attributes\`. The ` +
+        'service sorts them, and removes paths below another one. Null or absent: everything. See ' +
+        '[/docs/how-to/share-a-part](/docs/how-to/share-a-part).',
+    )
+    .example(['/attributes/legal/legal_name']),
+  starts_at: f.time
+    .nullable()
+    .optional()
+    .described('When the grant starts; must be in the future and before `expires_at`. Null or absent: at once.')
+    .example('2098-01-01T00:00:00Z'),
+};
 
 /** Specification, "Grant". */
 export const Grant = view('Grant', {
@@ -25,6 +53,8 @@ export const Grant = view('Grant', {
   subject_id: f.grantedId,
   name: f.subjectName,
   scopes: f.scopes,
+  paths,
+  starts_at: startsAt,
   expires_at: f.time.nullable().described('When the grant expires; null: never.'),
   created_at: f.time.described('When the grant was created.'),
   revoked_at: f.time.nullable().described('When the grant was revoked; null if it was not.'),
@@ -54,6 +84,8 @@ export const ACME_TO_BETA: RecordOf<typeof Grant> = {
   subjectType: 'organization',
   subjectId: 'acme-corp',
   scopes: ['read_latest'],
+  paths: null,
+  startsAt: null,
   expiresAt: null,
   createdAt: new Date('2026-01-15T10:00:00Z'),
   revokedAt: null,

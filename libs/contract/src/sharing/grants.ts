@@ -9,7 +9,7 @@ import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, operations } from '../describe/operation';
 import { paged, SHORT_PAGES } from '../describe/page';
 import { SPECIFIED_LISTS } from '../describe/page-limits';
-import { ACME_TO_BETA, CreatedGrant, Grant, grantStatus, LISTED_EXAMPLE, purpose, REVOKED, TO_ACCEPT } from './grant';
+import { ACME_TO_BETA, CreatedGrant, Grant, grantStatus, LISTED_EXAMPLE, purpose, REVOKED, SENT_TERMS, TO_ACCEPT } from './grant';
 
 export const GrantsQuery = query({
   ...f.PAGE,
@@ -54,6 +54,7 @@ export const CreateGrantBody = body(
       .described('The subject’s id, compared byte for byte. Leave it out with the type `*`.')
       .example('acme-corp'),
     scopes: f.scopes.example(['read_latest']),
+    ...SENT_TERMS,
     expires_at: f.time
       .nullable()
       .optional()
@@ -68,6 +69,17 @@ export const CreateGrantBody = body(
         subject_type: 'organization',
         subject_id: 'acme-corp',
         scopes: ['read_latest'],
+      },
+    },
+    part: {
+      summary: 'A part of each version, from a day on',
+      value: {
+        grantee_tenant_id: 'beta',
+        subject_type: 'organization',
+        subject_id: 'acme-corp',
+        scopes: ['read_latest'],
+        paths: ['/attributes/legal/legal_name', '/attributes/legal/registered_address'],
+        starts_at: '2098-01-01T00:00:00Z',
       },
     },
     all_subjects: {
@@ -153,6 +165,7 @@ export const ChangeGrantBody = body(
   'ChangeGrantBody',
   {
     scopes: f.scopes.optional().described('The reads that the grant permits from now on.').example(['read_latest']),
+    ...SENT_TERMS,
     expires_at: f.time
       .nullable()
       .optional()
@@ -168,6 +181,7 @@ export const ChangeGrantBody = body(
   },
   {
     narrower: { value: { scopes: ['read_latest'] } },
+    part: { value: { paths: ['/attributes/legal'] } },
     until: { value: { expires_at: '2099-01-01T00:00:00Z', reason: 'Prolonged' } },
   },
 );
@@ -196,7 +210,7 @@ export const GRANTS = operations('Grants', '/v1/tenants/{tenant_id}', {
     who: RULES.manageGrants,
     body: CreateGrantBody,
     description:
-      'The grantee must exist, and can have at most one active grant on a subject (409 otherwise). With the ' +
+      'The grantee must exist, and can have at most one active or scheduled grant on a subject (409 otherwise). With the ' +
       '`subject_type` `*`, the grant covers all subjects that this tenant owns, now or later. The grantee can ' +
       'have one such grant beside grants on single subjects; the scopes add up. While the tenant’s ' +
       '`grant_confirmation` is `required`, a grant on all subjects is pending (202) and gives no rights until ' +
@@ -229,7 +243,7 @@ export const GRANTS = operations('Grants', '/v1/tenants/{tenant_id}', {
     ...paged('One page.', Grant, [LISTED_EXAMPLE], SPECIFIED_LISTS.grants),
     query: GrantsQuery,
     description:
-      'The list has active, revoked and expired grants. Received grants on all subjects of another tenant ' +
+      'The list has active, scheduled, revoked and expired grants. Received grants on all subjects of another tenant ' +
       `appear under \`offered\` until the tenant uses or accepts them. ${SHORT_PAGES}`,
   },
   getGrant: {
@@ -258,19 +272,19 @@ export const GRANTS = operations('Grants', '/v1/tenants/{tenant_id}', {
     who: RULES.manageGrants,
     ...paged('The grants.', Grant, [LISTED_EXAMPLE]),
     description:
-      'The list has active, revoked and expired grants, and those on all of the tenant’s subjects. It is paged ' +
+      'The list has active, scheduled, revoked and expired grants, and those on all of the tenant’s subjects. It is paged ' +
       'only beyond 1000 grants.',
   },
   changeGrant: {
     route: 'PATCH /grants/{grant_id}',
-    summary: 'Change the scopes, expiry or purpose of a grant',
+    summary: 'Change the scopes, paths, start, expiry or purpose of a grant',
     who: RULES.manageGrants,
     body: ChangeGrantBody,
     description:
-      'The change takes effect immediately. A change of scopes or expiry is stored and logged with the previous ' +
-      'values; `…/access-history` lists the periods. A request that changes nothing is not recorded. 409 unless ' +
-      'the grant is active. Widening a grant on all subjects also returns 409 while `grant_confirmation` is ' +
-      '`required`.',
+      'The change takes effect immediately. A change of anything but the purpose is stored and logged with the ' +
+      'previous values; `…/access-history` lists the periods. A request that changes nothing is not recorded. 409 ' +
+      'unless the grant is active or scheduled. A grant on all subjects that would give more, or earlier, also ' +
+      'returns 409 while `grant_confirmation` is `required`.',
     answers: { 200: answer('The grant after the change.', Grant, Grant.of(ACME_TO_BETA)) },
     errors: ['not_found', 'conflict'],
   },
@@ -280,7 +294,7 @@ export const GRANTS = operations('Grants', '/v1/tenants/{tenant_id}', {
     who: RULES.manageGrants,
     description:
       'The grantee loses access through this grant immediately. It keeps what it has already read. 409 unless ' +
-      'the grant is active.',
+      'the grant is active or scheduled.',
     answers: { 200: answer('The revoked grant.', Grant, Grant.of(REVOKED)) },
     errors: ['not_found', 'conflict'],
   },

@@ -5,7 +5,7 @@ import { constant } from '../describe/field';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
-import { Grant, purpose, TO_ALL } from './grant';
+import { Grant, paths, purpose, startsAt, TO_ALL } from './grant';
 
 /** A requested grant on all subjects that a second human must confirm. */
 export const PendingGrant = view('PendingGrant', {
@@ -15,6 +15,8 @@ export const PendingGrant = view('PendingGrant', {
   subject_type: constant(ALL_SUBJECTS.subjectType).described('Always `*`: all subjects of the grantor.'),
   subject_id: constant(ALL_SUBJECTS.subjectId).described('Always `*`.'),
   scopes,
+  paths,
+  starts_at: startsAt,
   expires_at: time.nullable().described('When the grant expires; null: never.'),
   purpose,
   status: oneOf(PENDING_GRANT_STATUSES).described(
@@ -35,6 +37,8 @@ export const PENDING_GRANT: RecordOf<typeof PendingGrant> = {
   grantorTenantId: 'acme',
   granteeTenantId: 'beta',
   scopes: ['read_latest'],
+  paths: null,
+  startsAt: null,
   expiresAt: null,
   purpose: null,
   status: 'pending',
@@ -70,7 +74,7 @@ export const PENDING_GRANTS = operations('Grants', '/v1/tenants/{tenant_id}/pend
     who: RULES.confirmGrants,
     description:
       'Needs a human other than the one who requested the grant (403, or 422 if not human). 409 unless the ' +
-      'request is pending, and 409 while the grantee has an active grant on all subjects.',
+      'request is pending, and 409 while the grantee has another grant on all subjects.',
     answers: { 200: answer('The grant.', Grant, Grant.of(TO_ALL)) },
     errors: ['not_found', 'conflict', 'human_principal_required'],
     examples: EXAMPLE,

@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = {
   'grant.created': GRANT,
   'grant.changed': GRANT,
   'grant.revoked': GRANT,
+  'grant.started': GRANT,
   'grant.expired': GRANT,
   'grant.accepted': GRANT,
   'erasure.requested': ['erasure_id', 'subject_type', 'subject_id'],

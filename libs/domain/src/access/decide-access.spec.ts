@@ -10,6 +10,7 @@ const facts = (change: {
   flag?: boolean;
   owns?: boolean;
   scopes?: AccessFacts['grantScopes'];
+  paths?: AccessFacts['grantPaths'];
 }): AccessFacts => ({
   membership: {
     role: change.role ?? 'tenant_reader',
@@ -18,6 +19,7 @@ const facts = (change: {
   },
   ownsSubject: change.owns ?? false,
   grantScopes: change.scopes ?? null,
+  grantPaths: change.paths ?? null,
 });
 
 const owner: AccessRule = { role: 'tenant_reader', subject: 'owner' };
@@ -27,7 +29,7 @@ const version: AccessRule = { role: 'tenant_reader', subject: ['read_snapshot_by
 
 describe('decideAccess', () => {
   it.each<[string, AccessFacts, AccessRule, (typeof DENY_REASONS)[number] | 'allowed']>([
-    ['nobody', { membership: null, ownsSubject: true, grantScopes: SCOPES }, latest, 'not_a_member'],
+    ['nobody', { membership: null, ownsSubject: true, grantScopes: SCOPES, grantPaths: null }, latest, 'not_a_member'],
     ['an invited owner', facts({ status: 'pending', role: 'tenant_owner', owns: true }), latest, 'invitation_pending'],
     ['a removed owner', facts({ status: 'removed', role: 'tenant_owner', owns: true }), latest, 'member_removed'],
     ['a reader of the owner', facts({ owns: true }), latest, 'allowed'],
@@ -48,6 +50,16 @@ describe('decideAccess', () => {
     expect(verdict.allowed ? 'allowed' : verdict.reason).toBe(expected);
     if (verdict.allowed) expect(() => requireAccess(given, rule)).not.toThrow();
     else expect(() => requireAccess(given, rule)).toThrow(DomainError);
+  });
+
+  it.each<[string, AccessFacts, readonly string[] | null]>([
+    ['a grant without paths', facts({ flag: true, scopes: ['read_latest'] }), null],
+    ['two grants with paths', facts({ flag: true, scopes: ['read_latest'], paths: ['/b/c', '/a', '/b', '/a'] }), ['/a', '/b']],
+    ['a statement that expects other scopes', facts({ flag: true, scopes: ['read_latest'], paths: [] }), []],
+    ['the owner, whatever its grants say', facts({ owns: true, paths: ['/a'] }), null],
+  ])('shows what the paths cover: %s', (_, given, visible) => {
+    expect(requireAccess(given, latest)).toEqual(visible);
+    expect(decideAccess(given, latest)).toEqual({ allowed: true, visible });
   });
 
   it('holds each role to the ladder', () => {

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors';
 import type { MemberStatus } from '../statuses';
+import { widestPaths } from './paths';
 import { isAtLeast, type Role } from './roles';
 import type { Scope } from './scopes';
 
@@ -11,7 +12,15 @@ export interface AccessFacts {
   ownsSubject: boolean;
   /** Scopes of the acting tenant's active grant on the subject; null without a grant. */
   grantScopes: readonly Scope[] | null;
+  /**
+   * The paths of the grants that give a scope which the operation needs; null if one of them has none, and empty if none
+   * gives such a scope. A caller may use the grants of all its tenants in a global read.
+   */
+  grantPaths: readonly string[] | null;
 }
+
+/** The JSON Pointers at and below which a caller is shown a version; null: everything. */
+export type Visible = readonly string[] | null;
 
 /** The requirements of an operation. `subject` is absent if the operation concerns only the tenant. */
 export interface AccessRule {
@@ -36,9 +45,9 @@ export const DENY_REASONS = [
 ] as const;
 export type DenyReason = (typeof DENY_REASONS)[number];
 
-export type Verdict = { allowed: true } | { allowed: false; reason: DenyReason };
+export type Verdict = { allowed: true; visible: Visible } | { allowed: false; reason: DenyReason };
 
-const ALLOWED: Verdict = { allowed: true };
+const EVERYTHING: Verdict = { allowed: true, visible: null };
 const deny = (reason: DenyReason): Verdict => ({ allowed: false, reason });
 
 /**
@@ -52,13 +61,14 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   if (membership.status === 'pending') return deny('invitation_pending');
   if (membership.status !== 'active') return deny('member_removed');
   if (!isAtLeast(membership.role, rule.role)) return deny('role_too_low');
-  if (rule.subject === undefined || facts.ownsSubject) return ALLOWED;
+  if (rule.subject === undefined || facts.ownsSubject) return EVERYTHING;
   if (rule.subject === 'owner') return deny('not_owner');
   const scopes = facts.grantScopes;
   if (scopes === null) return deny('owner_or_grant_required');
-  if (rule.subject === 'owner_or_grantee') return ALLOWED;
+  const visible = facts.grantPaths && widestPaths(facts.grantPaths);
+  if (rule.subject === 'owner_or_grantee') return { allowed: true, visible };
   if (!rule.subject.some((scope) => scopes.includes(scope))) return deny('scope_missing');
-  return membership.allowCounterpartyAccess ? ALLOWED : deny('counterparty_access_off');
+  return membership.allowCounterpartyAccess ? { allowed: true, visible } : deny('counterparty_access_off');
 }
 
 const REMEDIES: Record<DenyReason, (rule: AccessRule) => string> = {
@@ -84,8 +94,12 @@ const REMEDIES: Record<DenyReason, (rule: AccessRule) => string> = {
     'tenant to set it.',
 };
 
-/** Throws 403 `forbidden` unless the rule allows access. The message names what is missing and how to get it. */
-export function requireAccess(facts: AccessFacts, rule: AccessRule): void {
+/**
+ * Returns what the caller is shown of the subject. Throws 403 `forbidden` unless the rule allows access. The message
+ * names what is missing and how to get it.
+ */
+export function requireAccess(facts: AccessFacts, rule: AccessRule): Visible {
   const verdict = decideAccess(facts, rule);
   if (!verdict.allowed) throw new DomainError('forbidden', REMEDIES[verdict.reason](rule));
+  return verdict.visible;
 }

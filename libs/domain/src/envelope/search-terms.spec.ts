@@ -23,7 +23,10 @@ describe('identifiers', () => {
   ])('%s is folded', (text, expected) => {
     expect(parseIdentifier(text)).toEqual(expected);
     const colon = text.indexOf(':');
-    expect(identifiersOf({ [text.slice(0, colon)]: text.slice(colon + 1) })).toEqual([expected]);
+    const key = text.slice(0, colon);
+    expect(identifiersOf({ [key]: text.slice(colon + 1) })).toEqual([
+      { ...expected, path: `/attributes/identifiers/${key}` },
+    ]);
   });
 
   it.each([
@@ -49,11 +52,11 @@ describe('identifiers', () => {
 
   it('are the strings of the group, with schemes without a colon', () => {
     expect(identifiersOf({ lei: 'A', duns: 1, tax: null, more: ['B'], 'a:b': 'C', vat: 'd' })).toEqual([
-      { scheme: 'lei', value: 'A' },
-      { scheme: 'vat', value: 'D' },
+      { scheme: 'lei', value: 'A', path: '/attributes/identifiers/lei' },
+      { scheme: 'vat', value: 'D', path: '/attributes/identifiers/vat' },
     ]);
     for (const attributes of [{}, { identifiers: [] }, { identifiers: 'lei' }, null]) {
-      expect(searchTermsOf({ attributes })).toEqual({ name: null, displayName: null, identifiers: [] });
+      expect(searchTermsOf({ attributes })).toEqual({ name: null, displayName: null, namePath: null, identifiers: [] });
     }
   });
 
@@ -61,8 +64,10 @@ describe('identifiers', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s${index + 100}`, 'x']));
     const found = identifiersOf(many);
     expect(found).toHaveLength(MAX_IDENTIFIERS);
-    expect(found[0]).toEqual({ scheme: 's100', value: 'X' });
-    expect(identifiersOf({ LEI: 'a', lei: 'b' })).toEqual([{ scheme: 'lei', value: 'B' }]);
+    expect(found[0]).toEqual({ scheme: 's100', value: 'X', path: '/attributes/identifiers/s100' });
+    expect(identifiersOf({ 'LEI/~': 'a', 'lei/~': 'b' })).toEqual([
+      { scheme: 'lei/~', value: 'B', path: '/attributes/identifiers/lei~1~0' },
+    ]);
   });
 });
 
@@ -101,6 +106,15 @@ describe('names', () => {
   ])('%s is found without accents', (name, expected) => {
     expect(foldName(name)).toBe(expected);
     expect(foldName(expected)).toBe(expected);
+  });
+
+  it.each([
+    [{ legal: { legal_name: 'A' }, biographic: { name: { formatted_name: 'B' } } }, '/attributes/legal/legal_name'],
+    [{ biographic: { name: { formatted_name: 'B', given_name: 'B' } } }, '/attributes/biographic/name/formatted_name'],
+    [{ biographic: { name: { given_name: 'B' } } }, '/attributes/biographic/name'],
+    [{}, null],
+  ])('%j has the path of its name', (attributes, expected) => {
+    expect(searchTermsOf({ attributes }).namePath).toBe(expected);
   });
 
   it.each([

@@ -1,9 +1,15 @@
+import { formatPointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
 /** A member of `attributes.identifiers`, folded, so that different spellings of an identifier are equal. */
 export interface Identifier {
   scheme: string;
   value: string;
+}
+
+/** An identifier with its JSON Pointer in the envelope. */
+export interface IdentifierTerm extends Identifier {
+  path: string;
 }
 
 /** An identifier to search, folded. Its scheme is null if any will do. */
@@ -18,7 +24,9 @@ export interface SearchTerms {
   name: string | null;
   /** The same name for lists: not folded, with single spaces, and at most {@link MAX_DISPLAY_NAME} characters. */
   displayName: string | null;
-  identifiers: readonly Identifier[];
+  /** The JSON Pointer of the name. If given and family name form it, that of their parent. */
+  namePath: string | null;
+  identifiers: readonly IdentifierTerm[];
 }
 
 /** The number of identifiers of a subject that can be found. Further ones, sorted by scheme, cannot. */
@@ -39,7 +47,11 @@ export function searchTermsOf(envelope: JsonObject): SearchTerms {
   const { identifiers } = identifiersOf(attributes);
   return {
     ...namesOf(attributes),
-    identifiers: [...identifiers].map(([scheme, { value }]) => ({ scheme, value })),
+    identifiers: [...identifiers].map(([scheme, { key, value }]) => ({
+      scheme,
+      value,
+      path: formatPointer(['attributes', 'identifiers', key]),
+    })),
   };
 }
 
@@ -140,15 +152,23 @@ function foldValue(given: string): string | null {
   return value === '' || CONTROL.test(value) || value.length > MAX_IDENTIFIER ? null : value;
 }
 
-function namesOf(attributes: JsonValue | undefined): Pick<SearchTerms, 'name' | 'displayName'> {
+const LEGAL_NAME = '/attributes/legal/legal_name';
+const NAME = '/attributes/biographic/name';
+
+function namesOf(attributes: JsonValue | undefined): Omit<SearchTerms, 'identifiers'> {
   const name = at(at(attributes, 'biographic'), 'name');
   const parts = [at(name, 'given_name'), at(name, 'family_name')].filter((part) => typeof part === 'string');
-  for (const one of [at(at(attributes, 'legal'), 'legal_name'), at(name, 'formatted_name'), parts.join(' ')]) {
+  const names = [
+    [LEGAL_NAME, at(at(attributes, 'legal'), 'legal_name')],
+    [`${NAME}/formatted_name`, at(name, 'formatted_name')],
+    [NAME, parts.join(' ')],
+  ] as const;
+  for (const [namePath, one] of names) {
     const folded = typeof one === 'string' ? foldName(one) : '';
     if (typeof one === 'string' && folded !== '')
-      return { name: folded, displayName: firstOf(spacedOnce(one), MAX_DISPLAY_NAME) };
+      return { name: folded, displayName: firstOf(spacedOnce(one), MAX_DISPLAY_NAME), namePath };
   }
-  return { name: null, displayName: null };
+  return { name: null, displayName: null, namePath: null };
 }
 
 function at(value: JsonValue | undefined, name: string): JsonValue | undefined {

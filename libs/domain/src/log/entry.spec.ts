@@ -14,6 +14,9 @@ const version = {
   writtenBy: 'p',
   writeRequestId: 'r',
 };
+const part = { paths: ['/b', '/a'], startsAt: at, namesPaths: true };
+const partMembers = { paths: ['/a', '/b'], starts_at: time };
+const all = { paths: null, startsAt: null, namesPaths: true };
 const versionMembers = { snapshot_id: 's', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p', created_at: time };
 
 test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
@@ -26,19 +29,19 @@ test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
     { tenant_id: 't', ...subjectMembers, ...versionMembers },
   ],
   [
-    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: ['b', 'a'], expiresAt: at, createdAt: at },
-    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: ['a', 'b'], expires_at: time, created_at: time },
+    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: ['b', 'a'], ...part, expiresAt: at, createdAt: at },
+    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: ['a', 'b'], ...partMembers, expires_at: time, created_at: time },
   ],
   [
-    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: [], expiresAt: null, createdAt: at },
-    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: [], expires_at: null, created_at: time },
+    { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: [], ...all, expiresAt: null, createdAt: at },
+    { tenant_id: 't', ...subjectMembers, grant_id: 'g', grantee_tenant_id: 'u', scopes: [], paths: null, starts_at: null, expires_at: null, created_at: time },
   ],
   [
-    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['b', 'a'], expiresAt: null, changedAt: at },
-    { tenant_id: 't', grant_id: 'g', scopes: ['a', 'b'], expires_at: null, changed_at: time },
+    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['b', 'a'], ...part, expiresAt: null, changedAt: at },
+    { tenant_id: 't', grant_id: 'g', scopes: ['a', 'b'], ...partMembers, expires_at: null, changed_at: time },
   ],
   [
-    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['a'], expiresAt: at, changedAt: at },
+    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: ['a'], ...part, namesPaths: false, expiresAt: at, changedAt: at },
     { tenant_id: 't', grant_id: 'g', scopes: ['a'], expires_at: time, changed_at: time },
   ],
   [
@@ -78,6 +81,6 @@ test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
 
 test('scopes of a fact keep their order in the fact', () => {
   const scopes = ['b', 'a'];
-  logEntryText({ type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, expiresAt: null, changedAt: at }, salt);
+  logEntryText({ type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, ...all, expiresAt: null, changedAt: at }, salt);
   expect(scopes).toEqual(['b', 'a']);
 });

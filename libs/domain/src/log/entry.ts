@@ -28,24 +28,36 @@ export interface SnapshotCreatedFact extends SubjectRef {
   namesWriter: boolean;
 }
 
+/** What a grant gives, and when. */
+export interface GrantTerms {
+  scopes: readonly string[];
+  /** Sorted JSON Pointers; null: everything. */
+  paths: readonly string[] | null;
+  /** Null: from its creation on. */
+  startsAt: Date | null;
+  expiresAt: Date | null;
+}
+
+/** The terms in an entry of the log. */
+interface LoggedTerms extends GrantTerms {
+  /** True if the entry names paths and start. Entries of earlier releases do not. */
+  namesPaths: boolean;
+}
+
 /** A grant as it was created, on a subject or on `ALL_SUBJECTS`. A `GrantChangedFact` records a later change. */
-export interface GrantCreatedFact extends SubjectRef {
+export interface GrantCreatedFact extends SubjectRef, LoggedTerms {
   type: 'grant.created';
   tenantId: string;
   grantId: string;
   granteeTenantId: string;
-  scopes: readonly string[];
-  expiresAt: Date | null;
   createdAt: Date;
 }
 
-/** The scopes and the end of a grant after a change. */
-export interface GrantChangedFact {
+/** The terms of a grant after a change. */
+export interface GrantChangedFact extends LoggedTerms {
   type: 'grant.changed';
   tenantId: string;
   grantId: string;
-  scopes: readonly string[];
-  expiresAt: Date | null;
   changedAt: Date;
 }
 
@@ -187,6 +199,14 @@ function erasedVersionMembers(version: ErasedVersionFact) {
   };
 }
 
+function termMembers({ scopes, paths, startsAt, expiresAt, namesPaths }: LoggedTerms) {
+  return {
+    scopes: [...scopes].sort(),
+    expires_at: expiresAt?.toISOString() ?? null,
+    ...(namesPaths ? { paths: paths && [...paths].sort(), starts_at: startsAt?.toISOString() ?? null } : {}),
+  };
+}
+
 function membersOf(fact: LogFact | LogRecordsFact) {
   switch (fact.type) {
     case 'audit.recorded':
@@ -209,15 +229,13 @@ function membersOf(fact: LogFact | LogRecordsFact) {
         grantee_tenant_id: fact.granteeTenantId,
         subject_type: fact.subjectType,
         subject_id: fact.subjectId,
-        scopes: [...fact.scopes].sort(),
-        expires_at: fact.expiresAt?.toISOString() ?? null,
+        ...termMembers(fact),
         created_at: fact.createdAt.toISOString(),
       };
     case 'grant.changed':
       return {
         grant_id: fact.grantId,
-        scopes: [...fact.scopes].sort(),
-        expires_at: fact.expiresAt?.toISOString() ?? null,
+        ...termMembers(fact),
         changed_at: fact.changedAt.toISOString(),
       };
     case 'grant.revoked':

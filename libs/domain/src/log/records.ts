@@ -30,6 +30,8 @@ export interface LoggedDisclosure extends SubjectRef {
   fromVersion: number;
   toVersion: number;
   requestId: string;
+  /** The paths that were shown; null: everything, or the entry of an earlier release. */
+  paths: readonly string[] | null;
 }
 
 /** Records of one tenant: of its audit trail, or disclosures of its subjects. */
@@ -119,5 +121,6 @@ function disclosureMembers(record: LoggedDisclosure): JsonObject {
     from_version: record.fromVersion,
     to_version: record.toVersion,
     request_id: record.requestId,
+    ...(record.paths === null ? {} : { paths: [...record.paths] }),
   };
 }

@@ -43,13 +43,16 @@ test.each([
   [null, null],
 ])('an event of a grant that expires at %p has sorted scopes', (expiresAt, expected) => {
   const scopes = ['read_latest', 'read_diff'];
-  const grant = { grantId: 'g', ownerTenantId: 'o', granteeTenantId: 'u', ...subject, scopes, expiresAt };
+  const terms = { scopes, paths: ['/attributes/legal'], startsAt: expiresAt, expiresAt };
+  const grant = { grantId: 'g', ownerTenantId: 'o', granteeTenantId: 'u', ...subject, ...terms };
   expect(grantData(grant)).toEqual({
     ...named,
     grant_id: 'g',
     owner_tenant_id: 'o',
     grantee_tenant_id: 'u',
     scopes: ['read_diff', 'read_latest'],
+    paths: ['/attributes/legal'],
+    starts_at: expected,
     expires_at: expected,
   });
   expect(scopes).toEqual(['read_latest', 'read_diff']);

@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'grant.created',
   'grant.changed',
   'grant.revoked',
+  'grant.started',
   'grant.expiring',
   'grant.expired',
 ] as const;
@@ -146,6 +147,8 @@ export function grantData(grant: {
   subjectType: string;
   subjectId: string;
   scopes: readonly string[];
+  paths: readonly string[] | null;
+  startsAt: Date | null;
   expiresAt: Date | null;
 }) {
   const scopes: readonly string[] = [...grant.scopes].sort();
@@ -155,6 +158,8 @@ export function grantData(grant: {
     grantee_tenant_id: grant.granteeTenantId,
     subject: { subject_type: grant.subjectType, subject_id: grant.subjectId },
     scopes,
+    paths: grant.paths,
+    starts_at: grant.startsAt?.toISOString() ?? null,
     expires_at: grant.expiresAt?.toISOString() ?? null,
   };
 }

@@ -133,7 +133,7 @@ export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppe
     requestId: 'request-1',
     traceparent: null,
     updateId: null,
-    terms: { name: null, displayName: null, identifiers: [] },
+    terms: { name: null, displayName: null, namePath: null, identifiers: [] },
     evidencePolicy: 'open',
     hasMissing: false,
     hasCarried: false,

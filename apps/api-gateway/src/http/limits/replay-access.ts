@@ -34,7 +34,10 @@ export class ReplayAccess {
       throw new Error('a route with stored responses does not name the rule for its callers');
     }
     if (who === 'anyone' || who === 'any_principal') return;
-    if ('role' in who) return requireAccess(await this.factsOf(request), who);
+    if ('role' in who) {
+      requireAccess(await this.factsOf(request), who);
+      return;
+    }
     const { auth, legacy } = this.settings;
     if (!auth.legacyPathsArePublic) requireAccess(await this.memberOf(legacy.tenantId, request), who.legacyTenant);
   }

@@ -6,8 +6,11 @@ import {
   ALL_SUBJECTS,
   DomainError,
   type GrantDirection,
+  type JsonValue,
   requireAccess,
   requireExpiry,
+  requireFuture,
+  requireGrantPaths,
   RULES,
   type Scope,
   SCOPES,
@@ -38,6 +41,9 @@ import { type GatewaySettings, SETTINGS } from '../../settings';
 export interface GrantRequest extends SubjectRef {
   granteeTenantId: string;
   scopes: readonly Scope[];
+  /** As sent. */
+  paths: readonly JsonValue[] | null;
+  startsAt: string | null;
   expiresAt: string | null;
   purpose: string | null;
 }
@@ -45,6 +51,9 @@ export interface GrantRequest extends SubjectRef {
 /** The requested changes of a grant; undefined leaves a field unchanged. */
 export interface GrantChangeRequest {
   scopes: readonly Scope[] | undefined;
+  /** As sent. */
+  paths: readonly JsonValue[] | null | undefined;
+  startsAt: string | null | undefined;
   expiresAt: string | null | undefined;
   purpose: string | null | undefined;
   reason: string | null;
@@ -181,13 +190,22 @@ export class GrantService {
   }
 
   /**
-   * Changes a live grant with immediate effect. Throws `validation_error`, `not_found`, or `conflict` if it is not
-   * active, or if a second human would have to confirm the change.
+   * Changes a live or scheduled grant with immediate effect. Throws `validation_error`, `not_found`, or `conflict` if it
+   * has ended, or if a second human would have to confirm the change.
    */
-  async change(actor: Acting, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
-    const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
-    const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until });
+  async change(
+    actor: Acting,
+    grantId: string,
+    { paths, startsAt, expiresAt, ...change }: GrantChangeRequest,
+  ): Promise<GrantRecord> {
+    const changed = await this.grants.change(actor, grantId, {
+      ...change,
+      paths: paths === undefined ? undefined : requireGrantPaths(paths),
+      startsAt: startsAt === undefined ? undefined : requireStart(startsAt),
+      expiresAt: expiresAt === undefined ? undefined : requireExpiry(expiresAt),
+    });
     const grant = requireOwn(changed);
+    if (changed.isReversed) throw startsTooLate();
     if (changed.needsConfirmation) {
       throw new DomainError(
         'conflict',
@@ -219,17 +237,25 @@ export class GrantService {
     // A search only finds subjects whose latest version the caller may read.
     if (latest === null) throw new Error('a search found a subject without its latest version');
     const { snapshotVersion } = latest;
-    const disclosure = { subjectKey, granteeTenantId: actor.tenantId, grantId: grant.grantId };
+    const { grantId, paths } = grant;
+    const disclosure = { subjectKey, granteeTenantId: actor.tenantId, grantId, paths };
     await this.disclosures.record(actor, disclosure, { from: snapshotVersion, to: snapshotVersion }, 'search');
   }
 }
 
+const requireStart = (startsAt: string | null): Date | null => requireFuture(startsAt, 'starts_at');
+
+const startsTooLate = (): DomainError => invalid('/starts_at', 'must be before expires_at');
+
 function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
+  const paths = requireGrantPaths(request.paths);
+  const startsAt = requireStart(request.startsAt);
   const expiresAt = requireExpiry(request.expiresAt);
+  if (startsAt !== null && expiresAt !== null && startsAt >= expiresAt) throw startsTooLate();
   if (request.granteeTenantId === actor.tenantId) {
     throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
   }
-  return { ...request, grantId: randomUUID(), expiresAt };
+  return { ...request, grantId: randomUUID(), paths, startsAt, expiresAt };
 }
 
 /** Returns the created grant. Throws `forbidden`, `conflict`, or `limit_reached`. */
@@ -245,8 +271,8 @@ export function requireGranted(
   }
   if (outcome.isGranted) {
     throw granteeConflict(
-      'The grantee already has an active grant on this subject. Change that grant, or revoke it first.',
-      'already has an active grant',
+      'The grantee already has an active or scheduled grant on this subject. Change that grant, or revoke it first.',
+      'already has an active or scheduled grant',
     );
   }
   const isToAll = subjectType === ALL_SUBJECTS.subjectType;
@@ -284,10 +310,13 @@ function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord |
 }
 
 /**
- * Creates the error for a grant that has expired or was revoked. A grant that was just found active has been revoked
- * since.
+ * Creates the error for a grant that has expired or was revoked, or that cannot be accepted yet. A grant that was just
+ * found active has been revoked since.
  */
 function notActive({ status }: GrantRecord, done: 'accepted' | 'changed' | 'revoked'): DomainError {
+  if (status === 'scheduled') {
+    return new DomainError('conflict', `The grant has not started. It can be ${done} once it is active.`);
+  }
   const what = status === 'expired' ? 'expired' : 'revoked';
   return new DomainError('conflict', `The grant is already ${what}. Only an active grant can be ${done}.`);
 }

@@ -86,8 +86,8 @@ export class GrantsController {
   ): Promise<Grant> {
     const { reason = null, ...change } = body;
     requireAField(change);
-    const { scopes, expires_at: expiresAt, purpose } = change;
-    return Grant.of(await this.grants.change(actor, grantId, { scopes, expiresAt, purpose, reason }));
+    const { scopes, paths, starts_at: startsAt, expires_at: expiresAt, purpose } = change;
+    return Grant.of(await this.grants.change(actor, grantId, { scopes, paths, startsAt, expiresAt, purpose, reason }));
   }
 
   @Operation(GRANTS.revokeGrant)
@@ -121,6 +121,8 @@ function requestOf(body: CreateGrantBody): GrantRequest {
     subjectType: body.subject_type,
     subjectId: body.subject_id ?? ALL_SUBJECTS.subjectId,
     scopes: body.scopes,
+    paths: body.paths ?? null,
+    startsAt: body.starts_at ?? null,
     expiresAt: body.expires_at ?? null,
     purpose: body.purpose ?? null,
   };

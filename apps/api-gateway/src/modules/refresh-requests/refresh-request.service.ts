@@ -148,9 +148,8 @@ export class RefreshRequestService {
   /** Records that a grantee is shown the name of a subject. */
   private async recordName(actor: Acting, { disclosure }: ListedRefreshRequest): Promise<void> {
     if (disclosure === null) return;
-    const { subjectKey, grantId, version } = disclosure;
-    const shown = { subjectKey, granteeTenantId: actor.tenantId, grantId };
-    await this.disclosures.record(actor, shown, { from: version, to: version }, 'name');
+    const { version, ...shown } = disclosure;
+    await this.disclosures.record(actor, { ...shown, granteeTenantId: actor.tenantId }, { from: version, to: version }, 'name');
   }
 
   /** Declines a request as its owner. Throws `not_found`, `forbidden`, or `conflict` if it is not pending. */

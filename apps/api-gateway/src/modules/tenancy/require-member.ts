@@ -5,7 +5,7 @@ import type { Principal } from '../../auth/principal';
 
 /** Returns the caller's own record. Throws `forbidden` unless it may do this in the tenant. */
 export function requireMember(member: MembershipRecord | null, rule: AccessRule): MembershipRecord {
-  requireAccess({ membership: member, ownsSubject: false, grantScopes: null }, rule);
+  requireAccess({ membership: member, ownsSubject: false, grantScopes: null, grantPaths: [] }, rule);
   if (member === null) throw new Error('access was granted without a member');
   return member;
 }

@@ -87,7 +87,10 @@ SELECT h.grant_id, h.grant_change_id,
                       ORDER BY (-n.grant_change_id) DESC LIMIT 1) n ON true
  WHERE g.grant_id IS NULL OR (g.grantor_tenant_id, g.subject_key) <> (h.grantor_tenant_id, h.subject_key)
     OR h.scopes <> CASE WHEN n.grant_change_id IS NULL THEN g.scopes ELSE n.from_scopes END
-    OR h.expires_at IS DISTINCT FROM CASE WHEN n.grant_change_id IS NULL THEN g.expires_at ELSE n.from_expires_at END`;
+    OR (h.paths, h.starts_at, h.expires_at) IS DISTINCT FROM
+       (CASE WHEN n.grant_change_id IS NULL THEN g.paths ELSE n.from_paths END,
+        CASE WHEN n.grant_change_id IS NULL THEN g.starts_at ELSE n.from_starts_at END,
+        CASE WHEN n.grant_change_id IS NULL THEN g.expires_at ELSE n.from_expires_at END)`;
 
 /** Finds snapshots that are neither logged nor waiting to be logged. */
 export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): Promise<Found> {

@@ -214,7 +214,12 @@ class Chunk {
       erased,
       stillThere,
       erasedVersions,
+      namesPart,
+      paths,
+      starts,
     ] = fact;
+    const part =
+      namesPart === 't' ? { paths: isText(paths) ? JSON.parse(paths) : null, startsAt: isText(starts) ? apiTime(starts) : null } : null;
     const index = this.see(at);
     const name = isText(grantId)
       ? `grant ${grantId} of ${grantor ?? 'nobody'}`
@@ -237,6 +242,7 @@ class Chunk {
           subjectId: subjectId ?? null,
           scopes: JSON.parse(scopes ?? '[]'),
           expiresAt: !isText(expires) ? null : apiTime(expires),
+          part,
           createdAt,
         });
         this.checkTime(index, where, createdAt);
@@ -265,6 +271,7 @@ class Chunk {
           tenantId: grantor,
           scopes: JSON.parse(newScopes ?? '[]'),
           expiresAt: isText(newExpiry) ? apiTime(newExpiry) : null,
+          part,
           changedAt,
         });
         return this.checkLeaf(index, where, text);

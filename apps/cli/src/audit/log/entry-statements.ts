@@ -49,7 +49,10 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
            FROM unnest(er.erased_indexes) AS gone(log_index)
            JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
            JOIN LATERAL (SELECT * FROM snapshots n
-                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true) END
+                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true) END,
+       e.names_paths,
+       array_to_json(CASE WHEN e.entry_type = 5 THEN h.paths WHEN first.grant_id IS NULL THEN g.paths ELSE first.from_paths END),
+       CASE WHEN e.entry_type = 5 THEN h.starts_at WHEN first.grant_id IS NULL THEN g.starts_at ELSE first.from_starts_at END
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8, 9, 10, 11, 12, 13)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true

@@ -30,40 +30,51 @@ export function snapshotEntry(salt: string, row: SnapshotRow): string {
   );
 }
 
-export interface GrantRow {
+interface Terms {
+  scopes: readonly string[];
+  expiresAt: string | null;
+  /** Null if the entry does not name them. */
+  part: { paths: readonly string[] | null; startsAt: string | null } | null;
+}
+
+export interface GrantRow extends Terms {
   grantId: string;
   tenantId: string;
   granteeTenantId: string;
   subjectType: string | null;
   subjectId: string | null;
-  scopes: readonly string[];
-  expiresAt: string | null;
   createdAt: string;
 }
 
+const listText = (texts: readonly string[]): string => `[${[...texts].sort().map(quote).join(',')}]`;
+
+/** The members from `paths` to `starts_at`. */
+function termsText(salt: string, { scopes, part }: Terms): string {
+  const middle = `"salt":${quote(salt)},"scopes":${listText(scopes)},`;
+  if (part === null) return middle;
+  const paths = part.paths === null ? 'null' : listText(part.paths);
+  return `"paths":${paths},${middle}"starts_at":${quote(part.startsAt)},`;
+}
+
 export function grantEntry(salt: string, row: GrantRow): string {
-  const scopes = [...row.scopes].sort().map(quote).join(',');
   return (
     `{"created_at":${quote(row.createdAt)},${VERSION},"expires_at":${quote(row.expiresAt)},"grant_id":${quote(row.grantId)},` +
-    `"grantee_tenant_id":${quote(row.granteeTenantId)},"salt":${quote(salt)},"scopes":[${scopes}],` +
+    `"grantee_tenant_id":${quote(row.granteeTenantId)},${termsText(salt, row)}` +
     `"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},"tenant_id":${quote(row.tenantId)},` +
     `"type":"grant.created"}`
   );
 }
 
-export interface GrantChangeRow {
+export interface GrantChangeRow extends Terms {
   grantId: string;
   tenantId: string;
-  scopes: readonly string[];
-  expiresAt: string | null;
   changedAt: string;
 }
 
 export function grantChangeEntry(salt: string, row: GrantChangeRow): string {
-  const scopes = [...row.scopes].sort().map(quote).join(',');
   return (
     `{"changed_at":${quote(row.changedAt)},${VERSION},"expires_at":${quote(row.expiresAt)},"grant_id":${quote(row.grantId)},` +
-    `"salt":${quote(salt)},"scopes":[${scopes}],"tenant_id":${quote(row.tenantId)},"type":"grant.changed"}`
+    `${termsText(salt, row)}"tenant_id":${quote(row.tenantId)},"type":"grant.changed"}`
   );
 }
 

@@ -3,7 +3,8 @@ import { type Found, nothingFound, report } from '../findings';
 
 /**
  * The feeds as entries and facts require and permit them. Required are the rows of a fact's own tenant, of the grantee of a grant
- * on one subject, and of the versions of a subject for a tenant with a live grant on it. All rows for other grants depend on
+ * on one subject, and of the versions of a subject for a tenant with a live grant on it, once a worker has announced its start.
+ * All rows for other grants depend on
  * the time of an acceptance or of an end, so they are only permitted.
  */
 const FACTS = `
@@ -43,6 +44,7 @@ SELECT coalesce(s.tenant_id, p.tenant_id), coalesce(s.log_index, p.log_index), c
 ), granted AS (
   SELECT g.grantee_tenant_id, g.grantor_tenant_id, g.subject_key,
          bool_or(g.revoked_at IS NULL AND coalesce(g.expires_at, 'infinity') > now()
+                 AND (g.starts_at IS NULL OR (g.started_told_for = g.starts_at AND NOT g.is_feed_due))
                  AND EXISTS (SELECT FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 2
                                                          AND e.log_index < (SELECT size FROM size))
                  AND NOT EXISTS (SELECT FROM grant_changes h LEFT JOIN log_entries e ON e.grant_change_id = h.grant_change_id

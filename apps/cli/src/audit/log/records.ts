@@ -15,16 +15,17 @@ const TIME = (column: string): string =>
 export const BATCHES = `
 SELECT e.log_index, e.record_batch_id, translate(encode(e.salt, 'base64'), '+/=', '-_'), e.entry_type, b.entry_type, b.tenant_id,
        array_to_json(b.record_ids), encode(b.digests, 'hex'), b.is_late,
-       (SELECT json_agg(CASE b.entry_type
-                 WHEN 11 THEN (SELECT json_build_object(
+       (SELECT jsonb_agg(CASE b.entry_type
+                 WHEN 11 THEN (SELECT jsonb_build_object(
                      'audit_id', a.audit_id, 'at', ${TIME('a.at')}, 'action', a.action, 'principal_id', a.principal_id,
                      'request_id', a.request_id, 'target', a.target, 'details', a.details - 'purpose')
                    FROM audit_records a WHERE (a.tenant_id || '#') = (b.tenant_id || '#') AND a.audit_id = r.id LIMIT 1)
-                 ELSE (SELECT json_build_object(
+                 ELSE (SELECT jsonb_build_object(
                      'subject_type', s.subject_type, 'subject_id', s.subject_id, 'disclosed_on', to_char(d.disclosed_on, 'YYYY-MM-DD'),
                      'first_at', ${TIME('d.first_at')}, 'grantee_tenant_id', d.grantee_tenant_id, 'grant_id', d.grant_id,
                      'principal_id', d.principal_id, 'via', d.via, 'from_version', d.from_version, 'to_version', d.to_version,
                      'request_id', d.request_id)
+                     || CASE WHEN e.names_paths AND d.paths IS NOT NULL THEN jsonb_build_object('paths', d.paths) ELSE '{}' END
                    FROM disclosures d LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s ON true
                   WHERE d.disclosure_id = r.id LIMIT 1) END ORDER BY r.place)
           FROM unnest(b.record_ids) WITH ORDINALITY AS r(id, place))

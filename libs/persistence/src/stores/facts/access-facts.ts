@@ -1,3 +1,4 @@
+import type { Visible } from '@iss/domain';
 import { fragmentText } from '../../sql/sql-files';
 
 /** The record of a read of another tenant's subject. */
@@ -7,6 +8,8 @@ export interface SubjectDisclosure {
   granteeTenantId: string | null;
   /** The grant that allows the read: the one on the subject, or else the one on all subjects. Null as above. */
   grantId: string | null;
+  /** What the caller's grants show; null: everything. */
+  paths: Visible;
 }
 
 // A fragment of facts.sql, for statements in TypeScript.

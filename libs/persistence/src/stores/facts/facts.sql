@@ -7,7 +7,8 @@ f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
-  f.grant_scopes AS "facts.grantScopes"
+  f.grant_scopes AS "facts.grantScopes",
+  f.grant_paths AS "facts.grantPaths"
 
 -- fragment: acting
 -- A `FROM` item of one row. It sets the acting principal for the rest of the transaction. Triggers write it into the audit trail
@@ -15,15 +16,26 @@ f.role AS "facts.membership?.role",
 (SELECT set_config('iss.acting_principal', :principalId::text, true) AS principal_id,
           set_config('iss.acting_request', :requestId::text, true) AS request_id) acting
 
--- fragment: live_grant
--- True if grant `g` is neither revoked nor expired at the moment of the read.
+-- fragment: standing_grant
+-- True if grant `g` is neither revoked nor expired at the moment of the read. It may not have started.
 g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
 
--- fragment: live_grant_on(grantee, subject_key)
--- `g` is a live grant to this tenant on this subject. It compares rows, so that only the index of live grants can answer. The
+-- fragment: started
+-- True if grant `g` has started. Grants that have not are few: they count against the caps of live grants.
+(g.starts_at IS NULL OR g.starts_at <= statement_timestamp())
+
+-- fragment: live_grant
+-- True if grant `g` gives rights at the moment of the read.
+@standing_grant AND @started
+
+-- fragment: standing_grant_on(grantee, subject_key)
+-- `g` is a standing grant to this tenant on this subject. It compares rows, so that only the index of live grants can answer. The
 -- index by subject would also read the grants of all other readers.
 (g.grantee_tenant_id, g.subject_key) BETWEEN (@grantee, @subject_key) AND (@grantee, @subject_key)
-             AND @live_grant
+             AND @standing_grant
+
+-- fragment: live_grant_on(grantee, subject_key)
+@standing_grant_on(@grantee, @subject_key) AND @started
 
 -- Conditions for grants `g` on all subjects of their grantor. Each has the exact wording of one index, so that only this index
 -- can answer. The grantor of a live grant is found by an expression, because other indexes begin with the column.
@@ -48,13 +60,16 @@ g.revoked_at IS NULL AND g.accepted_at IS NOT NULL AND +g.subject_key = 0
 -- For changes of such grants: by grantor, newest first.
 (g.subject_key = 0) IS TRUE
 
--- fragment: live_grant_to_all(grantor, grantee)
--- `g` is a live grant of that grantor to this grantee on all of the grantor's subjects. It includes the expiry, so that expired
+-- fragment: standing_grant_to_all(grantor, grantee)
+-- `g` is a standing grant of that grantor to this grantee on all of the grantor's subjects. It includes the expiry, so that expired
 -- grants are not read.
 (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
                    > (@grantor || '/', @grantee, statement_timestamp())
              AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (@grantor || '/', @grantee)
              AND @to_all_live
+
+-- fragment: live_grant_to_all(grantor, grantee)
+@standing_grant_to_all(@grantor, @grantee) AND @started
 
 -- fragment: accepted_grant_to_all(grantor, grantee)
 -- The same for grants that the grantee accepted. Lists and feeds of a tenant use it, because anybody may grant a tenant all of
@@ -85,12 +100,13 @@ CASE WHEN @g.subject_key = 0 THEN '*' ELSE @s.subject_id END
 -- fragment: disclosed(grantee)
 -- The member `disclosure` of a row: a `SubjectDisclosure`, or null for the owner.
 CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  @grantee AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId"
+  @grantee AS "disclosure?.granteeTenantId", f.grant_id AS "disclosure?.grantId",
+  f.grant_paths AS "disclosure?.paths"
 
 -- fragment: without_grants(tenant, owns_subject)
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-         m.principal_type, @owns_subject AS owns_subject, NULL::text[] AS grant_scopes
+         m.principal_type, @owns_subject AS owns_subject, NULL::text[] AS grant_scopes, NULL::text[] AS grant_paths
     FROM memberships m
    WHERE m.tenant_id = @tenant AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -103,31 +119,48 @@ LEFT JOIN LATERAL (
 -- Joins the same for `i.tenant_id` if only an owner may act. `owns_subject` is true for an owner.
 @without_grants(i.tenant_id, @owns_subject)
 
--- fragment: grant_of(alias, is_grant)
-    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes FROM grants g
+-- fragment: grant_of(alias, is_grant, wanted)
+-- Joins the grant of another tenant. `gives` is true if it has one of the wanted scopes, and `gives_all` if it also has no paths.
+    LEFT JOIN LATERAL (SELECT g.grant_id, g.scopes, g.paths, g.scopes && @wanted AS gives,
+                              g.scopes && @wanted AND g.paths IS NULL AS gives_all FROM grants g
                         WHERE s.owner_tenant_id <> i.tenant_id AND @is_grant LIMIT 1) @alias ON true
+
+-- fragment: grants_of(one, every, wanted)
+-- Joins the grant on subject `s` as `one`, and the grant on all subjects of its owner as `every`.
+@grant_of(one, @one, @wanted)
+@grant_of(every, @every, @wanted)
+
+-- fragment: grant_in_use
+-- The grant by which a version is read: one without paths, if there is one.
+CASE WHEN one.gives AND (one.gives_all OR every.gives_all IS NOT TRUE) THEN one.grant_id
+              WHEN every.gives THEN every.grant_id END
+
+-- fragment: paths_in_use
+-- The paths of both grants, as far as they give a wanted scope; null if one of them has none, and empty if neither gives it.
+CASE WHEN (one.gives_all OR every.gives_all) IS NOT TRUE
+              THEN '{}'::text[] || CASE WHEN one.gives THEN one.paths END || CASE WHEN every.gives THEN every.paths END END
 
 -- fragment: tenant_access(wanted)
 -- Joins facts about the principal that acts for `i.tenant_id` on subject `s`. `f.grant_id` is the grant that gives one of the
--- wanted scopes. It is '{}' for statements that disclose nothing of the subject.
+-- wanted scopes. `wanted` is '{}' for statements that disclose nothing of the subject.
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
          s.owner_tenant_id = i.tenant_id AS owns_subject, one.scopes || every.scopes AS grant_scopes,
-         CASE WHEN one.scopes && @wanted THEN one.grant_id ELSE every.grant_id END AS grant_id
+         @paths_in_use AS grant_paths,
+         @grant_in_use AS grant_id
     FROM memberships m
-@grant_of(one, @live_grant_on(i.tenant_id, s.subject_key))
-@grant_of(every, @live_grant_to_all(s.owner_tenant_id, i.tenant_id))
+@grants_of(@live_grant_on(i.tenant_id, s.subject_key), @live_grant_to_all(s.owner_tenant_id, i.tenant_id), @wanted)
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 
 -- fragment: latest_read_by
--- Joins, as `v`, the accepted live grant by which the member `f` of `i.tenant_id` may read the latest version of subject `s`.
--- Null for the owner.
+-- Joins, as `v`, the accepted live grant by which the member `f` of `i.tenant_id` may read the latest version of subject `s`, and
+-- its paths. Null for the owner.
   LEFT JOIN LATERAL (
-    SELECT CASE WHEN one.scopes && ARRAY[@scopes(readLatest)] THEN one.grant_id WHEN every.scopes && ARRAY[@scopes(readLatest)] THEN every.grant_id END AS grant_id
+    SELECT @grant_in_use AS grant_id,
+           @paths_in_use AS paths
       FROM (SELECT f.allow_counterparty_access AS may_use) m
-@grant_of(one, @live_grant_on(i.tenant_id, s.subject_key))
-@grant_of(every, @accepted_grant_to_all(s.owner_tenant_id, i.tenant_id))
+@grants_of(@live_grant_on(i.tenant_id, s.subject_key), @accepted_grant_to_all(s.owner_tenant_id, i.tenant_id), ARRAY[@scopes(readLatest)])
      WHERE m.may_use
   ) v ON true
 
@@ -145,11 +178,11 @@ LEFT JOIN LATERAL (
 -- the caller to a tenant. So `met` walks both lists in one order, and each step skips rows that the other list lacks. It takes
 -- the first grantee after the last tenant, then the first of the caller's tenants from there on. The number of steps is limited
 -- by the shorter list, and is zero for a member of the owner.
--- `f.grantee_tenant_id` is the first of these tenants whose grant has one of the wanted scopes, and `f.grant_id` is that grant. The caller
--- reads by it.
+-- `f.grant_id` is the grant by which the caller reads, and `f.grantee_tenant_id` its tenant: the first grant with one of the wanted
+-- scopes, preferably without paths.
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-         h.grant_scopes, h.grantee_tenant_id, h.grant_id
+         h.grant_scopes, h.grant_paths, h.grantee_tenant_id, h.grant_id
     FROM (SELECT @is_of_owner AS owns_subject OFFSET 0) o
    CROSS JOIN LATERAL (
       WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
@@ -176,15 +209,18 @@ LEFT JOIN LATERAL (
          ) m
       )
       SELECT array_agg(DISTINCT scope) AS grant_scopes,
-             min(m.tenant_id) FILTER (WHERE scope = ANY (@wanted)) AS grantee_tenant_id,
-             (array_agg(g.grant_id ORDER BY m.tenant_id, g.is_to_all) FILTER (WHERE scope = ANY (@wanted)))[1] AS grant_id
+             CASE WHEN bool_or(g.paths IS NULL) FILTER (WHERE scope = ANY (@wanted)) IS NOT TRUE
+                  THEN coalesce(array_agg(DISTINCT path) FILTER (WHERE scope = ANY (@wanted)), '{}') END AS grant_paths,
+             (array_agg(m.tenant_id ORDER BY g.paths IS NOT NULL, m.tenant_id, g.is_to_all) FILTER (WHERE scope = ANY (@wanted)))[1] AS grantee_tenant_id,
+             (array_agg(g.grant_id ORDER BY g.paths IS NOT NULL, m.tenant_id, g.is_to_all) FILTER (WHERE scope = ANY (@wanted)))[1] AS grant_id
         FROM met m
-       CROSS JOIN LATERAL (SELECT g.scopes, g.grant_id, false AS is_to_all FROM grants g
+       CROSS JOIN LATERAL (SELECT g.scopes, g.paths, g.grant_id, false AS is_to_all FROM grants g
                             WHERE @live_grant_on(m.tenant_id, s.subject_key)
                             UNION ALL
-                           SELECT g.scopes, g.grant_id, true FROM grants g
+                           SELECT g.scopes, g.paths, g.grant_id, true FROM grants g
                             WHERE @live_grant_to_all(s.owner_tenant_id, m.tenant_id) OFFSET 0) g
        CROSS JOIN unnest(g.scopes) scope
+        LEFT JOIN LATERAL unnest(g.paths) path ON true
        WHERE m.allow_counterparty_access
     ) h
 ) f ON true
@@ -230,7 +266,7 @@ LEFT JOIN LATERAL (
          (SELECT @scopes_held_by(m.tenant_id)
             FROM memberships m
            WHERE m.tenant_id = @counterparty AND m.principal_id = i.principal_id AND m.status = 'active'
-           LIMIT 1) AS grant_scopes
+           LIMIT 1) AS grant_scopes, '{}'::text[] AS grant_paths
 ) f ON true
 
 -- fragment: named_subject

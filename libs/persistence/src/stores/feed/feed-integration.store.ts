@@ -88,6 +88,26 @@ interface ForGrantee {
   granteeTenantId: string;
 }
 
+/** Selects the entries about the versions and erasures of the subjects in `granted`, for their grantees. */
+const EARLIER_ENTRIES = `SELECT i.tenant_id, e.log_index
+    FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
+   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
+                        WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
+   UNION
+  SELECT i.tenant_id, e.log_index
+    FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
+   CROSS JOIN LATERAL (SELECT er.erasure_id FROM erasures er WHERE er.subject_key = i.subject_key OFFSET 0) er
+   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e WHERE e.erasure_id = er.erasure_id OFFSET 0) e`;
+
+/** Adds the earlier entries for grants that have started. */
+const SHARE_EARLIER = statement<{ granted: readonly ForGrantee[] }>(
+  'feed_share_earlier',
+  `INSERT INTO shared_feed (tenant_id, log_index)
+  ${EARLIER_ENTRIES}
+   ORDER BY 1, 2
+      ON CONFLICT DO NOTHING`,
+);
+
 /** Appends the entries to all feeds and advances the feed's size, in one statement. */
 const APPEND = statement<
   {
@@ -114,15 +134,7 @@ const APPEND = statement<
            AS i(subject_key, owner, log_index)
    CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
    UNION
-  SELECT i.tenant_id, e.log_index
-    FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
-   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
-                        WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
-   UNION
-  SELECT i.tenant_id, e.log_index
-    FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
-   CROSS JOIN LATERAL (SELECT er.erasure_id FROM erasures er WHERE er.subject_key = i.subject_key OFFSET 0) er
-   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e WHERE e.erasure_id = er.erasure_id OFFSET 0) e
+  ${EARLIER_ENTRIES}
    ORDER BY 1, 2
       ON CONFLICT DO NOTHING
 ), grown AS (
@@ -175,20 +187,20 @@ UPDATE log_feed SET granted_size = :to::bigint WHERE is_one`,
 );
 
 /**
- * Queues copies for grants on all subjects that were accepted since. Entries after `size` reach their grantees without a copy,
+ * Finds grants that were accepted or started since, and queues copies for those on all subjects. Entries after `size` reach their grantees without a copy,
  * because the process that holds the feed sees the grants. The entries before `size` must be copied.
  */
-const SEEK_ACCEPTED = statement<{ size: number; most: number }, { grantId: string }>(
+const SEEK_ACCEPTED = statement<{ size: number; most: number }, ForGrantee>(
   'feed_seek_accepted',
   `WITH due AS MATERIALIZED (
   SELECT g.grant_id FROM grants g WHERE g.is_feed_due ORDER BY g.grant_id LIMIT :most FOR NO KEY UPDATE SKIP LOCKED
 ), taken AS (
   UPDATE grants g SET is_feed_due = false FROM due WHERE g.grant_id = due.grant_id
-  RETURNING g.grant_id, g.grantee_tenant_id, g.grantor_tenant_id
+  RETURNING g.subject_key, g.grantee_tenant_id, g.grantor_tenant_id
 ), given AS MATERIALIZED (
-  SELECT DISTINCT t.grantee_tenant_id, t.grantor_tenant_id, :size::bigint AS until_index FROM taken t
+  SELECT DISTINCT t.grantee_tenant_id, t.grantor_tenant_id, :size::bigint AS until_index FROM taken t WHERE t.subject_key = 0
 ), ${COPY_LATER}
-SELECT t.grant_id AS "grantId" FROM taken t`,
+SELECT t.subject_key::float8 AS "subjectKey", t.grantee_tenant_id AS "granteeTenantId" FROM taken t`,
 );
 
 interface GrantedFeed {
@@ -263,8 +275,8 @@ export class FeedIntegrationStore {
 
   /**
    * Adds the next entries of the log to the feeds, in one transaction. An entry goes to the
-   * tenant that owns the fact, and to each tenant with a live grant on the subject. The grantee of a new grant also gets the
-   * earlier entries of the subject; for a grant on all subjects, {@link copy} adds those. Returns null while another process does
+   * tenant that owns the fact, and to each tenant with a live grant on the subject. The grantee of a grant that was made, changed
+   * or started also gets the earlier entries of the subject; for a grant on all subjects, {@link copy} adds those. Returns null while another process does
    * so.
    */
   feed(): Promise<FeedStep | null> {
@@ -273,6 +285,8 @@ export class FeedIntegrationStore {
       if (feed === undefined) return null;
       const { size: from, grantedSize, treeSize } = feed;
       const accepted = await sql.run(SEEK_ACCEPTED, { size: from, most: BATCH });
+      const started = accepted.filter(({ subjectKey }) => subjectKey !== 0);
+      if (started.length > 0) await sql.run(SHARE_EARLIER, { granted: started });
       if (accepted.length === BATCH) return { size: from, isMore: true };
       if (grantedSize < from) {
         await sql.run(SEEK_GRANTED, { from: grantedSize, to: Math.min(from, grantedSize + MAX_SEARCHED) });

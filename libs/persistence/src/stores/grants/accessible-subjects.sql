@@ -1,7 +1,16 @@
 -- fragment: whole_grant
 -- The columns that `grant_columns` needs.
-grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, paths, starts_at, expires_at, created_at, revoked_at,
          granted_by, purpose, accepted_at
+
+-- fragment: gives_latest(g)
+@g.scopes && ARRAY[@scopes(readLatest)]
+
+-- fragment: both_paths(one, other)
+-- What two grants show of the latest version; null if one of them shows everything. If neither gives it, their paths.
+CASE WHEN (@gives_latest(@one)) > (@gives_latest(@other)) THEN @one.paths
+              WHEN (@gives_latest(@one)) < (@gives_latest(@other)) THEN @other.paths
+              WHEN @one.paths IS NOT NULL AND @other.paths IS NOT NULL THEN @one.paths || @other.paths END
 
 -- fragment: may_use_grants
 -- True if the caller may use grants at all.
@@ -77,6 +86,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
          s.subject_key,
          CASE WHEN one.grant_id IS NULL THEN every.scopes
               ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+         CASE WHEN one.grant_id IS NULL THEN every.paths ELSE @both_paths(one, every) END AS paths,
+         CASE WHEN one.grant_id IS NULL THEN every.starts_at ELSE one.starts_at END AS starts_at,
          CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
          coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
          CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
@@ -162,32 +173,40 @@ CASE o.tenant_id WHEN :fromOwner::text THEN @here ELSE @elsewhere END
       ORDER BY s.subject_type, s.subject_id LIMIT :rows
    }, position, , NULL::text)
 
--- fragment: searched(is_found, subjects, order, further)
--- A search by content, which must reveal nothing that the caller may not read. Only grants with `read_latest` lead to a subject;
--- the scopes of its other grants are added. The search starts from the grants, so neither the answer nor the page boundary nor
--- the response time depends on other subjects. `is_found` is a condition on a grant `one`.
+-- fragment: searched(is_found, also_of_grant, subjects, order, further)
+-- A search by content, which must reveal nothing that the caller may not read. Only grants with `read_latest` lead to a subject, if
+-- they show the name or identifier; the scopes of its other grants are added. The search starts from the grants, so neither the
+-- answer nor the page boundary nor the response time depends on other subjects. `is_found` is a condition on a grant `one`, and
+-- `also_of_grant` on a grant `g` on all subjects.
 @accessible(@no_subject, NULL::text, {
   (
     SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
            CASE WHEN every.scopes IS NULL THEN l.scopes
                 ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
-           l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose, l.accepted_at
+           CASE WHEN every.scopes IS NULL THEN l.paths ELSE @both_paths(l, every) END AS paths,
+           l.starts_at, l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose, l.accepted_at
       FROM live l
       LEFT JOIN LATERAL (SELECT * FROM grants g
                           WHERE @accepted_grant_to_all(l.grantor_tenant_id, l.grantee_tenant_id) LIMIT 1) every ON true
      WHERE l.scopes && ARRAY[@scopes(readLatest)]
   )
 }, {
-     AND @is_found}, {AND g.scopes && ARRAY[@scopes(readLatest)]}, @subjects, @order, @further, s.display_name)
+     AND @is_found}, {AND g.scopes && ARRAY[@scopes(readLatest)] @also_of_grant}, @subjects, @order, @further, s.display_name)
+
+-- fragment: is_shown(path, subject_key)
+-- True if the grants that give the caller the latest version of a subject of owner `o` show this place in it.
+(paths_cover(every.paths, @path)
+              OR (SELECT true FROM grants g
+                   WHERE @live_grant_on(c.tenant_id, @subject_key) AND @gives_latest(g) AND paths_cover(g.paths, @path) LIMIT 1))
 
 -- fragment: searched_by_identifier(is_found, columns, values, condition)
-@searched(@is_found, {
+@searched(@is_found, , {
      SELECT s.* FROM (
        SELECT * FROM subject_identifiers d
         WHERE (@columns, d.subject_type, -d.subject_key)
                 > (@values, @at_place(:afterType::text, ''),
                    coalesce(-@after_key, -9223372036854775807))
-          AND (@columns) <= (@values) @condition
+          AND (@columns) <= (@values) @condition AND @is_shown(d.path, d.subject_key)
         ORDER BY @columns, d.subject_type, -d.subject_key LIMIT :rows
      ) d
      CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s
@@ -195,21 +214,22 @@ CASE o.tenant_id WHEN :fromOwner::text THEN @here ELSE @elsewhere END
 
 -- statement: subjects_accessible_by_identifier
 @searched_by_identifier({
-  (SELECT d.value FROM subject_identifiers d
-           WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, :scheme) AND (one.subject_key, :scheme) LIMIT 1) = :value
+  (SELECT d.value = :value AND paths_cover(one.paths, d.path) FROM subject_identifiers d
+           WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, :scheme) AND (one.subject_key, :scheme) LIMIT 1)
 }, {d.owner_tenant_id, d.scheme, d.value}, {o.tenant_id, :scheme, :value}, )
 
 -- statement: subjects_accessible_by_bare_identifier
 -- Finds the value under any scheme.
 @searched_by_identifier({
-  (SELECT bool_or(d.value = :value) FROM subject_identifiers d WHERE d.subject_key = one.subject_key)
-}, {d.owner_tenant_id || '/', d.value}, {o.tenant_id || '/', :value}, AND d.scheme = @first_scheme)
+  (SELECT bool_or(d.value = :value AND paths_cover(one.paths, d.path)) FROM subject_identifiers d WHERE d.subject_key = one.subject_key)
+}, {d.owner_tenant_id || '/', d.value}, {o.tenant_id || '/', :value}, {AND d.scheme = @first_scheme({AND @is_shown(e.path, e.subject_key)})})
 
 -- statement: subjects_accessible_by_name
--- Searches the names from `prefix` to `upTo`. An owner with no such name costs at most one row per type.
+-- Searches the names from `prefix` to `upTo`. An owner with no such name costs at most one row per type, and one whose grant shows
+-- no names costs nothing.
 @searched({
-  (SELECT starts_with(s.name, :prefix) FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)
-}, {
+  (SELECT starts_with(s.name, :prefix) AND paths_cover(one.paths, s.name_path) FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)
+}, {AND (paths_cover(g.paths, '/attributes/legal/legal_name') OR paths_cover(g.paths, '/attributes/biographic/name/formatted_name'))}, {
      SELECT s.* FROM unnest('{entity,individual,organization}'::text[]) AS range(subject_type)
       CROSS JOIN LATERAL (
         SELECT * FROM subjects s
@@ -220,7 +240,7 @@ CASE o.tenant_id WHEN :fromOwner::text THEN @here ELSE @elsewhere END
                     CASE WHEN o.tenant_id = :fromOwner::text AND range.subject_type = :afterType::text
                          THEN @after_key ELSE 0 END)
            AND (s.owner_tenant_id || '/', s.subject_type, s.name) <= (o.tenant_id || '/', range.subject_type, :upTo::text)
-           AND s.name IS NOT NULL
+           AND s.name IS NOT NULL AND @is_shown(s.name_path, s.subject_key)
          ORDER BY s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key LIMIT :rows
       ) s
       WHERE range.subject_type >= @at_place(:afterType::text, '')

@@ -12,12 +12,18 @@ interface Due {
   now: Date;
 }
 
+const STARTED = statement<{ limit: number }, Due>('grants_started');
 const EXPIRING = statement<{ limit: number }, Due>('grants_expiring');
 const EXPIRED = statement<{ limit: number }, Due>('grants_expired');
 
-/** Announces the expiry of grants to both parties. */
+/** Announces the start and the expiry of grants to both parties. */
 export class GrantEndStore {
   constructor(private readonly sql: Sql) {}
+
+  /** Announces up to `limit` grants that have started, once per start. The event's time is the start. */
+  announceStarted(limit: number): Promise<FactStep> {
+    return this.announce(STARTED, 'grant.started', limit, ({ granted }) => granted?.startsAt ?? null);
+  }
 
   /**
    * Announces up to `limit` grants that expire within {@link DAYS_AHEAD} days, once per expiry. Grants that have already
@@ -36,7 +42,7 @@ export class GrantEndStore {
 
   private announce(
     due: typeof EXPIRING,
-    type: Extract<EventType, 'grant.expiring' | 'grant.expired'>,
+    type: Extract<EventType, 'grant.started' | 'grant.expiring' | 'grant.expired'>,
     limit: number,
     happenedAt: (due: Due) => Date | null,
   ): Promise<FactStep> {

@@ -6,6 +6,10 @@ export interface GrantRecord extends SubjectRef {
   grantorTenantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
+  /** The JSON Pointers that it shows, sorted; null: everything. */
+  paths: readonly string[] | null;
+  /** It gives no rights before; null: from its creation on. */
+  startsAt: Date | null;
   expiresAt: Date | null;
   createdAt: Date;
   revokedAt: Date | null;
@@ -32,6 +36,10 @@ export interface PendingGrantRecord {
   grantorTenantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
+  /** The JSON Pointers that it shows, sorted; null: everything. */
+  paths: readonly string[] | null;
+  /** It gives no rights before; null: from its creation on. */
+  startsAt: Date | null;
   expiresAt: Date | null;
   purpose: string | null;
   status: PendingGrantStatus;

@@ -30,6 +30,8 @@ export interface GrantToCreate extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
+  paths: readonly string[] | null;
+  startsAt: Date | null;
   expiresAt: Date | null;
   purpose: string | null;
 }
@@ -37,6 +39,10 @@ export interface GrantToCreate extends SubjectRef {
 /** The new values of a grant. An undefined member stays unchanged. */
 export interface GrantChange {
   scopes: readonly Scope[] | undefined;
+  /** Null for a grant of everything. */
+  paths: readonly string[] | null | undefined;
+  /** Null for a grant that starts at once. */
+  startsAt: Date | null | undefined;
   /** Null for a grant without an expiry. */
   expiresAt: Date | null | undefined;
   purpose: string | null | undefined;
@@ -53,8 +59,8 @@ export type GrantOutcome =
       facts: AccessFacts;
       granteeExists: boolean;
       /**
-       * True if the pair has a live grant. If false, the number of live grants has reached `cap`, on the subject or on all
-       * subjects of the tenant.
+       * True if the pair has a live or a scheduled grant. If false, the number of such grants has reached `cap`, on the subject
+       * or on all subjects of the tenant.
        */
       isGranted: boolean;
       cap: number;
@@ -68,7 +74,10 @@ interface GrantInput extends SubjectRef {
   granteeTenantId: string;
   /** Separated by commas, because PostgreSQL has no arrays of arrays with different lengths. */
   scopes: string;
+  /** A JSON array, for the same reason. */
+  paths: string | null;
   /** RFC 3339. */
+  startsAt: string | null;
   expiresAt: string | null;
   purpose: string | null;
 }
@@ -100,6 +109,10 @@ const CHANGE = statement<
   Actor & { grantId: string; reason: string | null } & {
     changesScopes: boolean;
     scopes: readonly Scope[];
+    changesPaths: boolean;
+    paths: string | null;
+    changesStart: boolean;
+    startsAt: Date | null;
     changesExpiry: boolean;
     expiresAt: Date | null;
     changesPurpose: boolean;
@@ -110,6 +123,7 @@ const CHANGE = statement<
     grant: GrantRecord | null;
     isDifferent: boolean;
     needsConfirmation: boolean;
+    isReversed: boolean;
     isChanged: boolean;
   }
 >('grant_change');
@@ -161,7 +175,7 @@ export class GrantStore {
   }
 
   /**
-   * Revokes a live grant of the tenant if the caller may manage grants. No later read sees it. `grant` is null if the tenant has
+   * Revokes a live or scheduled grant of the tenant if the caller may manage grants. No later read sees it. `grant` is null if the tenant has
    * none with this id. `isRevoked` is true if this call revoked it; otherwise `grant` is unchanged.
    */
   revoke(
@@ -172,31 +186,41 @@ export class GrantStore {
   }
 
   /**
-   * Changes scopes, expiry or purpose of a live grant of the tenant, if the caller may manage grants. A change of
-   * scopes or expiry is stored with the previous values. `grant` is null if the tenant has none with this id; it is unchanged if
-   * the change was not possible. `isDone` is also true if nothing differs. `needsConfirmation` is true if a second human would have to
-   * confirm the change.
+   * Changes a live or scheduled grant of the tenant, if the caller may manage grants. A change of anything but the purpose is
+   * stored with the previous values. `grant` is null if the tenant has none with this id; it is unchanged if the change was not
+   * possible. `isDone` is also true if nothing differs. `needsConfirmation` is true if a second human would have to confirm the
+   * change, and `isReversed` if the grant would expire before its start.
    */
   async change(
     actor: Acting,
     grantId: string,
-    { scopes, expiresAt, purpose, reason }: GrantChange,
-  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean; needsConfirmation: boolean }> {
+    { scopes, paths, startsAt, expiresAt, purpose, reason }: GrantChange,
+  ): Promise<{
+    facts: AccessFacts;
+    grant: GrantRecord | null;
+    isDone: boolean;
+    needsConfirmation: boolean;
+    isReversed: boolean;
+  }> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_OWN, { ...actor, grantId });
-      const { facts, grant, isDifferent, needsConfirmation, isChanged } = await sql.one(CHANGE, {
+      const { isDifferent, isChanged, ...changed } = await sql.one(CHANGE, {
         ...actor,
         grantId,
         reason,
         changesScopes: scopes !== undefined,
         scopes: scopes ?? [],
+        changesPaths: paths !== undefined,
+        paths: toJson(paths ?? null),
+        changesStart: startsAt !== undefined,
+        startsAt: startsAt ?? null,
         changesExpiry: expiresAt !== undefined,
         expiresAt: expiresAt ?? null,
         changesPurpose: purpose !== undefined,
         purpose: purpose ?? null,
       });
-      const isDone = isChanged || (!isDifferent && grant?.status === 'active');
-      return { facts, grant, isDone, needsConfirmation };
+      const isDone = isChanged || (!isDifferent && ['active', 'scheduled'].includes(changed.grant?.status ?? ''));
+      return { ...changed, isDone };
     });
   }
 
@@ -270,6 +294,9 @@ export async function createGrants(
   );
 }
 
-function toInput({ scopes, expiresAt, ...grant }: GrantToCreate): GrantInput {
-  return { ...grant, scopes: scopes.join(), expiresAt: expiresAt?.toISOString() ?? null };
+function toInput({ scopes, paths, startsAt, expiresAt, ...grant }: GrantToCreate): GrantInput {
+  const times = { startsAt: startsAt?.toISOString() ?? null, expiresAt: expiresAt?.toISOString() ?? null };
+  return { ...grant, ...times, scopes: scopes.join(), paths: toJson(paths) };
 }
+
+const toJson = (paths: readonly string[] | null): string | null => paths && JSON.stringify(paths);

@@ -5,7 +5,8 @@ accepted_at = statement_timestamp(), is_feed_due = g.subject_key = 0
 -- fragment: grant_status(g)
 -- Returns the current status of the grant `g`.
 CASE WHEN @g.revoked_at IS NOT NULL THEN 'revoked'
-       WHEN @g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END
+       WHEN @g.expires_at <= statement_timestamp() THEN 'expired'
+       WHEN @g.starts_at > statement_timestamp() THEN 'scheduled' ELSE 'active' END
 
 -- fragment: grant_columns(group, g, s)
 -- The columns of the grant `g` of subject `s`: a `GrantRecord`.
@@ -15,6 +16,8 @@ CASE WHEN @g.revoked_at IS NOT NULL THEN 'revoked'
   @granted_type(@g, @s) AS "@group.subjectType",
   @granted_id(@g, @s) AS "@group.subjectId",
   @g.scopes AS "@group.scopes",
+  @g.paths AS "@group.paths",
+  @g.starts_at AS "@group.startsAt",
   @g.expires_at AS "@group.expiresAt",
   @g.created_at AS "@group.createdAt",
   @g.revoked_at AS "@group.revokedAt",
@@ -34,7 +37,7 @@ hashtextextended('grants/' || @subject_type || '/'
       || CASE @subject_type WHEN '*' THEN @tenant_id ELSE @subject_id END, 0)
 
 -- statement: grant_lock_subjects
--- Serializes the creation of grants on one subject. A unique index cannot express "live", which depends on the clock, and each
+-- Serializes the creation of grants on one subject. A unique index cannot express "not ended", which depends on the clock, and each
 -- grant must be counted before the next one. Several locks are acquired in one order.
 SELECT pg_advisory_xact_lock(lock)
   FROM (SELECT DISTINCT @lock_of(:tenantId::text, i.subject_type, i.subject_id) AS lock
@@ -50,14 +53,15 @@ WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, CASE WHEN @is_to_all THEN 0 ELSE s.subject_key END AS subject_key,
          (SELECT true FROM tenants t WHERE t.tenant_id = i.grantee_tenant_id LIMIT 1) AS grantee_exists,
          CASE WHEN @is_to_all
-              THEN (SELECT true FROM grants g WHERE @live_grant_to_all(i.tenant_id, i.grantee_tenant_id) LIMIT 1)
-              ELSE (SELECT true FROM grants g WHERE @live_grant_on(i.grantee_tenant_id, s.subject_key) LIMIT 1)
+              THEN (SELECT true FROM grants g WHERE @standing_grant_to_all(i.tenant_id, i.grantee_tenant_id) LIMIT 1)
+              ELSE (SELECT true FROM grants g WHERE @standing_grant_on(i.grantee_tenant_id, s.subject_key) LIMIT 1)
               END AS is_granted,
          CASE WHEN @is_to_all THEN @cap_of(tenant, live_grants_per_tenant_to_all, i.tenant_id)
               ELSE @cap_of(tenant, live_grants_per_subject, i.tenant_id) END AS cap
     FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, i.* FROM unnest(:inputs.grantId::uuid[], :inputs.granteeTenantId::text[], :inputs.subjectType::text[],
-                :inputs.subjectId::text[], :inputs.scopes::text[], :inputs.expiresAt::text[], :inputs.purpose::text[])
-    WITH ORDINALITY AS i(grant_id, grantee_tenant_id, subject_type, subject_id, scopes, expires_at, purpose, ord)) i
+                :inputs.subjectId::text[], :inputs.scopes::text[], :inputs.paths::text[], :inputs.startsAt::text[],
+                :inputs.expiresAt::text[], :inputs.purpose::text[])
+    WITH ORDINALITY AS i(grant_id, grantee_tenant_id, subject_type, subject_id, scopes, paths, starts_at, expires_at, purpose, ord)) i
     @named_subject
     @owner_access((@is_to_all OR s.owner_tenant_id = i.tenant_id))
 ), sound AS MATERIALIZED (
@@ -75,23 +79,25 @@ WITH facts AS MATERIALIZED (
            ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity')}) END AS live
     FROM (SELECT DISTINCT subject_key, tenant_id, cap FROM sound) k
 ), judged AS MATERIALIZED (
-  SELECT f.*, string_to_array(f.scopes, ',') AS wanted, f.expires_at::timestamptz AS until,
+  SELECT f.*, v.*,
          CASE WHEN f.subject_key = 0
-              THEN grant_needs_confirmation(f.grant_id, f.tenant_id, f.grantee_tenant_id, string_to_array(f.scopes, ','),
-                                            f.expires_at::timestamptz)
+              THEN grant_needs_confirmation(f.grant_id, f.tenant_id, f.grantee_tenant_id, v.wanted, v.until, v.wanted_paths, v.since)
               ELSE false END AS is_pending
-    FROM sound f CROSS JOIN counted c
+    FROM sound f
+   CROSS JOIN LATERAL (SELECT string_to_array(f.scopes, ',') AS wanted, f.expires_at::timestamptz AS until,
+                              (SELECT array_agg(p.path) FROM json_array_elements_text(f.paths::json) p(path)) AS wanted_paths, f.starts_at::timestamptz AS since) v
+   CROSS JOIN counted c
    WHERE c.subject_key = f.subject_key AND c.live + f.place <= f.cap
 ), made AS (
-  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
-  SELECT grant_id, tenant_id, grantee_tenant_id, subject_key, wanted, until,
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, paths, starts_at, expires_at, granted_by, purpose)
+  SELECT grant_id, tenant_id, grantee_tenant_id, subject_key, wanted, wanted_paths, since, until,
          coalesce((SELECT p.requested_by FROM pending_grants p WHERE p.grant_id = f.grant_id LIMIT 1), principal_id), purpose
     FROM judged f WHERE NOT is_pending
    ORDER BY f.ord
   RETURNING *
 ), pending AS (
-  INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, expires_at, purpose, requested_by)
-  SELECT grant_id, tenant_id, grantee_tenant_id, wanted, until, purpose, principal_id
+  INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, paths, starts_at, expires_at, purpose, requested_by)
+  SELECT grant_id, tenant_id, grantee_tenant_id, wanted, wanted_paths, since, until, purpose, principal_id
     FROM judged f WHERE is_pending
    ORDER BY f.ord
   RETURNING *
@@ -120,7 +126,7 @@ LEFT JOIN written w ON true
                      UNION ALL SELECT w.* WHERE w.grant_id IS NOT NULL) g ON true
 
 -- statement: grant_revoke
--- Revokes a grant. The row lock lets one of many concurrent calls revoke it, and the others then see that it is no longer live.
+-- Revokes a grant. The row lock lets one of many concurrent calls revoke it, and the others then see that it has ended.
 -- IS TRUE keeps the search off the index of all live grants. The time is read after the lock is acquired, so it is later than
 -- that of a change it waited for.
 WITH found AS MATERIALIZED (
@@ -132,7 +138,7 @@ written AS (
   UPDATE grants g SET revoked_at = clock_timestamp()
    WHERE g.grant_id = (SELECT grant_id FROM found
                         WHERE member_status = 'active' AND role IN (@roles(manageGrants)) AND owns_subject)
-     AND (@live_grant) IS TRUE
+     AND (@standing_grant) IS TRUE
   RETURNING g.*
 )
 SELECT @facts,
@@ -177,33 +183,40 @@ SELECT @facts,
 WITH found AS MATERIALIZED (
   SELECT f.*, g.*, s.subject_type, s.subject_id, i.principal_id,
          CASE WHEN :changesScopes::boolean THEN :scopes::text[] ELSE g.scopes END AS new_scopes,
+         CASE WHEN :changesPaths::boolean THEN (SELECT array_agg(p.path) FROM json_array_elements_text(:paths::json) p(path)) ELSE g.paths END AS new_paths,
+         CASE WHEN :changesStart::boolean THEN :startsAt::timestamptz ELSE g.starts_at END AS new_starts_at,
          CASE WHEN :changesExpiry::boolean THEN :expiresAt::timestamptz ELSE g.expires_at END AS new_expires_at,
          CASE WHEN :changesPurpose::boolean THEN :purpose::text ELSE g.purpose END AS new_purpose
     FROM @own_grant
 ), judged AS MATERIALIZED (
   SELECT f.*, (f.new_scopes @> f.scopes AND f.new_scopes <@ f.scopes) IS FALSE
-              OR f.new_expires_at IS DISTINCT FROM f.expires_at AS is_recorded,
+              OR (f.new_paths, f.new_starts_at, f.new_expires_at) IS DISTINCT FROM (f.paths, f.starts_at, f.expires_at) AS is_recorded,
          f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed,
-         CASE WHEN f.subject_key = 0 AND NOT (f.new_scopes <@ f.scopes AND coalesce(f.new_expires_at, 'infinity') <= coalesce(f.expires_at, 'infinity'))
-              THEN grant_needs_confirmation(f.grant_id, f.grantor_tenant_id, f.grantee_tenant_id, f.new_scopes, f.new_expires_at)
+         f.new_starts_at >= f.new_expires_at AS is_reversed,
+         CASE WHEN f.subject_key = 0 AND NOT is_grant_narrowed(f.scopes, f.new_scopes, f.expires_at, f.new_expires_at,
+                                                               f.paths, f.new_paths, f.starts_at, f.new_starts_at)
+              THEN grant_needs_confirmation(f.grant_id, f.grantor_tenant_id, f.grantee_tenant_id, f.new_scopes, f.new_expires_at,
+                                            f.new_paths, f.new_starts_at)
               ELSE false END AS is_held_back
     FROM found f
 ), written AS (
-  UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
+  UPDATE grants g
+     SET scopes = j.new_scopes, paths = j.new_paths, starts_at = j.new_starts_at, expires_at = j.new_expires_at, purpose = j.new_purpose
     FROM judged j
    WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role IN (@roles(manageGrants)) AND j.owns_subject
-     AND (j.is_recorded OR j.is_renamed) AND NOT j.is_held_back AND (@live_grant) IS TRUE
+     AND (j.is_recorded OR j.is_renamed) AND NOT j.is_held_back AND j.is_reversed IS NOT TRUE AND (@standing_grant) IS TRUE
   RETURNING g.*
 ), recorded AS (
-  INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, expires_at, from_scopes, from_expires_at,
-                             changed_by, changed_at, reason)
-  SELECT grant_id, grantor_tenant_id, subject_key, new_scopes, new_expires_at, scopes, expires_at, principal_id,
-         statement_timestamp(), :reason::text
+  INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, paths, starts_at, expires_at,
+                             from_scopes, from_paths, from_starts_at, from_expires_at, changed_by, changed_at, reason)
+  SELECT grant_id, grantor_tenant_id, subject_key, new_scopes, new_paths, new_starts_at, new_expires_at,
+         scopes, paths, starts_at, expires_at, principal_id, statement_timestamp(), :reason::text
     FROM judged WHERE is_recorded AND EXISTS (SELECT FROM written)
 )
 SELECT @facts,
   @grant_columns(grant?, g, f), (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
   f.is_held_back AS "needsConfirmation",
+  f.is_reversed IS TRUE AS "isReversed",
   w.grant_id IS NOT NULL AS "isChanged"
   FROM judged f @after_write
 
@@ -323,18 +336,20 @@ g.grant_id AS "granted?.grantId",
   @granted_type(g, s) AS "granted?.subjectType",
   @granted_id(g, s) AS "granted?.subjectId",
   g.scopes AS "granted?.scopes",
+  g.paths AS "granted?.paths",
+  g.starts_at AS "granted?.startsAt",
   g.expires_at AS "granted?.expiresAt"
 
--- fragment: expiring(column, until)
--- Claims the next grants whose expiry must be announced; each is claimed once. `column` stores the
--- announced expiry, so a grant that gets another expiry is announced again.
+-- fragment: reached(moment, column, until, also)
+-- Claims the next grants whose start or expiry must be announced; each is claimed once. `column` stores the announced moment, so a
+-- grant that gets another one is announced again. `also` are further changes.
 WITH due AS MATERIALIZED (
   SELECT g.grant_id FROM grants g
-   WHERE g.revoked_at IS NULL AND g.@column IS DISTINCT FROM g.expires_at AND g.expires_at <= @until
-   ORDER BY g.expires_at LIMIT :limit
+   WHERE g.revoked_at IS NULL AND g.@column IS DISTINCT FROM g.@moment AND g.@moment <= @until
+   ORDER BY g.@moment LIMIT :limit
      FOR NO KEY UPDATE SKIP LOCKED
 ), g AS (
-  UPDATE grants g SET @column = g.expires_at FROM due WHERE g.grant_id = due.grant_id RETURNING g.*
+  UPDATE grants g SET @column = g.@moment @also FROM due WHERE g.grant_id = due.grant_id RETURNING g.*
 )
 SELECT @grant_of_fact, statement_timestamp() AS now
   FROM g
@@ -342,11 +357,15 @@ SELECT @grant_of_fact, statement_timestamp() AS now
 
 
 
+-- statement: grants_started
+-- A worker then adds the versions of before the start to the feed of the grantee.
+@reached(starts_at, started_told_for, statement_timestamp(), {, is_feed_due = g.subject_key <> 0 OR g.accepted_at IS NOT NULL})
+
 -- statement: grants_expiring
-@expiring(expiring_told_for, statement_timestamp() + interval '7 days')
+@reached(expires_at, expiring_told_for, statement_timestamp() + interval '7 days', )
 
 -- statement: grants_expired
-@expiring(expired_told_for, statement_timestamp())
+@reached(expires_at, expired_told_for, statement_timestamp(), )
 
 -- fragment: pending_grant_columns(group)
 -- The columns of the pending grant `p`.
@@ -354,6 +373,8 @@ p.grant_id AS "@group.grantId",
   p.grantor_tenant_id AS "@group.grantorTenantId",
   p.grantee_tenant_id AS "@group.granteeTenantId",
   p.scopes AS "@group.scopes",
+  p.paths AS "@group.paths",
+  p.starts_at AS "@group.startsAt",
   p.expires_at AS "@group.expiresAt",
   p.purpose AS "@group.purpose",
   CASE WHEN p.confirmed_at IS NOT NULL THEN 'confirmed' WHEN p.cancelled_at IS NOT NULL THEN 'cancelled'

@@ -128,14 +128,17 @@ SELECT found.erasure_id IS NOT NULL AS "isErased",
        ORDER BY g.changed_at DESC, g.grant_id DESC LIMIT :rows)
 
 -- statement: access_history
--- Lists the periods of grants `g` by their start `b`, newest first: the creation or a change; `next` is the following change. Each search reads one page, and the newest rows of all are the result.
+-- Lists the periods of grants `g` by their start `b`, newest first: the creation or a change; `next` is the following change. Each
+-- search reads one page, and the newest rows of all are the result. A period begins with `since` if that is later. If it was over
+-- before, it is empty.
 SELECT @facts,
   g.grant_id AS "item?.grantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
   @granted_type(g, s) AS "item?.subjectType",
   @granted_id(g, s) AS "item?.subjectId",
   coalesce(next.from_scopes, g.scopes) AS "item?.scopes",
-  b.created_at AS "item?.from",
+  CASE WHEN next.grant_change_id IS NULL THEN g.paths ELSE next.from_paths END AS "item?.paths",
+  least(greatest(b.created_at, since.starts_at), coalesce(next.changed_at, least(g.revoked_at, g.expires_at))) AS "item?.from",
   coalesce(next.changed_at, least(g.revoked_at, g.expires_at)) AS "item?.until",
   CASE WHEN next.grant_change_id IS NOT NULL THEN 'replaced' WHEN g.revoked_at IS NOT NULL THEN 'revoked'
        WHEN g.expires_at <= statement_timestamp() THEN 'expired' END AS "item?.endedBy",
@@ -156,6 +159,7 @@ SELECT @facts,
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h
                       WHERE h.grant_id = b.grant_id AND (-h.grant_change_id) < -b.grant_change_id
                       ORDER BY (-h.grant_change_id) DESC LIMIT 1) next ON true
+  LEFT JOIN LATERAL (SELECT CASE WHEN next.grant_change_id IS NULL THEN g.starts_at ELSE next.from_starts_at END AS starts_at) since ON true
  @newest_order(b, grant_id)
 
 -- statement: owner_history

@@ -7,7 +7,7 @@
                       WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id) LIMIT 1) g ON true
-  LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  LEFT JOIN LATERAL (SELECT h.*, true AS is_changed FROM grant_changes h
                       WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
@@ -61,7 +61,10 @@ CASE WHEN n.snapshot_id IS NOT NULL THEN @type_name(1, snapshot.created) END AS 
   @granted_type(g, s) AS "grant?.subjectType",
   @granted_id(g, s) AS "grant?.subjectId",
   coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_paths ELSE g.paths END AS "grant?.paths",
+  CASE WHEN first.is_changed THEN first.from_starts_at ELSE g.starts_at END AS "grant?.startsAt",
   CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  k.names_paths IS TRUE AS "grant?.namesPaths",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN @type_name(3, grant.revoked) END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
@@ -71,7 +74,10 @@ CASE WHEN n.snapshot_id IS NOT NULL THEN @type_name(1, snapshot.created) END AS 
   h.grantor_tenant_id AS "grantChange?.tenantId",
   h.grant_id AS "grantChange?.grantId",
   h.scopes AS "grantChange?.scopes",
+  h.paths AS "grantChange?.paths",
+  h.starts_at AS "grantChange?.startsAt",
   h.expires_at AS "grantChange?.expiresAt",
+  k.names_paths IS TRUE AS "grantChange?.namesPaths",
   h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN @type_name(4, tenant.owner_changed) END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -126,12 +132,12 @@ to_char(date_trunc('milliseconds', @time) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
 json_build_object('auditId', a.audit_id, 'at', @record_time(a.at), 'action', a.action, 'principalId', a.principal_id,
                   'requestId', a.request_id, 'target', a.target, 'details', a.details - 'purpose')
 
--- fragment: disclosure_json
+-- fragment: disclosure_json(paths)
 -- The members of disclosure `d` of subject `ds`.
 json_build_object('subjectType', ds.subject_type, 'subjectId', ds.subject_id, 'disclosedOn', to_char(d.disclosed_on, 'YYYY-MM-DD'),
                   'firstAt', @record_time(d.first_at), 'granteeTenantId', d.grantee_tenant_id, 'grantId', d.grant_id,
                   'principalId', d.principal_id, 'via', d.via, 'fromVersion', d.from_version, 'toVersion', d.to_version,
-                  'requestId', d.request_id)
+                  'requestId', d.request_id, 'paths', @paths)
 
 -- fragment: records_of_keys
 -- Joins the batch of records `b` that row `k` names.
@@ -149,7 +155,7 @@ CASE b.entry_type WHEN 11 THEN 'audit.recorded' END AS "auditRecords?.type",
   CASE b.entry_type WHEN 12 THEN 'disclosures.recorded' END AS "disclosures?.type",
   b.tenant_id AS "disclosures?.tenantId",
   CASE b.entry_type WHEN 12 THEN (
-    SELECT coalesce(json_agg(@disclosure_json ORDER BY r.place), '[]')
+    SELECT coalesce(json_agg(@disclosure_json(CASE WHEN k.names_paths THEN d.paths END) ORDER BY r.place), '[]')
       FROM unnest(b.record_ids) WITH ORDINALITY AS r(id, place)
      CROSS JOIN LATERAL (SELECT * FROM disclosures d WHERE d.disclosure_id = r.id LIMIT 1) d
      CROSS JOIN LATERAL (SELECT * FROM subjects ds WHERE ds.subject_key = d.subject_key LIMIT 1) ds)

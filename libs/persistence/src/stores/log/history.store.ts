@@ -5,12 +5,13 @@ import { statement } from '../../sql/statement';
 
 /**
  * A period in which a tenant could read a subject by a grant on it or on `ALL_SUBJECTS`. It starts when the grant was made or
- * changed, and lasts until it was changed or ended. The log has entries for both.
+ * changed, or later by the grant's own start, and lasts until the grant was changed or ended. The log has entries for these.
  */
 export interface AccessPeriod extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
+  paths: readonly string[] | null;
   from: Date;
   /** When it ended or will end; null for a live grant without an expiry. */
   until: Date | null;

@@ -6,7 +6,7 @@ SELECT w.waiting_id::float8 AS "waitingId",
   r.id::float8 AS "recordId",
   w.is_late IS TRUE AS "isLate",
   CASE w.entry_type WHEN 11 THEN @audit_record_json END AS audit,
-  CASE w.entry_type WHEN 12 THEN @disclosure_json END AS disclosure
+  CASE w.entry_type WHEN 12 THEN @disclosure_json(d.paths) END AS disclosure
   FROM (SELECT m.*, sum(cardinality(m.record_ids)) OVER (ORDER BY m.waiting_id) - cardinality(m.record_ids) AS before
           FROM (SELECT * FROM records_waiting ORDER BY waiting_id LIMIT :limit) m) w
  CROSS JOIN LATERAL unnest(w.record_ids) AS r(id)

@@ -23,7 +23,7 @@ SELECT k.waiting_id::float8 AS "waitingId",
   @records,
   CASE WHEN g.grant_id IS NOT NULL THEN @granted_type(g, s) END AS "granted?.subjectType",
   @granted_id(g, s) AS "granted?.subjectId"
-  FROM (SELECT *, true AS names_writer, true AS names_versions FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
+  FROM (SELECT *, true AS names_writer, true AS names_versions, true AS names_paths FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   @fact_of_keys
   @own_fact_of_keys
   @records_of_keys
@@ -45,11 +45,12 @@ WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, announcement_id, record_batch_id, is_late, names_writer, names_versions, salt @column)
+                           erasure_id, restart_id, announcement_id, record_batch_id, is_late, names_writer, names_versions, names_paths, salt @column)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
          erasure_id, restart_id, announcement_id, record_batch_id, is_late,
          CASE entry_type WHEN 1 THEN true END,
          CASE entry_type WHEN 6 THEN true END,
+         CASE WHEN entry_type IN (2, 5, 12) THEN true END,
          substr(:salts::bytea, (16 * (place - 1) + 1)::int, 16) @value
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place

@@ -27,6 +27,8 @@ export interface NewDisclosure {
   /** The last version. All from `fromVersion` on are included. */
   toVersion: number;
   requestId: string;
+  /** The paths that were shown; null: everything. */
+  paths: readonly string[] | null;
 }
 
 export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, SubjectRef {
@@ -35,7 +37,9 @@ export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, Sub
   firstAt: Date;
 }
 
-const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>('disclosure_record');
+const RECORD = statement<{ inputs: readonly (Omit<NewDisclosure, 'paths'> & { paths: string | null })[] }, object>(
+  'disclosure_record',
+);
 
 /** Selects disclosures; a null member selects all. */
 export interface DisclosureFilter extends TimeBounds {
@@ -68,7 +72,8 @@ export class DisclosureStore {
     const { sql: shared, lone } = sql.sharing;
     this.records = new Coalescer<NewDisclosure, void>({
       run: async (inputs, isAlone) => {
-        await (isAlone ? sql : shared).run(RECORD, { inputs });
+        const rows = inputs.map(({ paths, ...input }) => ({ ...input, paths: paths && JSON.stringify(paths) }));
+        await (isAlone ? sql : shared).run(RECORD, { inputs: rows });
         return inputs.map(() => ({ value: undefined }));
       },
       maxRows: MAX_ROWS,

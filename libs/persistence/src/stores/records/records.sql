@@ -53,15 +53,15 @@ WITH used AS MATERIALIZED (
 ), accepted AS (
   UPDATE grants g SET @accepted FROM used u WHERE g.grant_id = u.grant_id AND (g.accepted_at IS NULL) IS TRUE
 )
-INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id)
+INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id, paths)
 SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.grant_id, i.principal_id, i.via, i.from_version, i.to_version,
-       i.request_id
+       i.request_id, (SELECT array_agg(p.path) FROM json_array_elements_text(i.paths::json) p(path))
   FROM unnest(:inputs.subjectKey::bigint[], :inputs.disclosedOn::text[], :inputs.granteeTenantId::text[],
                 :inputs.grantId::uuid[], :inputs.principalId::text[], :inputs.via::text[],
-                :inputs.fromVersion::int[], :inputs.toVersion::int[], :inputs.requestId::text[])
-    WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id, ord)
+                :inputs.fromVersion::int[], :inputs.toVersion::int[], :inputs.requestId::text[], :inputs.paths::text[])
+    WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, grant_id, principal_id, via, from_version, to_version, request_id, paths, ord)
  ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
-       i.from_version, i.to_version
+       i.from_version, i.to_version, i.paths COLLATE "C"
     ON CONFLICT DO NOTHING
 
 -- fragment: disclosure_columns(group)
@@ -76,6 +76,7 @@ to_char(d.disclosed_on, 'YYYY-MM-DD') AS "@group.disclosedOn",
   (SELECT g.purpose FROM grants g WHERE g.grant_id = d.grant_id LIMIT 1) AS "@group.purpose",
   d.principal_id AS "@group.principalId",
   d.via AS "@group.via",
+  d.paths AS "@group.paths",
   d.first_at AS "@group.firstAt",
   d.request_id AS "@group.requestId"
 

@@ -1,4 +1,5 @@
 import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, SubjectRef } from '@iss/domain';
+import type { SubjectDisclosure } from '../facts/access-facts';
 
 /** A stored refresh request. The three members `resolved…` are set together when it is fulfilled. */
 export interface RefreshRequestRecord extends SubjectRef {
@@ -35,5 +36,5 @@ export interface RefreshRequestRecord extends SubjectRef {
 export interface ListedRefreshRequest extends RefreshRequestRecord {
   name: string | null;
   /** The disclosure to record before the name is shown. Null for the owner, and if there is no name. */
-  disclosure: { subjectKey: number; grantId: string; version: number } | null;
+  disclosure: (Omit<SubjectDisclosure, 'granteeTenantId'> & { version: number }) | null;
 }

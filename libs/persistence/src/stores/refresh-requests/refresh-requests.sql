@@ -159,10 +159,15 @@ NULL::float8 AS "item?.disclosure?.subjectKey"
 @listed(s.display_name, @not_disclosed)
 
 -- fragment: listed_outgoing
-@listed(CASE WHEN s.owner_tenant_id = i.tenant_id OR v.grant_id IS NOT NULL THEN s.display_name END, {
-  CASE WHEN v.grant_id IS NOT NULL AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
+@listed(CASE WHEN s.owner_tenant_id = i.tenant_id OR @sees_name THEN s.display_name END, {
+  CASE WHEN @sees_name AND s.display_name IS NOT NULL THEN s.subject_key::float8 END AS "item?.disclosure?.subjectKey",
   v.grant_id AS "item?.disclosure?.grantId",
-  CASE WHEN v.grant_id IS NOT NULL THEN @head_version(s.subject_key) END AS "item?.disclosure?.version"})
+  v.paths AS "item?.disclosure?.paths",
+  CASE WHEN @sees_name THEN @head_version(s.subject_key) END AS "item?.disclosure?.version"})
+
+-- fragment: sees_name
+-- True if the grant `v` shows the name of subject `s`.
+(v.grant_id IS NOT NULL AND paths_cover(v.paths, s.name_path))
 
 -- fragment: subject
 -- Joins the subject `s` of the request `r`.

@@ -1,7 +1,7 @@
 import {
   type AccessFacts,
   type EvidencePolicy,
-  type Identifier,
+  type IdentifierTerm,
   newEventId,
   type SearchTerms,
   type SubjectRef,
@@ -74,7 +74,8 @@ interface WriteParameters<Input> {
   appliedEventIds: readonly (string | null)[];
   names: readonly (string | null)[];
   displayNames: readonly (string | null)[];
-  identifiers: readonly (Identifier & { ord: number })[];
+  namePaths: readonly (string | null)[];
+  identifiers: readonly (IdentifierTerm & { ord: number })[];
 }
 type WriteRow = Omit<RefusedSnapshot, 'kind'> & {
   createdAt: Date | null;
@@ -109,6 +110,7 @@ export class SnapshotWriteStore {
             appliedEventIds: inputs.map(({ updateId }) => (updateId === null ? null : newEventId())),
             names: inputs.map(({ terms }) => terms.name),
             displayNames: inputs.map(({ terms }) => terms.displayName),
+            namePaths: inputs.map(({ terms }) => terms.namePath),
             identifiers: inputs.flatMap(({ terms }, index) =>
               terms.identifiers.map((identifier) => ({ ...identifier, ord: index + 1 })),
             ),

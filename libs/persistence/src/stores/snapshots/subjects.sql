@@ -52,9 +52,10 @@ SELECT @facts,
 LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
                       WHERE s.subject_type = :afterType AND s.subject_id = :afterId LIMIT 1) last ON true
 
--- fragment: first_scheme
--- The first of the schemes under which a subject has the value. With a filter, no plan searches the value alone.
-(SELECT min(e.scheme) FILTER (WHERE e.value = d.value) FROM subject_identifiers e
+-- fragment: first_scheme(also)
+-- The first of the schemes under which a subject has the value. With a filter, no plan searches the value alone. `also` is a
+-- further condition on the identifier `e`.
+(SELECT min(e.scheme) FILTER (WHERE e.value = d.value @also) FROM subject_identifiers e
                          WHERE e.subject_key = d.subject_key)
 
 -- fragment: by_identifier(columns, values, condition)
@@ -87,7 +88,7 @@ SELECT @found,
 
 -- statement: subjects_by_bare_identifier
 -- Finds the value under any scheme. A subject that has it under several is listed once.
-@by_identifier({d.owner_tenant_id || '/', d.value}, {i.tenant_id || '/', :value}, AND d.scheme = @first_scheme)
+@by_identifier({d.owner_tenant_id || '/', d.value}, {i.tenant_id || '/', :value}, AND d.scheme = @first_scheme())
 
 -- statement: subjects_by_name
 -- Lists by type and name. As in `owned`, rows that do not match the prefix are removed after the limit. The expression on

@@ -29,8 +29,8 @@ CASE WHEN i.update_id IS NOT NULL
 
 -- fragment: identifiers
 -- The identifiers `t` of all input rows, each with the number of its row.
-unnest(:identifiers.ord::int[], :identifiers.scheme::text[], :identifiers.value::text[])
-           AS t(ord, scheme, value)
+unnest(:identifiers.ord::int[], :identifiers.scheme::text[], :identifiers.value::text[], :identifiers.path::text[])
+           AS t(ord, scheme, value, path)
 
 -- fragment: name
 -- The name of the input row `i`.
@@ -39,12 +39,16 @@ unnest(:identifiers.ord::int[], :identifiers.scheme::text[], :identifiers.value:
 -- fragment: display_name
 (:displayNames::text[])[i.ord]
 
+-- fragment: name_path
+(:namePaths::text[])[i.ord]
+
 -- fragment: new_identifier
 new_identifier AS (
-  INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
-  SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
+  INSERT INTO subject_identifiers (subject_key, scheme, value, path, owner_tenant_id, subject_type)
+  SELECT r.subject_key, t.scheme, t.value, t.path, r.tenant_id, r.subject_type
     FROM @identifiers CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
-  ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value WHERE subject_identifiers.value <> excluded.value
+  ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value, path = excluded.path
+   WHERE (subject_identifiers.value, subject_identifiers.path) IS DISTINCT FROM (excluded.value, excluded.path)
 ),
 
 -- fragment: inserts(more, applied_event_id)
@@ -90,8 +94,8 @@ subject_type || '/' || subject_id
 -- tables, each of which adds a quarter to the time of a statement that does not need it.
 WITH @asked(m.api_functional_role IN (@roles(submitFirstState))),
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name)
-  SELECT subject_type, subject_id, tenant_id, @name, @display_name FROM asked i WHERE @may_write
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name, name_path)
+  SELECT subject_type, subject_id, tenant_id, @name, @display_name, @name_path FROM asked i WHERE @may_write
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, @identity AS identity
 ),
@@ -131,10 +135,10 @@ CASE WHEN i.update_id IS NULL THEN m.api_functional_role IN (@roles(submitLaterS
 WITH @asked(@may_append),
 admitted AS MATERIALIZED (
   SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at,
-         (s.name, s.display_name) IS DISTINCT FROM (@name, @display_name) AS is_renamed
+         (s.name, s.display_name, s.name_path) IS DISTINCT FROM (@name, @display_name, @name_path) AS is_renamed
     FROM asked i
    CROSS JOIN LATERAL (
-     SELECT s.subject_key, s.owner_tenant_id, s.name, s.display_name
+     SELECT s.subject_key, s.owner_tenant_id, s.name, s.display_name, s.name_path
        FROM subjects s
       WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
    ) s
@@ -155,7 +159,7 @@ ready AS MATERIALIZED (
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 renamed AS (
-  UPDATE subjects s SET name = @name, display_name = @display_name FROM ready i WHERE i.is_renamed AND s.subject_key = i.subject_key
+  UPDATE subjects s SET name = @name, display_name = @display_name, name_path = @name_path FROM ready i WHERE i.is_renamed AND s.subject_key = i.subject_key
 ),
 lost_identifier AS (
   DELETE FROM subject_identifiers d

@@ -1,4 +1,4 @@
-import { type LogFact, momentOfFact, RULES, sharedSnapshotCreatedData } from '@iss/domain';
+import { type GrantTerms, type LogFact, momentOfFact, RULES, sharedSnapshotCreatedData } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { fragmentText } from '../../sql/sql-files';
@@ -22,7 +22,7 @@ interface MarkedFact extends FactRow {
 const WAITING = statement<{ limit: number }, MarkedFact>(
   'outbox_marks',
   `WITH k AS MATERIALIZED (
-  SELECT *, NULL::bigint AS owner_change_id, NULL::bigint AS erasure_id, false AS names_writer
+  SELECT *, NULL::bigint AS owner_change_id, NULL::bigint AS erasure_id, false AS names_writer, true AS names_paths
     FROM outbox_waiting ORDER BY waiting_id LIMIT :limit FOR UPDATE SKIP LOCKED
 )
 SELECT k.waiting_id::float8 AS "waitingId", s.subject_key::float8 AS "subjectKey",
@@ -46,8 +46,8 @@ interface ReadersOf {
 }
 
 /**
- * Selects the tenants that may read the snapshots now, by a grant that existed when they were written, and that had subscribed by
- * then.
+ * Selects the tenants that may read the snapshots now, by a grant that had started when they were written, and that had subscribed
+ * by then.
  */
 const READERS = statement<
   { inputs: readonly ReadersOf[]; most: number | null },
@@ -59,7 +59,7 @@ const READERS = statement<
          AS i(waiting_id, subject_key, owner, at)
  CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
  WHERE g.scopes && '{${RULES.followShared.subject.join()}}'
-   AND date_trunc('milliseconds', g.created_at) <= i.at::timestamptz
+   AND date_trunc('milliseconds', g.began_at) <= i.at::timestamptz
    AND ${fragmentText('wanted_at', 'g.grantee_tenant_id', `'shared.snapshot.created'`, 'i.at::timestamptz')}
  ORDER BY 1, 2 LIMIT :most`,
 );
@@ -113,13 +113,15 @@ function recordedFact(row: MarkedFact, readers: readonly Reader[]): Fact | null 
     case 'grant.created':
     case 'grant.changed':
     case 'grant.revoked':
-      // Scopes and expiry come from the fact if it has them, because the grant may have changed since.
+      // The terms come from the fact if it has them, because the grant may have changed since.
       return row.granted && grantFact(fact.type, { ...row.granted, ...valuesOf(fact) }, momentOfFact(fact));
     default:
       return null;
   }
 }
 
-function valuesOf(fact: LogFact): Partial<Pick<GrantOfFact, 'scopes' | 'expiresAt'>> {
-  return 'scopes' in fact ? { scopes: fact.scopes, expiresAt: fact.expiresAt } : {};
+function valuesOf(fact: LogFact): Partial<GrantTerms> {
+  if (!('scopes' in fact)) return {};
+  const { scopes, paths, startsAt, expiresAt } = fact;
+  return { scopes, paths, startsAt, expiresAt };
 }
