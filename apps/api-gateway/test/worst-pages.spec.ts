@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIRMATION_SETTINGS, EVENT_TYPES, SCOPES } from '@iss/domain';
-import type { DisclosureRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
+import { CONFIRMATION_SETTINGS, EVENT_TYPES, MAX_GRANT_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from '@iss/domain';
+import type { GrantRecord, SnapshotRecord } from '@iss/persistence';
 import {
   AccessibleSubject,
-  AccessPeriodView,
   BlockedTenant,
   ChainItem,
-  Disclosure,
   Grant,
   Invitation,
   OwnerChangeView,
   Ownership,
-  PendingGrant,
   Principal,
   Subject,
   Subscription,
@@ -63,12 +60,19 @@ const HEADER: SnapshotRecord = {
   envelope: null,
   erasure: { erasureId: UUID, erasedAt: NOW },
 };
+/** The most that the paths of a grant may have. */
+const PATHS = Array.from(
+  { length: MAX_GRANT_PATHS },
+  () => `/attributes/${'x'.repeat(MAX_GRANT_PATHS_BYTES / MAX_GRANT_PATHS - 16)}`,
+);
 const GRANT: GrantRecord = {
   ...SUBJECT,
   grantId: UUID,
   grantorTenantId: TENANT,
   granteeTenantId: TENANT,
   scopes: SCOPES,
+  paths: PATHS,
+  startsAt: NOW,
   expiresAt: NOW,
   createdAt: NOW,
   revokedAt: NOW,
@@ -76,19 +80,6 @@ const GRANT: GrantRecord = {
   grantedBy: PRINCIPAL,
   purpose: wide(500),
   acceptedAt: NOW,
-};
-const DISCLOSURE: DisclosureRecord = {
-  ...SUBJECT,
-  disclosedOn: '2026-01-15',
-  fromVersion: 2_147_483_647,
-  toVersion: 2_147_483_647,
-  granteeTenantId: TENANT,
-  grantId: UUID,
-  purpose: wide(500),
-  principalId: PRINCIPAL,
-  via: 'snapshot',
-  firstAt: NOW,
-  requestId: 'r'.repeat(128),
 };
 
 const OWNER = { tenantId: TENANT, createdAt: NOW };
@@ -131,17 +122,6 @@ const WORST: Record<string, object> = {
   listSubjects: Subject.of({ ...SUBJECT, createdAt: NOW, latest: HEADER }),
   listOwners: Ownership.of({ ...SUBJECT, createdAt: NOW, ownerTenantId: TENANT }),
   listGrants: Grant.of(GRANT),
-  listSubjectGrants: Grant.of(GRANT),
-  listPendingGrants: PendingGrant.of({
-    ...GRANT,
-    status: 'cancelled',
-    requestedBy: PRINCIPAL,
-    confirmBy: NOW,
-    confirmedBy: null,
-    confirmedAt: null,
-    cancelledBy: PRINCIPAL,
-    cancelledAt: NOW,
-  }),
   listAccessibleSubjects: AccessibleSubject.of({ ...GRANT, latest: HEADER }),
   getChainProof: [ChainItem.of({ ...HEADER, chainValid: false }), ChainItem.of({ ...HEADER, chainValid: false })],
   getChainProofAcrossTenants: [
@@ -159,25 +139,12 @@ const WORST: Record<string, object> = {
     disabledAt: NOW,
     secretLastRotatedAt: NOW,
   }),
-  listAccessHistory: AccessPeriodView.of({
-    ...SUBJECT,
-    grantId: UUID,
-    granteeTenantId: TENANT,
-    scopes: SCOPES,
-    from: NOW,
-    until: NOW,
-    endedBy: 'revoked',
-    grantedIndex: Number.MAX_SAFE_INTEGER,
-    endedIndex: Number.MAX_SAFE_INTEGER,
-  }),
   listOwnerHistory: OwnerChangeView.of({
     principalId: PRINCIPAL,
     fromPrincipalId: PRINCIPAL,
     changedAt: NOW,
     logIndex: Number.MAX_SAFE_INTEGER,
   }),
-  listSubjectDisclosures: Disclosure.of(DISCLOSURE),
-  listDisclosures: Disclosure.of(DISCLOSURE),
 };
 
 /** These end by bytes (`fitting` and `snapshot-list.store.ts`), since one item may be as large as a request. */
@@ -197,6 +164,11 @@ const BY_BYTES = [
   'listTenantErasures',
   'listAudit',
   'listDeliveries',
+  'listPendingGrants',
+  'listSubjectGrants',
+  'listAccessHistory',
+  'listSubjectDisclosures',
+  'listDisclosures',
 ];
 
 it('knows the worst item of every list, or that the list ends by bytes', () => {

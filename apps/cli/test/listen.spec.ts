@@ -29,6 +29,8 @@ const granted: Change = {
   type: 'grant.created',
   log_index: 2,
   scopes: ['read_latest'],
+  paths: null,
+  starts_at: null,
   expires_at: null,
   created_at: at,
 };
@@ -37,6 +39,8 @@ const changed: Change = {
   type: 'grant.changed',
   log_index: 3,
   scopes: ['read_diff'],
+  paths: ['/attributes/legal'],
+  starts_at: at,
   expires_at: at,
   changed_at: at,
 };
@@ -84,8 +88,18 @@ describe('a change of the feed', () => {
   it.each<[string, Change, string, object]>([
     ['agency', created, 'identity.snapshot.created', { subject, snapshot_version: 3, envelope_hash: 'ab' }],
     ['bank', created, 'shared.snapshot.created', { owner_tenant_id: 'agency', subject, snapshot_version: 3 }],
-    ['agency', granted, 'grant.created', { ...shown, scopes: ['read_latest'], expires_at: null }],
-    ['bank', changed, 'grant.changed', { ...shown, scopes: ['read_diff'], expires_at: at }],
+    [
+      'agency',
+      granted,
+      'grant.created',
+      { ...shown, scopes: ['read_latest'], paths: null, starts_at: null, expires_at: null },
+    ],
+    [
+      'bank',
+      changed,
+      'grant.changed',
+      { ...shown, scopes: ['read_diff'], paths: ['/attributes/legal'], starts_at: at, expires_at: at },
+    ],
     ['agency', revoked, 'grant.revoked', { ...shown, scopes: ['read_diff'], expires_at: at }],
     ['agency', erased, 'subject.erased', { subject, erasure_id: 'e', versions: [1], erased_at: at }],
   ])('becomes an event for %s: %#', async (tenantId, change, type, data) => {

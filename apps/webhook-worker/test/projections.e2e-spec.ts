@@ -34,7 +34,7 @@ async function share(): Promise<void> {
   const { subjectType, subjectId, envelopeHash: prevHash } = first;
   await writes.create(first);
   const grantId = randomUUID();
-  const toBank = { grantId, granteeTenantId: 'bank', expiresAt: null, purpose: null };
+  const toBank = { grantId, granteeTenantId: 'bank', paths: null, startsAt: null, expiresAt: null, purpose: null };
   await grants.create(actor, [{ ...toBank, subjectType, subjectId, scopes: ['read_latest'] }]);
   await writes.append(snapshot({ tenantId: 'owner', subjectId, prevHash, snapshotVersion: 2 }));
   await waitFor(() => receiver.requests.length >= 2, {

@@ -24,7 +24,12 @@ function refusalOf(act: () => unknown): DomainError {
 describe('a refusal of access says how to get it', () => {
   const member: AccessFacts['membership'] = { role: 'tenant_reader', status: 'active', allowCounterpartyAccess: false };
   const rule: AccessRule = { role: 'tenant_reader', subject: ['read_latest', 'read_diff'] };
-  const grantee: AccessFacts = { membership: member, ownsSubject: false, grantScopes: ['read_latest'], grantPaths: null };
+  const grantee: AccessFacts = {
+    membership: member,
+    ownsSubject: false,
+    grantScopes: ['read_latest'],
+    grantPaths: null,
+  };
 
   test.each<[reason: string, message: string, facts: AccessFacts, rule: AccessRule]>([
     ['not_a_member', 'You are not a member of this tenant.', { ...grantee, membership: null }, rule],

@@ -60,8 +60,16 @@ it.each<[string, Parameters<Disclosures['record']>]>([
 });
 
 it('records the widest paths of all grants, in records that the log can take', async () => {
-  const long = Array.from({ length: 250 }, (_, index) => `/attributes/${String(index).padStart(3, '0')}${'x'.repeat(190)}`);
-  await disclosures.record(READER, { ...TO_BETA, paths: [...long, '/attributes/zz/a', '/attributes/zz'] }, FIRST, 'snapshot');
+  const long = Array.from(
+    { length: 250 },
+    (_, index) => `/attributes/${String(index).padStart(3, '0')}${'x'.repeat(190)}`,
+  );
+  await disclosures.record(
+    READER,
+    { ...TO_BETA, paths: [...long, '/attributes/zz/a', '/attributes/zz'] },
+    FIRST,
+    'snapshot',
+  );
   expect(stored.length).toBe(3);
   expect(stored.flatMap(({ paths }) => paths)).toEqual([...long, '/attributes/zz']);
   for (const { paths } of stored) expect(JSON.stringify(paths).length).toBeLessThanOrEqual(20_001);

@@ -1,4 +1,12 @@
-import { type AccessFacts, type AccessRule, decideAccess, DomainError, type Reader, requireAccess, type Visible } from '@iss/domain';
+import {
+  type AccessFacts,
+  type AccessRule,
+  decideAccess,
+  DomainError,
+  type Reader,
+  requireAccess,
+  type Visible,
+} from '@iss/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../settings';
 

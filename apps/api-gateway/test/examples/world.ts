@@ -329,7 +329,7 @@ export class ExampleWorld {
 
   private logged(): Logged[] {
     const { subject, snapshot_id, created_at, envelope_hash, written_by, write_request_id } = SNAPSHOT_HEADER_EXAMPLE;
-    const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
+    const { grantId, granteeTenantId, scopes, paths, startsAt, expiresAt, createdAt, revokedAt } = REVOKED;
     if (revokedAt === null) throw new Error('the grant is revoked');
     const principalId = OWNER_EXAMPLE.principal_id;
     const changedAt = OWNER_CHANGED_AT;
@@ -347,13 +347,24 @@ export class ExampleWorld {
         writeRequestId: write_request_id,
         namesWriter: true,
       },
-      { ...named, type: 'grant.created', grantId, granteeTenantId, scopes, expiresAt, createdAt },
+      {
+        ...named,
+        type: 'grant.created',
+        grantId,
+        granteeTenantId,
+        scopes,
+        paths,
+        startsAt,
+        expiresAt,
+        createdAt,
+        namesPaths: true,
+      },
       { tenantId: 'acme', type: 'grant.revoked', grantId, revokedAt },
       { tenantId: 'acme', type: 'tenant.owner_changed', principalId, fromPrincipalId: null, changedAt },
     ];
     const keys = [
       { subject_key: SUBJECT_KEY, snapshot_version: 1, names_writer: true },
-      { grant_id: grantId },
+      { grant_id: grantId, names_paths: true },
       { grant_id: grantId },
       OWNER_CHANGE,
     ];

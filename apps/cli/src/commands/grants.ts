@@ -10,8 +10,16 @@ const DIRECTION = {};
 const PENDING = { about: 'Grant id, from iss pending.' } as const;
 
 const PATHS_ABOUT = 'JSON Pointer below /attributes: the reader sees these parts only (default: everything).';
-const FROM = { value: 'TIME', about: 'Start of the grant, such as 2026-12-31 or 7d (default: now).', read: momentToCome } as const;
-const UNTIL = { value: 'TIME', about: 'End of the grant, such as 2026-12-31 or 90d (default: none).', read: momentToCome } as const;
+const FROM = {
+  value: 'TIME',
+  about: 'Start of the grant, such as 2026-12-31 or 7d (default: now).',
+  read: momentToCome,
+} as const;
+const UNTIL = {
+  value: 'TIME',
+  about: 'End of the grant, such as 2026-12-31 or 90d (default: none).',
+  read: momentToCome,
+} as const;
 
 export const share = defineCall({
   about:
@@ -35,7 +43,10 @@ export const share = defineCall({
     until: UNTIL,
     purpose: { value: 'TEXT', about: 'Purpose. Events and log entries do not contain it.' },
   },
-  async call({ tenant }, { subject, reader, scopes, path, from, until, purpose }): Promise<api.CreatedGrant | api.PendingGrant> {
+  async call(
+    { tenant },
+    { subject, reader, scopes, path, from, until, purpose },
+  ): Promise<api.CreatedGrant | api.PendingGrant> {
     const grant = {
       grantee_tenant_id: reader,
       scopes,
@@ -62,14 +73,19 @@ export const amend = defineCall({
   arguments: { grant: { about: 'Grant id, from iss share or iss grants.' } },
   options: {
     scopes: { value: 'LIST', about: 'all, or a list such as latest,lineage.', read: scopesOf },
-    path: { value: 'POINTER', about: 'JSON Pointer below /attributes: the reader sees these parts only.', isRepeated: true },
+    path: {
+      value: 'POINTER',
+      about: 'JSON Pointer below /attributes: the reader sees these parts only.',
+      isRepeated: true,
+    },
     everything: { about: 'The reader sees everything, instead of parts.' },
     from: FROM,
     until: UNTIL,
     reason: { value: 'TEXT', about: 'Reason, stored with the change.' },
   },
   check({ path, everything }) {
-    if (everything && path.length > 0) throw new UsageError('--path and --everything exclude each other. Remove one of them.');
+    if (everything && path.length > 0)
+      throw new UsageError('--path and --everything exclude each other. Remove one of them.');
   },
   call({ tenant }, { grant, scopes, path, everything, from, until, reason }) {
     return tenant.grants.change(grant, {

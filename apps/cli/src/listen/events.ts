@@ -99,7 +99,12 @@ export class FeedEvents {
 
 function grantIn(change: api.GrantCreatedChange | api.GrantChangedChange): Grant {
   const { scopes, paths, starts_at: since, expires_at: until } = change;
-  return { scopes, paths, startsAt: since === null ? null : new Date(since), expiresAt: until === null ? null : new Date(until) };
+  return {
+    scopes,
+    paths,
+    startsAt: since === null ? null : new Date(since),
+    expiresAt: until === null ? null : new Date(until),
+  };
 }
 
 function grantOf(

@@ -8,9 +8,12 @@ export function changeText(change: Change): string {
       return visible(`${subjectText(change)}@${change.snapshot_version} of ${change.tenant_id}`);
     case 'grant.created':
     case 'grant.changed': {
+      const parts =
+        change.paths === null ? '' : ` of ${change.paths.length} ${change.paths.length === 1 ? 'part' : 'parts'}`;
+      const from = change.starts_at === null ? '' : ` from ${change.starts_at}`;
       const until = change.expires_at === null ? '' : ` until ${change.expires_at}`;
       return visible(
-        `${change.grantee_tenant_id} reads ${subjectText(change)} of ${change.tenant_id}: ${change.scopes.join(', ')}${until}`,
+        `${change.grantee_tenant_id} reads ${subjectText(change)} of ${change.tenant_id}: ${change.scopes.join(', ')}${parts}${from}${until}`,
       );
     }
     case 'grant.revoked':

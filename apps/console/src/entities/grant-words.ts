@@ -35,6 +35,7 @@ export const GRANT = {
   status: 'Status',
   statuses: {
     live: 'Live',
+    scheduled: 'Not started',
     expiring: 'Ends within 30 days',
     expired: 'Expired',
     revoked: 'Revoked',

@@ -19,12 +19,19 @@ const SOON_MS = 30 * 86_400_000;
 /** An end nearer than this is shown with its time. */
 const HOURS_COUNT_MS = 3 * 86_400_000;
 const SHORT = 32;
-const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
+const TONES: Readonly<Record<GrantStatus, Tone>> = {
+  live: 'good',
+  scheduled: 'plain',
+  expiring: 'warn',
+  expired: 'plain',
+  revoked: 'bad',
+};
 
 export function statusOf({ status, expires_at: expiresAt }: Grant): GrantStatus {
   switch (status) {
     case 'active':
       return expiresAt !== null && Date.parse(expiresAt) - Date.now() < SOON_MS ? 'expiring' : 'live';
+    case 'scheduled':
     case 'expired':
     case 'revoked':
       return status;

@@ -34,7 +34,9 @@ export const Disclosure = view('Disclosure', {
     `The kind of read. ${WITHOUT_CONTENT} show hashes and times, but no content. \`search\` reveals that the ` +
       'version has the name or identifier of the search, and `name` shows its name in a list.',
   ),
-  paths: paths.described('The parts of the versions that were shown: JSON Pointers below `/attributes`. Null: everything.'),
+  paths: paths.described(
+    'The parts of the versions that were shown: JSON Pointers below `/attributes`. Null: everything.',
+  ),
   first_at: f.time.described('When the disclosure was recorded: the first read on that day.'),
   request_id: f.text.described('The id of the first request.'),
 });

@@ -9,7 +9,17 @@ import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, operations } from '../describe/operation';
 import { paged, SHORT_PAGES } from '../describe/page';
 import { SPECIFIED_LISTS } from '../describe/page-limits';
-import { ACME_TO_BETA, CreatedGrant, Grant, grantStatus, LISTED_EXAMPLE, purpose, REVOKED, SENT_TERMS, TO_ACCEPT } from './grant';
+import {
+  ACME_TO_BETA,
+  CreatedGrant,
+  Grant,
+  grantStatus,
+  LISTED_EXAMPLE,
+  purpose,
+  REVOKED,
+  SENT_TERMS,
+  TO_ACCEPT,
+} from './grant';
 
 export const GrantsQuery = query({
   ...f.PAGE,

@@ -54,7 +54,11 @@ describe('decideAccess', () => {
 
   it.each<[string, AccessFacts, readonly string[] | null]>([
     ['a grant without paths', facts({ flag: true, scopes: ['read_latest'] }), null],
-    ['two grants with paths', facts({ flag: true, scopes: ['read_latest'], paths: ['/b/c', '/a', '/b', '/a'] }), ['/a', '/b']],
+    [
+      'two grants with paths',
+      facts({ flag: true, scopes: ['read_latest'], paths: ['/b/c', '/a', '/b', '/a'] }),
+      ['/a', '/b'],
+    ],
     ['a statement that expects other scopes', facts({ flag: true, scopes: ['read_latest'], paths: [] }), []],
     ['the owner, whatever its grants say', facts({ owns: true, paths: ['/a'] }), null],
   ])('shows what the paths cover: %s', (_, given, visible) => {

@@ -4,10 +4,22 @@ import { requireGrantPaths, widestPaths } from './paths';
 
 it.each([
   [[], []],
-  [['/b', '/a', '/b'], ['/a', '/b']],
-  [['/a/b/c', '/a', '/a/b', '/ab'], ['/a', '/ab']],
-  [['/a-b/c', '/a/c', '/a'], ['/a', '/a-b/c']],
-  [['/a/', '/a//x', '/a~1b'], ['/a/', '/a~1b']],
+  [
+    ['/b', '/a', '/b'],
+    ['/a', '/b'],
+  ],
+  [
+    ['/a/b/c', '/a', '/a/b', '/ab'],
+    ['/a', '/ab'],
+  ],
+  [
+    ['/a-b/c', '/a/c', '/a'],
+    ['/a', '/a-b/c'],
+  ],
+  [
+    ['/a/', '/a//x', '/a~1b'],
+    ['/a/', '/a~1b'],
+  ],
 ])('of %j, %j remain', (paths, expected) => {
   expect(widestPaths(paths)).toEqual(expected);
 });
@@ -29,7 +41,11 @@ it.each([
   ['too long together', numbered(MAX_GRANT_PATHS, 'x'.repeat(200)), ['/paths']],
   ['everything', ['/attributes'], ['/paths/0']],
   ['another root', ['/attributes/a', '/evidence/0', '/attributesx/a'], ['/paths/1', '/paths/2']],
-  ['no pointer', ['/attributes/~2', 'attributes/a', '', 7, null], ['/paths/0', '/paths/1', '/paths/2', '/paths/3', '/paths/4']],
+  [
+    'no pointer',
+    ['/attributes/~2', 'attributes/a', '', 7, null],
+    ['/paths/0', '/paths/1', '/paths/2', '/paths/3', '/paths/4'],
+  ],
   ['control characters', ['/attributes/a\u0000', '/attributes/\ud800'], ['/paths/0', '/paths/1']],
 ])('refuses %s', (_, paths, places) => {
   const refuse = (): unknown => requireGrantPaths(paths);

@@ -81,6 +81,9 @@ test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
 
 test('scopes of a fact keep their order in the fact', () => {
   const scopes = ['b', 'a'];
-  logEntryText({ type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, ...all, expiresAt: null, changedAt: at }, salt);
+  logEntryText(
+    { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, ...all, expiresAt: null, changedAt: at },
+    salt,
+  );
   expect(scopes).toEqual(['b', 'a']);
 });

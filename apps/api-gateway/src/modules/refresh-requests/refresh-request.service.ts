@@ -149,7 +149,12 @@ export class RefreshRequestService {
   private async recordName(actor: Acting, { disclosure }: ListedRefreshRequest): Promise<void> {
     if (disclosure === null) return;
     const { version, ...shown } = disclosure;
-    await this.disclosures.record(actor, { ...shown, granteeTenantId: actor.tenantId }, { from: version, to: version }, 'name');
+    await this.disclosures.record(
+      actor,
+      { ...shown, granteeTenantId: actor.tenantId },
+      { from: version, to: version },
+      'name',
+    );
   }
 
   /** Declines a request as its owner. Throws `not_found`, `forbidden`, or `conflict` if it is not pending. */

@@ -219,7 +219,9 @@ class Chunk {
       starts,
     ] = fact;
     const part =
-      namesPart === 't' ? { paths: isText(paths) ? JSON.parse(paths) : null, startsAt: isText(starts) ? apiTime(starts) : null } : null;
+      namesPart === 't'
+        ? { paths: isText(paths) ? JSON.parse(paths) : null, startsAt: isText(starts) ? apiTime(starts) : null }
+        : null;
     const index = this.see(at);
     const name = isText(grantId)
       ? `grant ${grantId} of ${grantor ?? 'nobody'}`

@@ -13,7 +13,7 @@ constraint delivery_attempts_delivery_id_fkey of delivery_attempts: FOREIGNKEYde
 constraint delivery_attempts_pkey of delivery_attempts: PRIMARYKEYdelivery_id,attempt
 constraint disclosures_check of disclosures: CHECKto_version>=from_version
 constraint disclosures_from_version_check of disclosures: CHECKfrom_version>=1
-constraint disclosures_pkey of disclosures: PRIMARYKEYdisclosed_on,subject_key,grantee_tenant_id,principal_id,via,from_version,to_version
+constraint disclosures_paths of disclosures: CHECKcardinalitypaths>0
 constraint erasures_cancelled of erasures: CHECKstatus='cancelled'::text=cancelled_atISNOTNULLANDcancelled_byISNULL=cancelled_atISNULL
 constraint erasures_confirmation_check of erasures: CHECKconfirmation=ANYARRAY['required'::text,'off'::text]
 constraint erasures_confirmed_in_time of erasures: CHECKconfirmed_byISNULL=confirmed_atISNULLANDconfirmed_at<=confirm_by
@@ -25,9 +25,11 @@ constraint erasures_status_check of erasures: CHECKstatus=ANYARRAY['pending'::te
 constraint erasures_two_people of erasures: CHECKconfirmed_by<>requested_by
 constraint erasures_versions_check of erasures: CHECKcardinalityversions>0
 constraint grant_changes_from_scopes_check of grant_changes: CHECKcardinalityfrom_scopes>0
+constraint grant_changes_paths of grant_changes: CHECKcardinalitypaths>0ANDcardinalityfrom_paths>0
 constraint grant_changes_pkey of grant_changes: PRIMARYKEYgrant_change_id
 constraint grant_changes_scopes_check of grant_changes: CHECKcardinalityscopes>0
 constraint granted_feeds_pkey of granted_feeds: PRIMARYKEYgrantee_tenant_id,grantor_tenant_id
+constraint grants_paths of grants: CHECKcardinalitypaths>0
 constraint grants_pkey of grants: PRIMARYKEYgrant_id
 constraint grants_scopes_check of grants: CHECKcardinalityscopes>0
 constraint idempotency_keys_body_hash_check of idempotency_keys: CHECKoctet_lengthbody_hash=32
@@ -106,6 +108,7 @@ constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
 constraint pending_grants_cancelled of pending_grants: CHECKcancelled_byISNULL=cancelled_atISNULL
 constraint pending_grants_confirmed_in_time of pending_grants: CHECKconfirmed_byISNULL=confirmed_atISNULLANDconfirmed_at<=confirm_by
 constraint pending_grants_end_once of pending_grants: CHECKconfirmed_atISNULLORcancelled_atISNULL
+constraint pending_grants_paths of pending_grants: CHECKcardinalitypaths>0
 constraint pending_grants_pkey of pending_grants: PRIMARYKEYgrant_id
 constraint pending_grants_two_people of pending_grants: CHECKconfirmed_by<>requested_by
 constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
@@ -166,20 +169,23 @@ function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
-function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 81f934e0e7b28229 for PUBLIC
+function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
 function audit_target_id (target jsonb): plpgsql 9a3acc20e468b0d2 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
+function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp 1c4f43ef343d3e0a for PUBLIC
-function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp d2ecb1482db42853 for PUBLIC
-function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp eab172de1870fe78 for PUBLIC
+function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp e1df26d1c8352903 for PUBLIC
+function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp 93261bdf5e68df7f for PUBLIC
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
+function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone, wanted_paths text[], since timestamp with time zone): sql search_path=pg_catalog, pg_temp a48041e4bd4379ec for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
+function is_grant_narrowed (was_scopes text[], scopes text[], was_until timestamp with time zone, until timestamp with time zone, was_paths text[], paths text[], was_since timestamp with time zone, since timestamp with time zone): sql search_path=pg_catalog, pg_temp 76b45b7b8e792cad for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 49072bd079a351a2 for PUBLIC
 function map_records_missing (records bytea, others bytea): plpgsql search_path=pg_catalog, pg_temp 4de4ca0f33305cfe for PUBLIC
@@ -199,6 +205,9 @@ function move_erased (): plpgsql search_path=pg_catalog, pg_temp 3305229af9038be
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
 function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
+function paths_cover (paths text[], pointer text): sql search_path=pg_catalog, pg_temp df5cb45c2a3832ff for PUBLIC
+function paths_hash (paths text[]): sql search_path=pg_catalog, pg_temp 7ce74a3acafcaa2c for PUBLIC
+function paths_within (inner_paths text[], outer_paths text[]): sql search_path=pg_catalog, pg_temp 4438150296282c90 for PUBLIC
 function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2dd86ea12bbd for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
@@ -206,15 +215,15 @@ function refuse_change_but_erased_text (): plpgsql search_path=pg_catalog, pg_te
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp c9d7067f1e829794 for PUBLIC
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 3ebb3889ff967d13 for PUBLIC
-function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp cae9864864cd5e5e for PUBLIC
+function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp f572576c9bd7bbc2 for PUBLIC
 function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp 43ed88df3b3f2bd7 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
-function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 0d56c3a7aa4d354a for PUBLIC
+function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 9e969ba88eb48778 for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
-function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp 4ab65b918cd47211 for PUBLIC
+function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp aadc171246184142 for PUBLIC
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 9649b5cdd91a6119
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
@@ -245,6 +254,7 @@ migration GrantedFeeds1700000000030: applied
 migration GrantsAccepted1700000000037: applied
 migration GrantsByGrantee1700000000009: applied
 migration GrantsChanged1700000000016: applied
+migration GrantsOfPaths1700000000055: applied
 migration IdentifiersByValue1700000000052: applied
 migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
@@ -361,7 +371,7 @@ privileges of iss_app on migrations: SELECT
 privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_app on owner_changes: SELECT
-privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
+privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_app on provenance_backfill: none
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on record_batches: INSERT, SELECT
@@ -373,8 +383,8 @@ privileges of iss_app on shared_feed: INSERT, SELECT
 privileges of iss_app on snapshot_provenance: INSERT, SELECT
 privileges of iss_app on snapshots: INSERT, SELECT
 privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
-privileges of iss_app on subjects: INSERT, SELECT, UPDATE (display_name, name)
+privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
+privileges of iss_app on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
 privileges of iss_app on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_app on tenant_feed: INSERT, SELECT
 privileges of iss_app on tenants: INSERT, SELECT, UPDATE
@@ -391,7 +401,7 @@ privileges of iss_gateway on disclosures: INSERT, SELECT
 privileges of iss_gateway on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
 privileges of iss_gateway on grant_changes: INSERT, SELECT
 privileges of iss_gateway on granted_feeds: SELECT
-privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, purpose, revoked_at, scopes)
+privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, paths, purpose, revoked_at, scopes, starts_at)
 privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on limit_overrides: SELECT
 privileges of iss_gateway on log_backfill: SELECT
@@ -416,7 +426,7 @@ privileges of iss_gateway on migrations: SELECT
 privileges of iss_gateway on outbox_events: INSERT, SELECT
 privileges of iss_gateway on outbox_waiting: SELECT
 privileges of iss_gateway on owner_changes: SELECT
-privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, purpose, requested_by, scopes), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
+privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_gateway on provenance_backfill: none
 privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on record_batches: SELECT
@@ -428,8 +438,8 @@ privileges of iss_gateway on shared_feed: SELECT
 privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
 privileges of iss_gateway on snapshots: INSERT, SELECT
 privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
-privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name)
+privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
+privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
 privileges of iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_gateway on tenant_feed: SELECT
 privileges of iss_gateway on tenants: INSERT, SELECT, UPDATE
@@ -446,7 +456,7 @@ privileges of iss_worker on disclosures: SELECT
 privileges of iss_worker on erasures: SELECT
 privileges of iss_worker on grant_changes: SELECT
 privileges of iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
-privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due)
+privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due, started_told_for)
 privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at)
 privileges of iss_worker on limit_overrides: SELECT
 privileges of iss_worker on log_backfill: SELECT
@@ -511,6 +521,7 @@ trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDAT
 trigger erasures_texts_erased of erasures: CREATETRIGGERerasures_texts_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_texts
 trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
 trigger grant_changes_announced of grant_changes: CREATETRIGGERgrant_changes_announcedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_for_outbox
+trigger grant_changes_completed of grant_changes: CREATETRIGGERgrant_changes_completedBEFOREINSERTONgrant_changesFOREACHROWWHENnew.pathsISNULLANDnew.from_pathsISNULLANDnew.starts_atISNULLANDnew.from_starts_atISNULLEXECUTEFUNCTIONcomplete_grant_change
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
 trigger grant_changes_not_truncated of grant_changes: CREATETRIGGERgrant_changes_not_truncatedBEFORETRUNCATEONgrant_changesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
@@ -525,7 +536,7 @@ trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTER
 trigger grants_stay of grants: CREATETRIGGERgrants_stayBEFOREDELETEORUPDATEONgrantsFOREACHROWEXECUTEFUNCTIONrefuse_grant_change
 trigger grants_time_set of grants: CREATETRIGGERgrants_time_setBEFOREINSERTONgrantsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_times_of_grant
 trigger grants_to_all_made of grants: CREATETRIGGERgrants_to_all_madeBEFOREINSERTONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
-trigger grants_to_all_widened of grants: CREATETRIGGERgrants_to_all_widenedBEFOREUPDATEOFscopes,expires_atONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
+trigger grants_to_all_widened of grants: CREATETRIGGERgrants_to_all_widenedBEFOREUPDATEOFscopes,expires_at,paths,starts_atONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
 trigger limit_overrides_audited of limit_overrides: CREATETRIGGERlimit_overrides_auditedAFTERINSERTORDELETEORUPDATEONlimit_overridesFOREACHROWEXECUTEFUNCTIONaudit_limit
 trigger log_checkpoints_not_truncated of log_checkpoints: CREATETRIGGERlog_checkpoints_not_truncatedBEFORETRUNCATEONlog_checkpointsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_checkpoints_stay of log_checkpoints: CREATETRIGGERlog_checkpoints_stayBEFOREDELETEORUPDATEONlog_checkpointsFOREACHROWEXECUTEFUNCTIONrefuse_checkpoint_change
@@ -590,6 +601,7 @@ trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETR
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
 unique index disclosures_by_id of disclosures: CREATEUNIQUEINDEXdisclosures_by_idONdisclosuresUSINGbtreedisclosure_id
+unique index disclosures_once of disclosures: CREATEUNIQUEINDEXdisclosures_onceONdisclosuresUSINGbtreedisclosed_on,subject_key,grantee_tenant_id,principal_id,via,from_version,to_version,paths_hashpathsNULLSNOTDISTINCT
 unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
 unique index log_entries_of_announcements of log_entries: CREATEUNIQUEINDEXlog_entries_of_announcementsONlog_entriesUSINGbtreeannouncement_idWHEREannouncement_idISNOTNULL
 unique index log_entries_of_backfill of log_entries: CREATEUNIQUEINDEXlog_entries_of_backfillONlog_entriesUSINGbtreebackfill_fromWHEREbackfill_fromISNOTNULL

@@ -23,7 +23,7 @@ import { TEXT } from './words.ts';
 
 const GRANTS = '/v1/tenants/{tenant_id}/grants';
 const ADDRESS = '/t/$tenantId/sharing';
-const STATUSES: readonly GrantStatus[] = ['live', 'expiring', 'expired', 'revoked'];
+const STATUSES: readonly GrantStatus[] = ['live', 'scheduled', 'expiring', 'expired', 'revoked'];
 
 /** Shows the grants that the tenant issued, and the subjects that others share with it. */
 export function SharingView() {

@@ -9,6 +9,8 @@ import { outcomeOf, wantedOf } from './make/grants-to-make.ts';
 
 const DAY = 86_400_000;
 const grant = (changes: Partial<Grant>): Grant => ({
+  paths: null,
+  starts_at: null,
   grant_id: 'g-1',
   grantor_tenant_id: 'acme',
   grantee_tenant_id: 'beta',
@@ -119,6 +121,8 @@ describe('the outcome of requests for grants', () => {
   }));
   const refusal = { code: 'forbidden', message: 'No such tenant.', request_id: 'r-1' } as const;
   const pending: api.PendingGrant = {
+    paths: null,
+    starts_at: null,
     grant_id: 'g-1',
     grantor_tenant_id: 'acme',
     grantee_tenant_id: 'beta',
@@ -157,6 +161,7 @@ describe('the outcome of requests for grants', () => {
 
 describe('who could read', () => {
   const period = (from: string, until: string | null, grantee = 'beta'): api.AccessPeriod => ({
+    paths: null,
     grant_id: 'g-1',
     grantee_tenant_id: grantee,
     subject_type: 'organization',
@@ -195,6 +200,7 @@ describe('who could read', () => {
 
 describe('who did read', () => {
   const on = (day: string): Disclosure => ({
+    paths: null,
     disclosed_on: day,
     subject_type: 'organization',
     subject_id: 'acme-corp',

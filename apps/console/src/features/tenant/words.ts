@@ -28,6 +28,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'grant.created': 'Grant created',
   'grant.changed': 'Grant changed',
   'grant.revoked': 'Grant revoked',
+  'grant.started': 'Grant started',
   'grant.expired': 'Grant expired',
   'grant.accepted': 'Received grant accepted',
   'erasure.requested': 'Erasure requested',

@@ -28,6 +28,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['grant.created', 'A grant was created.'],
       ['grant.changed', 'A grant was narrowed or extended.'],
       ['grant.revoked', 'A grant was revoked.'],
+      ['grant.started', 'A grant has started.'],
       ['grant.expiring', 'A grant ends within seven days.'],
       ['grant.expired', 'A grant has expired.'],
     ],

@@ -89,6 +89,8 @@ async function grant(
     subjectType,
     subjectId,
     scopes,
+    paths: null,
+    startsAt: null,
     expiresAt: null,
     purpose: null,
   };
@@ -99,7 +101,16 @@ async function grant(
 /** Creates a grant on all subjects that its grantee has not accepted. */
 async function offerAll(tenantId: string, granteeTenantId: string): Promise<string> {
   const scopes: Scope[] = ['read_lineage'];
-  const given = { grantId: randomUUID(), granteeTenantId, ...ALL_SUBJECTS, scopes, expiresAt: null, purpose: null };
+  const given = {
+    grantId: randomUUID(),
+    granteeTenantId,
+    ...ALL_SUBJECTS,
+    scopes,
+    paths: null,
+    startsAt: null,
+    expiresAt: null,
+    purpose: null,
+  };
   expect(await grants.create(owner(tenantId), [given])).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }

@@ -40,9 +40,9 @@ export interface GrantToCreate extends SubjectRef {
 export interface GrantChange {
   scopes: readonly Scope[] | undefined;
   /** Null for a grant of everything. */
-  paths: readonly string[] | null | undefined;
+  paths?: readonly string[] | null | undefined;
   /** Null for a grant that starts at once. */
-  startsAt: Date | null | undefined;
+  startsAt?: Date | null | undefined;
   /** Null for a grant without an expiry. */
   expiresAt: Date | null | undefined;
   purpose: string | null | undefined;

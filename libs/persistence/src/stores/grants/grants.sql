@@ -314,18 +314,18 @@ SELECT @facts,
 -- statement: grants_of_subject
 SELECT @facts,
   @listed_grant,
-  @newest_position(g, grant_id)
+  @newest_position(g, grant_id), g.found
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
                :subjectId::text AS subject_id) i
   @named_subject
   @tenant_access('{}')
-  LEFT JOIN LATERAL (
+  LEFT JOIN LATERAL @fitting(g, {
     SELECT * FROM (
       (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject AND @newest_next(g, grant_id))
        UNION ALL
       (SELECT * FROM grants g WHERE g.grantor_tenant_id = s.owner_tenant_id AND @to_all_made AND f.owns_subject AND @newest_next(g, grant_id))
     ) g @newest_order(g, grant_id) LIMIT :rows
-  ) g ON true
+  }, @row_bytes(g), {@newest_order(g, grant_id)}) g ON true
  @newest_order(g, grant_id)
 
 -- fragment: grant_of_fact
@@ -408,10 +408,11 @@ UPDATE pending_grants p SET cancelled_by = :principalId, cancelled_at = statemen
 -- statement: pending_grants_of_tenant
 SELECT @facts,
   @pending_grant_columns(item?),
-  @newest_position(p, grant_id)
+  @newest_position(p, grant_id), p.found
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id) i
   @member_access(i.tenant_id)
-  LEFT JOIN LATERAL (SELECT * FROM pending_grants p
-                      WHERE p.grantor_tenant_id = i.tenant_id AND f.member_status = 'active' AND @newest_next(p, grant_id)) p ON true
+  LEFT JOIN LATERAL @fitting(p, {SELECT * FROM pending_grants p
+                      WHERE p.grantor_tenant_id = i.tenant_id AND f.member_status = 'active' AND @newest_next(p, grant_id)},
+                      @row_bytes(p), {@newest_order(p, grant_id)}) p ON true
  @newest_order(p, grant_id)
 

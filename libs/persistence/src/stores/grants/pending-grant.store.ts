@@ -46,7 +46,9 @@ export class PendingGrantStore {
   ): Promise<GrantRecord> {
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, ref);
-      const { grantId, granteeTenantId, scopes, paths, startsAt, expiresAt, purpose } = decide(await sql.one(FIND, ref));
+      const { grantId, granteeTenantId, scopes, paths, startsAt, expiresAt, purpose } = decide(
+        await sql.one(FIND, ref),
+      );
       await sql.run(CONFIRM, ref);
       const wanted = { ...ALL_SUBJECTS, grantId, granteeTenantId, scopes, paths, startsAt, expiresAt, purpose };
       const [outcome] = await createGrants(sql, ref, [wanted], this.caps);

@@ -117,13 +117,13 @@ SELECT found.erasure_id IS NOT NULL AS "isErased",
 
 -- fragment: made(whose)
 (
-      SELECT g.grant_id, 0::bigint AS grant_change_id, g.created_at FROM grants g
+      SELECT g.grant_id, 0::bigint AS grant_change_id, g.created_at, g.paths FROM grants g
        WHERE @whose AND f.owns_subject AND (g.created_at, g.grant_id) < (:beforeTime::timestamptz, :beforeId::uuid)
        ORDER BY g.created_at DESC, g.grant_id DESC LIMIT :rows)
 
 -- fragment: changed(whose)
 (
-      SELECT g.grant_id, g.grant_change_id, g.changed_at FROM grant_changes g
+      SELECT g.grant_id, g.grant_change_id, g.changed_at, g.paths FROM grant_changes g
        WHERE @whose AND f.owns_subject AND (g.changed_at, g.grant_id) < (:beforeTime::timestamptz, :beforeId::uuid)
        ORDER BY g.changed_at DESC, g.grant_id DESC LIMIT :rows)
 
@@ -144,17 +144,17 @@ SELECT @facts,
        WHEN g.expires_at <= statement_timestamp() THEN 'expired' END AS "item?.endedBy",
   CASE WHEN b.grant_change_id = 0 THEN @index_of(2) ELSE @index_of_change(b) END AS "item?.grantedIndex",
   CASE WHEN next.grant_change_id IS NOT NULL THEN @index_of_change(next) ELSE @index_of(3) END AS "item?.endedIndex",
-  @newest_position(b, grant_id)
+  @newest_position(b, grant_id), b.found
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
                :subjectId::text AS subject_id) i
   @named_subject
   @tenant_access('{}')
-  LEFT JOIN LATERAL (
+  LEFT JOIN LATERAL @fitting(b, {
     SELECT * FROM (@made(g.subject_key = s.subject_key) UNION ALL @changed(g.subject_key = s.subject_key)
       UNION ALL @made(g.grantor_tenant_id = s.owner_tenant_id AND @to_all_made)
       UNION ALL @changed(g.grantor_tenant_id = s.owner_tenant_id AND @to_all_changed)) b
     @newest_order(b, grant_id) LIMIT :rows
-  ) b ON true
+  }, {(1024 + coalesce(octet_length(to_json(b.paths)::text), 0))}, {@newest_order(b, grant_id)}) b ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = b.grant_id LIMIT 1) g ON true
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h
                       WHERE h.grant_id = b.grant_id AND (-h.grant_change_id) < -b.grant_change_id

@@ -123,6 +123,8 @@ it('has an entry for each fact from any statement, with parents first', async ()
     subjectType,
     subjectId,
     scopes: ['read_latest' as const],
+    paths: ['/attributes/legal'],
+    startsAt: null,
     expiresAt: null,
     purpose: 'never logged',
   };

@@ -126,6 +126,7 @@ describe('a record', () => {
     fromVersion: 1,
     toVersion: 10_000,
     requestId: 'r-1',
+    paths: null,
   };
   const rowsOf = async (principalId: string): Promise<number> => {
     const { rows } = await superuser.query('SELECT FROM disclosures WHERE principal_id = $1', [principalId]);

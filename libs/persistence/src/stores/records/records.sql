@@ -81,6 +81,9 @@ to_char(d.disclosed_on, 'YYYY-MM-DD') AS "@group.disclosedOn",
   d.request_id AS "@group.requestId"
 
 
+-- fragment: fitting_disclosures(page)
+@fitting(d, SELECT * FROM @page d, @row_bytes(d), {@records_order(d, first_at, disclosure_id)})
+
 -- fragment: wanted
 (i.to_principal_id IS NULL OR d.principal_id = i.to_principal_id) AND (i.via IS NULL OR d.via = i.via)
 
@@ -90,24 +93,24 @@ to_char(d.disclosed_on, 'YYYY-MM-DD') AS "@group.disclosedOn",
 -- statement: disclosures_of_subject
 SELECT @facts,
   @disclosure_columns(item?),
-  @records_position(d, first_at, disclosure_id, @of_subject)
+  @records_position(d, first_at, disclosure_id, @of_subject), d.found
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
                :subjectId::text AS subject_id, :toPrincipalId::text AS to_principal_id, :via::text AS via,
                :granteeTenantId::text AS grantee_tenant_id) i
   @named_subject
   @tenant_access('{}')
-  LEFT JOIN LATERAL @records_page(d, first_at, disclosure_id, @of_subject, {@wanted AND (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)}) d ON true
+  LEFT JOIN LATERAL @fitting_disclosures({@records_page(d, first_at, disclosure_id, @of_subject, {@wanted AND (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)})}) d ON true
  @records_order(d, first_at, disclosure_id)
 
 -- fragment: to_tenant(position, page)
 SELECT @facts,
   @disclosure_columns(item?),
-  @position
+  @position, d.found
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :subjectType::text AS subject_type,
                :subjectId::text AS subject_id, :toPrincipalId::text AS to_principal_id, :via::text AS via) i
   @member_access(i.tenant_id)
   @named_key
-  LEFT JOIN LATERAL @page d ON true
+  LEFT JOIN LATERAL @fitting_disclosures(@page) d ON true
   LEFT JOIN subjects s ON s.subject_key = d.subject_key
  @records_order(d, first_at, disclosure_id)
 

@@ -31,7 +31,12 @@ afterAll(async () => {
 const terms = (name: string | null, identifiers: Record<string, string> = {}): SearchTerms => ({
   name,
   displayName: name,
-  identifiers: Object.entries(identifiers).map(([scheme, value]) => ({ scheme, value })),
+  namePath: name && '/attributes/legal/legal_name',
+  identifiers: Object.entries(identifiers).map(([scheme, value]) => ({
+    scheme,
+    value,
+    path: `/attributes/identifiers/${scheme}`,
+  })),
 });
 const identifier = (text: string): SubjectSearch => {
   const parsed = parseIdentifier(text);

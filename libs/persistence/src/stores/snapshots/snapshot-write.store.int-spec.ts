@@ -60,6 +60,7 @@ describe('create', () => {
       membership: { role: 'tenant_reader', status: 'active', allowCounterpartyAccess: false },
       ownsSubject: true,
       grantScopes: null,
+      grantPaths: [],
     });
     expect(read.snapshot).toMatchObject({ envelope: first.envelope, envelopeHash: first.envelopeHash, prevHash: null });
   });
@@ -117,7 +118,7 @@ describe('create', () => {
       snapshot({ subjectId: owned.subjectId, tenantId: 'beta', snapshotVersion });
     const refused = {
       kind: 'refused',
-      facts: { membership, ownsSubject: false, grantScopes: ['read_latest'] },
+      facts: { membership, ownsSubject: false, grantScopes: ['read_latest'], grantPaths: [] },
       snapshotIdTaken: false,
       evidencePolicy: 'open',
       headVersion: 2,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type EventBody, isJsonObject, type Scope } from '@iss/domain';
+import { type EventBody, isJsonObject } from '@iss/domain';
 import type { Client } from 'pg';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantEndStore } from '../grants/grant-end.store';
-import { GrantStore } from '../grants/grant.store';
+import { GrantStore, type GrantToCreate } from '../grants/grant.store';
 import { type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { DeliveryStore } from './delivery.store';
 import { OutboxProjectionStore } from './outbox-projection.store';
@@ -54,9 +54,13 @@ async function write(tenantId = 'acme', before?: SnapshotToWrite): Promise<Snaps
 async function grant(
   { subjectType, subjectId }: SnapshotToWrite,
   granteeTenantId: string,
-  { scopes = ['read_latest'], expiresAt = null }: { scopes?: Scope[]; expiresAt?: Date | null } = {},
+  terms: Partial<Pick<GrantToCreate, 'scopes' | 'startsAt' | 'expiresAt'>> = {},
 ): Promise<string> {
-  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt, purpose: null };
+  const given: GrantToCreate = {
+    ...{ grantId: randomUUID(), granteeTenantId, subjectType, subjectId, purpose: null },
+    ...{ scopes: ['read_latest'], paths: null, startsAt: null, expiresAt: null },
+    ...terms,
+  };
   expect(await grants.create(owner('acme'), [given])).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
@@ -128,6 +132,8 @@ it('notifies subscribed readers once, and both parties of a grant', async () => 
     grantee_tenant_id: 'bank',
     subject: { subject_type: first.subjectType, subject_id: first.subjectId },
     scopes: ['read_latest'],
+    paths: null,
+    starts_at: null,
     expires_at: null,
   });
 });

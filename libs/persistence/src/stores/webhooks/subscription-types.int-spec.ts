@@ -127,6 +127,7 @@ describe('A write among many subscriptions', () => {
       appliedEventIds: [null],
       names: [null],
       displayNames: [null],
+      namePaths: [null],
       identifiers: [],
     });
   const record = (tenantId: string): Promise<number> =>
