@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIRMATION_SETTINGS, EVENT_TYPES, MAX_GRANT_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from '@iss/domain';
+import { CONFIRMATION_SETTINGS, EVENT_TYPES, MAX_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from '@iss/domain';
 import type { GrantRecord, SnapshotRecord } from '@iss/persistence';
 import {
   AccessibleSubject,
@@ -62,8 +62,8 @@ const HEADER: SnapshotRecord = {
 };
 /** The most that the paths of a grant may have. */
 const PATHS = Array.from(
-  { length: MAX_GRANT_PATHS },
-  () => `/attributes/${'x'.repeat(MAX_GRANT_PATHS_BYTES / MAX_GRANT_PATHS - 16)}`,
+  { length: MAX_PATHS },
+  () => `/attributes/${'x'.repeat(MAX_GRANT_PATHS_BYTES / MAX_PATHS - 16)}`,
 );
 const GRANT: GrantRecord = {
   ...SUBJECT,

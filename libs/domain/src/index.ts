@@ -15,7 +15,7 @@ export * from './access/ownership';
 export * from './access/rules';
 export * from './access/scopes';
 export * from './access/decide-access';
-export { requireGrantPaths, widestPaths } from './access/paths';
+export * from './access/paths';
 export * from './access/disclosures';
 export * from './access/audit-actions';
 export * from './envelope/check';

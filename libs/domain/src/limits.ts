@@ -52,9 +52,6 @@ export const DIFF_BUDGET = 4_194_304;
 /** The cost of an operation besides its value and path: its own members, sorting, counting, hashing and attribution. */
 export const DIFF_OPERATION_COST = 256;
 
-/** The number of paths of a grant. */
-export const MAX_GRANT_PATHS = 100;
-
 /**
  * The size of a grant's paths as JSON. An entry of the log has at most 65,535 bytes, and the audit record of a change has
  * the paths before and after it.

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type DisclosureWay, DomainError, MAX_GRANT_PATHS_BYTES, type Reader, widestPaths } from '@iss/domain';
+import { type DisclosureWay, DomainError, MAX_GRANT_PATHS_BYTES, type Reader, unionOf } from '@iss/domain';
 import type { DisclosureStore, SubjectDisclosure } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
 import type { Asker } from '../runtime/asker';
@@ -47,7 +47,7 @@ export class Disclosures {
     const { principalId, requestId } = reader;
     const day = Math.floor(this.clock() / DAY_MS);
     if (day !== this.day) this.begin(day);
-    const portions = paths === null ? [null] : portionsOf(widestPaths(paths));
+    const portions = paths === null ? [null] : portionsOf(unionOf([paths]) ?? []);
     const shown = paths === null ? '' : hash('sha256', portions.join('\n'));
     const key = `${subjectKey}/${from}-${to}/${via}/${granteeTenantId}/${grantId}/${principalId}/${shown}`;
     if (this.recorded.get(key) === true) return;

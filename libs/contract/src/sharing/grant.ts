@@ -1,4 +1,4 @@
-import { ALL_SUBJECTS, GRANT_STATUSES, MAX_GRANT_PATHS } from '@iss/domain';
+import { ALL_SUBJECTS, GRANT_STATUSES, MAX_PATHS } from '@iss/domain';
 import { listOf } from '../describe/field';
 import * as f from '../describe/fields';
 import { type RecordOf, view, type ViewOf } from '../describe/view';
@@ -32,7 +32,7 @@ export const SENT_TERMS = {
     .nullable()
     .optional()
     .described(
-      `The parts of each version that the grant shows: 1 to ${MAX_GRANT_PATHS} JSON Pointers below \`/attributes\`. The ` +
+      `The parts of each version that the grant shows: 1 to ${MAX_PATHS} JSON Pointers below \`/attributes\`. The ` +
         'service sorts them, and removes paths below another one. Null or absent: everything. See ' +
         '[/docs/how-to/share-a-part](/docs/how-to/share-a-part).',
     )

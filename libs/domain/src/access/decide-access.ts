@@ -1,8 +1,8 @@
 import { DomainError } from '../errors';
 import type { MemberStatus } from '../statuses';
-import { widestPaths } from './paths';
 import { isAtLeast, type Role } from './roles';
 import type { Scope } from './scopes';
+import { unionOf, type Visible } from '../view/paths';
 
 /** The current facts about one principal that acts for one tenant on at most one subject. Never cached. */
 export interface AccessFacts {
@@ -18,9 +18,6 @@ export interface AccessFacts {
    */
   grantPaths: readonly string[] | null;
 }
-
-/** The JSON Pointers at and below which a caller is shown a version; null: everything. */
-export type Visible = readonly string[] | null;
 
 /** The requirements of an operation. `subject` is absent if the operation concerns only the tenant. */
 export interface AccessRule {
@@ -65,7 +62,7 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   if (rule.subject === 'owner') return deny('not_owner');
   const scopes = facts.grantScopes;
   if (scopes === null) return deny('owner_or_grant_required');
-  const visible = facts.grantPaths && widestPaths(facts.grantPaths);
+  const visible = unionOf([facts.grantPaths]);
   if (rule.subject === 'owner_or_grantee') return { allowed: true, visible };
   if (!rule.subject.some((scope) => scopes.includes(scope))) return deny('scope_missing');
   return membership.allowCounterpartyAccess ? { allowed: true, visible } : deny('counterparty_access_off');
